@@ -72,8 +72,24 @@ Result<Staging::Half*> Staging::next() {
   return &half;
 }
 
+// Where one of the two fails, whoever has the data may give it back at once, so
+// nothing is left that still reads it or writes to it.
 Status Staging::upload(const char* host, CUdeviceptr data, size_t bytes,
                        CUstream stream) {
+  const Status s = upload_pieces(host, data, bytes, stream);
+  if (!s.ok()) (void)gpu_->driver().cuStreamSynchronize(stream);
+  return s;
+}
+
+Status Staging::download(CUdeviceptr data, char* host, size_t bytes,
+                         CUstream stream) {
+  const Status s = download_pieces(data, host, bytes, stream);
+  if (!s.ok()) (void)gpu_->driver().cuStreamSynchronize(stream);
+  return s;
+}
+
+Status Staging::upload_pieces(const char* host, CUdeviceptr data, size_t bytes,
+                              CUstream stream) {
   for (size_t at = 0; at < bytes; at += kBytes) {
     const size_t n = std::min(kBytes, bytes - at);
     const auto half = next();
@@ -83,19 +99,14 @@ Status Staging::upload(const char* host, CUdeviceptr data, size_t bytes,
                      gpu_->driver().cuMemcpyHtoDAsync(
                          data + at, half.value()->data, n, stream),
                      "cuMemcpyHtoDAsync");
-    // Recorded even then: what was begun must not be overtaken.
-    const Status recorded = half.value()->used->record(stream);
+    if (s.ok()) s = half.value()->used->record(stream);
     if (!s.ok()) return s;
-    if (!recorded.ok()) {
-      (void)gpu_->driver().cuStreamSynchronize(stream);
-      return recorded;
-    }
   }
   return ok_status();
 }
 
-Status Staging::download(CUdeviceptr data, char* host, size_t bytes,
-                         CUstream stream) {
+Status Staging::download_pieces(CUdeviceptr data, char* host, size_t bytes,
+                                CUstream stream) {
   struct Piece {
     Half* half = nullptr;
     size_t at = 0, bytes = 0;
@@ -116,10 +127,7 @@ Status Staging::download(CUdeviceptr data, char* host, size_t bytes,
                      "cuMemcpyDtoHAsync");
     if (s.ok()) s = piece.half->used->record(stream);
     if (s.ok()) s = take(before);
-    if (!s.ok()) {
-      (void)gpu_->driver().cuStreamSynchronize(stream);
-      return s;
-    }
+    if (!s.ok()) return s;
     before = piece;
   }
   return take(before);

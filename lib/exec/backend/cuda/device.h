@@ -51,6 +51,10 @@ class Staging {
     char* data = nullptr;
     std::unique_ptr<CudaEvent> used;  // the copy that uses it is done
   };
+  Status upload_pieces(const char* host, CUdeviceptr data, size_t bytes,
+                       CUstream stream);
+  Status download_pieces(CUdeviceptr data, char* host, size_t bytes,
+                         CUstream stream);
   // The half whose turn it is, once nothing uses it any more.
   Result<Half*> next();
 
