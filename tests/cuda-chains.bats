@@ -35,7 +35,9 @@ random_block() {
       if (r < 0.35) print any("x") " = " pick("add mul sub maximum") " " a " " b
       else if (r < 0.5) print any("x") " = " pick("tanh sigmoid relu neg") " " a
       else if (r < 0.6) print any("x") " = mul " a " 0." int(9 * rand())
-      else if (r < 0.7) print any("x") " = add " a " " pick("row column one")
+      else if (r < 0.66) print any("x") " = add " a " " pick("row column one")
+      else if (r < 0.7)
+        print any("x") " = expand " pick("row column one") " shape=8,8"
       else if (r < 0.75) {
         print "h = cast " a " " pick("f16 bf16 f64 i32")
         print any("x") " = cast h f32"

@@ -124,16 +124,16 @@ std::optional<Fusion::Id> Fusion::add(const Call& call,
     values_.push_back(std::move(v));
     return values_.size() - 1;
   }
-  if (call.op->name == "cast") {
-    return add_cast(arguments[0], call.results[0].dtype);
+  if (call.op->name == "cast" || call.op->name == "expand") {
+    return add_cast(arguments[0], call.results[0]);
   }
   return add_formula(call, arguments);
 }
 
-Fusion::Id Fusion::add_cast(Id of, Dtype to) {
+Fusion::Id Fusion::add_cast(Id of, const Type& to) {
   Value v;
   v.maker = Maker::kCast;
-  v.type = {to, type(of).shape};
+  v.type = to;
   v.operands = {of};
   values_.push_back(std::move(v));
   return values_.size() - 1;

@@ -25,12 +25,13 @@ class Fusion {
   Id add_memory(Type type, Slot slot);
   Id add_number(Type type, Slot slot, std::string text);
 
-  // What a point-wise op, a cast or rand makes of values, which are the call's
-  // arguments in order; none if it is another op, or one that can meet wrong
-  // data and is not the only one here.
+  // What a point-wise op, a cast, an expand or rand makes of values, which are
+  // the call's arguments in order; none if it is another op, or one that can
+  // meet wrong data and is not the only one here.
   std::optional<Id> add(const Call& call, std::span<const Id> arguments);
 
-  Id add_cast(Id of, Dtype to);
+  // The value as another dtype, or broadcast to another shape.
+  Id add_cast(Id of, const Type& to);
 
   // What `other` computes `wanted` of, of these values in the place of its
   // leaves() of that. Returns the id that `wanted` has here.

@@ -232,7 +232,8 @@ std::span<const PlanRow> row_plans();
 std::span<const PlanRow> attention_plans();
 std::span<const PlanRow> window_plans();
 
-// Of a point-wise op or a cast; none if it has no formula for its dtype.
+// Of a point-wise op, a cast or an expand; none if it has no formula for its
+// dtype.
 std::optional<Plan> pointwise_plan(const Call& call);
 
 // Of an op whose expansion is point-wise ops, or these around reductions; none

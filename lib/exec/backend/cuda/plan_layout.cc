@@ -1,5 +1,6 @@
-// Ops that move elements: transpose, expand, slice, flip, windows, concat, pad
-// and cast; and the gradient of windows.
+// Ops that move elements: transpose, slice, flip, windows, concat and pad, and
+// those of them that are point-wise, expand and cast; and the gradient of
+// windows.
 #include <algorithm>
 #include <optional>
 #include <string>
@@ -204,7 +205,7 @@ std::optional<Plan> plan_windows_grad(const Call& call) {
 }
 
 constexpr PlanRow kRows[] = {
-    {"transpose", plan_view}, {"expand", plan_view},
+    {"transpose", plan_view}, {"expand", pointwise_plan},
     {"slice", plan_view},     {"flip", plan_view},
     {"windows", plan_view},   {"windows_grad", plan_windows_grad},
     {"concat", plan_concat},  {"pad", plan_pad},

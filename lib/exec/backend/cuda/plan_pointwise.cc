@@ -1,4 +1,4 @@
-// Point-wise ops and casts: kernels of one op each.
+// Point-wise ops, casts and expands: kernels of one op each.
 #include <memory>
 #include <optional>
 #include <string>

@@ -148,8 +148,8 @@ std::optional<Plan> plan_linear(const Call& call) {
         scratch(plan.add_scratch(static_cast<size_t>(w[1]) * size_of(to)));
     Fusion fusion;
     const auto bias = fusion.add_memory(call.type(2), operand(2));
-    plan.steps.emplace_back(
-        *fusion.launch(fusion.add_cast(bias, to), product.bias));
+    plan.steps.emplace_back(*fusion.launch(
+        fusion.add_cast(bias, {to, call.type(2).shape}), product.bias));
   }
   plan.steps.emplace_back(std::move(product));
   return plan;
