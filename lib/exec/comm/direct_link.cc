@@ -14,7 +14,6 @@ using std::chrono::milliseconds;
 
 // How long a worker that is done waits for others to be.
 constexpr milliseconds kLeave{5000};
-constexpr const char* kLoss = "a worker is lost";
 
 }  // namespace
 
@@ -72,7 +71,7 @@ void DirectLink::connect() {
   for (; choose(workers); ++attempt_) {
     try_to_link();
     if (is_on() || peers_.is_aborted()) break;
-    if (attempt_ == 0 && peers_.self() == joint_.members[0] && why_ != kLoss) {
+    if (attempt_ == 0 && peers_.self() == joint_.members[0] && !why_.empty()) {
       failed = joint_;
       why = why_;
     }
@@ -153,7 +152,7 @@ Result<std::string> DirectLink::agree_on_id() {
       peers_.await(first, {0, 0, "to hear how devices are linked"},
                    [&] { return !id.empty() || state_ == State::kOff; });
   if (fault != nullptr) return Error{*fault};
-  if (state_ == State::kOff) return Error{why_};
+  if (state_ == State::kOff) return why_off();
   return id;
 }
 
@@ -198,7 +197,7 @@ Status DirectLink::finish(const PeerGroup::Awaited& what) {
   Status status = Error{"the worker ends"};
   peers_.await_device(what, [&] {
     if (state_ == State::kOff) {
-      status = Error{why_};
+      status = why_off();
       return Look::kDone;
     }
     const auto done = link_->is_done();
@@ -249,8 +248,12 @@ void DirectLink::end(const std::string& why) {
     say("devices are linked no more, so values cross through the host: " + why);
   }
   state_ = State::kOff;
-  why_ = why.empty() ? kLoss : why;
+  why_ = why;
   link_->cancel();
+}
+
+Error DirectLink::why_off() const {
+  return Error{why_.empty() ? "a worker is lost" : why_};
 }
 
 void DirectLink::break_off(const std::string& why) {

@@ -95,7 +95,8 @@ class DirectLink {
   enum class State : uint8_t { kNone, kJoining, kOn, kLeaving, kOff };
   struct Worker {
     // As it says, of the link that it is at: how many it has been at before,
-    // why the last of them has ended, and by which word to join.
+    // why the last of them has ended ("": a worker was lost), and by which word
+    // to join.
     unsigned ended = 0;
     std::string why_ended, id;
     bool is_linked = false;
@@ -136,6 +137,7 @@ class DirectLink {
                const std::vector<Move>& receives);
   Status finish(const PeerGroup::Awaited& what);
   void end(const std::string& why);
+  Error why_off() const;
   void say(const std::string& line) const;
 
   PeerGroup& peers_;
@@ -152,7 +154,7 @@ class DirectLink {
   size_t done_splits_ = 0;
   bool has_told_limit_ = false;
   State state_ = State::kNone;
-  std::string why_;  // it is off
+  std::string why_;  // it is off; "": a worker is lost
 };
 
 }  // namespace gt::exec::comm
