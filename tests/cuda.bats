@@ -422,6 +422,27 @@ END
     END { exit !(n > p / 2 && p > 0) }' <<<"$output"
 }
 
+# What a run would take on a GPU of that speed is known without one so.
+@test "fake device: streams that keep time take as long as what they are given" {
+  cat >p.s <<'EOF'
+x = randn f32[1048576] 1
+y = add x x
+a = randn bf16[1024,512] 2
+c = matmul a a tb=1
+e = expand x shape=64,1048576
+s = sum e
+print s
+EOF
+  GT_FAKE_SPEED=1000:10000 gt-work --backend cuda --trace t p.s >out
+  took() {
+    awk -F '\t' -v op="$1" '$3 == "gpu" && $6 == op { print $2 - $1 }' t
+  }
+  # 8 MiB at 1,000 bytes a nanosecond; 2^30 flops at 10,000 of them.
+  [ "$(took add)" = $((2000 + 8388)) ]
+  [ "$(took matmul)" = $((2000 + 107374)) ]
+  [ "$(wc -l <out)" -eq 1 ]
+}
+
 @test "fake device: a trace changes neither results nor messages" {
   skip_leaks 'a worker that lost its GPU gives nothing back'
   make_faults

@@ -166,9 +166,9 @@ CUresult cuEventRecord(CUevent event, CUstream stream) {
   GT_ENTER_UNCAPTURED(CUDA_ERROR_UNKNOWN)
   Event* one = of(event);
   const uint64_t count = ++one->recorded;
-  m.give(of(stream), {[one, count] {
+  m.give(of(stream), {[&m, one, count, from = of(stream)] {
            one->done = count;
-           one->time = Machine::clock();
+           one->time = m.keeps_time() ? from->busy_until : Machine::clock();
          }});
   return CUDA_SUCCESS;
 }
@@ -249,7 +249,8 @@ CUresult cuMemAllocAsync(CUdeviceptr* data, size_t bytes, CUstream stream) {
   GT_ENTER_UNCAPTURED(CUDA_ERROR_OUT_OF_MEMORY)
   const uint64_t address = m.memory.reserve(bytes);
   if (address == 0) return CUDA_ERROR_OUT_OF_MEMORY;
-  m.give(of(stream), {[&m, address] { m.memory.begin(address); }});
+  m.give(of(stream),
+         {[&m, address] { m.memory.begin(address, !m.keeps_time()); }});
   *data = address;
   return CUDA_SUCCESS;
 }

@@ -125,6 +125,17 @@ void multiply(const Job& job) {
   for (const Matrix* m : {&job.a, &job.b, &job.d}) gt_fake_check(m->data);
 }
 
+// As if they were of f16: of wider ones, sixteen times as many.
+double flops_of(const Job& job) {
+  const Layout& a = job.a.layout;
+  const Layout& d = job.d.layout;
+  const double each = size_of(dtype_of(a.type)) > 2 ? 16 : 1;
+  const int64_t inner =
+      job.operation.a_swapped == CUBLAS_OP_T ? a.rows : a.columns;
+  return each * 2 * static_cast<double>(d.count) * static_cast<double>(d.rows) *
+         static_cast<double>(d.columns) * static_cast<double>(inner);
+}
+
 template <typename T>
 void put(T& to, const void* from, size_t bytes) {
   if (bytes != sizeof(T)) wrong("an attribute of another size");
@@ -301,7 +312,10 @@ cublasStatus_t cublasLtMatmul(
   }
   gt_fake_give(
       stream, [](void* data) { multiply(*static_cast<Job*>(data)); }, job,
-      [](void* data) { delete static_cast<Job*>(data); });
+      [](void* data) { delete static_cast<Job*>(data); },
+      bytes_of(job->a.layout) + bytes_of(job->b.layout) +
+          bytes_of(job->d.layout),
+      flops_of(*job));
   return CUBLAS_STATUS_SUCCESS;
 }
 

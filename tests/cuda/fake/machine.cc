@@ -32,6 +32,11 @@ Machine::Machine()
       lose_(number_of("GT_FAKE_LOSE")),
       pace_(number_of("GT_FAKE_PACE")) {
   const char* text = std::getenv("GT_FAKE_FAIL");
+  if (const char* speed = std::getenv("GT_FAKE_SPEED")) {
+    char* end = nullptr;
+    speed_.bytes = std::strtod(speed, &end);
+    speed_.flops = *end == ':' ? std::strtod(end + 1, nullptr) : 0;
+  }
   fail_all_ = text != nullptr && std::string_view(text).ends_with('+');
 }
 
@@ -131,11 +136,22 @@ void Machine::pace() const {
   if (pace_ != 0) std::this_thread::sleep_for(std::chrono::microseconds(pace_));
 }
 
+uint64_t Machine::cost(uint64_t bytes, double flops) const {
+  constexpr double kLaunch = 2000;
+  if (!keeps_time()) return 0;
+  double takes = static_cast<double>(bytes) / speed_.bytes;
+  if (speed_.flops != 0) takes = std::max(takes, flops / speed_.flops);
+  return static_cast<uint64_t>(kLaunch + takes);
+}
+
 void Machine::give(Stream* stream, Work work) {
   if (!streams.contains(stream)) wrong("a stream is used that is not there");
   if (stream->captured != nullptr) {
     stream->captured->nodes.push_back(std::move(work));
     return;
+  }
+  if (keeps_time() && stream->work.empty()) {
+    stream->busy_until = std::max(stream->busy_until, clock());
   }
   stream->work.push_back(std::move(work));
   // Now and then some of it is done at once.
@@ -144,21 +160,52 @@ void Machine::give(Stream* stream, Work work) {
 }
 
 void Machine::do_some() {
+  if (keeps_time()) {
+    while (do_due() == Found::kWork) {
+    }
+    return;
+  }
   for (unsigned n = random_() % 16; n > 0; --n) {
     if (do_one() != Found::kWork) break;
   }
 }
 
+bool Machine::is_reached(const Work& work) const {
+  return work.event == nullptr || !events.contains(work.event) ||
+         work.event->done >= work.reached;
+}
+
+// Of streams that keep time, something that is done by now.
+Machine::Found Machine::do_due() {
+  const uint64_t now = clock();
+  Found otherwise = Found::kNone;
+  for (Stream* stream : streams) {
+    if (stream->work.empty()) continue;
+    otherwise = Found::kOthersWork;
+    Work& first = stream->work.front();
+    if (!is_reached(first)) continue;
+    uint64_t done = stream->busy_until;
+    if (first.event != nullptr && events.contains(first.event)) {
+      done = std::max(done, first.event->time);
+    }
+    done += first.takes;
+    if (done > now || (first.attempt && !first.attempt())) continue;
+    stream->busy_until = done;
+    const Work work = std::move(first);
+    stream->work.pop_front();
+    if (work.run) work.run();
+    return Found::kWork;
+  }
+  return otherwise;
+}
+
 Machine::Found Machine::do_one() {
   if (is_lost) return Found::kNone;
+  if (keeps_time()) return do_due();
   std::vector<Stream*> ready;
   for (Stream* stream : streams) {
     if (stream->work.empty()) continue;
-    const Work& work = stream->work.front();
-    if (work.event == nullptr || !events.contains(work.event) ||
-        work.event->done >= work.reached) {
-      ready.push_back(stream);
-    }
+    if (is_reached(stream->work.front())) ready.push_back(stream);
   }
   const Found otherwise = ready.empty() ? Found::kNone : Found::kOthersWork;
   std::shuffle(ready.begin(), ready.end(), random_);
@@ -180,7 +227,8 @@ void Machine::drive(const std::function<bool()>& until) {
     if (is_lost || found == Found::kWork) continue;
     if (found == Found::kNone) wrong("streams wait for each other");
     mutex.unlock();  // other threads may have to do something first
-    std::this_thread::sleep_for(std::chrono::microseconds(200));
+    std::this_thread::sleep_for(
+        std::chrono::microseconds(keeps_time() ? 5 : 200));
     mutex.lock();
   }
 }
@@ -204,13 +252,18 @@ bool gt_fake_fails() {
   return Machine::instance().fails();
 }
 void gt_fake_give(void* stream, void (*run)(void*), void* data,
-                  void (*drop)(void*)) {
+                  void (*drop)(void*), uint64_t bytes, double flops) {
   Machine& m = Machine::instance();
   const std::lock_guard lock(m.mutex);
   auto* to = static_cast<gt::fake::Stream*>(stream);
   if (to->captured == nullptr) ++m.launches;
   const std::shared_ptr<void> owned(data, drop);
-  m.give(to, {[run, owned] { run(owned.get()); }});
+  gt::fake::Work work;
+  work.takes = m.cost(bytes, flops);
+  work.run = [run, owned, skips = m.keeps_time()] {
+    if (!skips) run(owned.get());
+  };
+  m.give(to, std::move(work));
 }
 void gt_fake_await(void* stream, bool (*attempt)(void*), void* data) {
   const std::lock_guard lock(Machine::instance().mutex);

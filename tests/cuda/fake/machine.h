@@ -15,6 +15,12 @@
 //   GT_FAKE_COPIES=F   at the end, a line is added to the file: how many copies
 //                      to another process there were, and of how many bytes
 //   GT_FAKE_PACE=N     a kernel takes so many microseconds, or more
+//   GT_FAKE_SPEED=B:F  streams keep time, as a GPU's: each does what it was
+//                      given in order, while the host goes on. Kernels and
+//                      products are not computed: they take 2 us, and as long
+//                      as B bytes a nanosecond need for the memory that they
+//                      were given, or F f16 flops a nanosecond for what they
+//                      compute, if that is longer
 //   GT_FAKE_REPORT=F   at the end, a line is added to the file: how many calls
 //                      there were, and what was not given back
 //   GT_FAKE_CHOSEN=F   a line is added to the file: the number of the GPU that
@@ -57,6 +63,7 @@ struct Work {
   Event* event = nullptr;
   uint64_t reached = 0;
   bool is_kernel = false;
+  uint64_t takes = 0;  // nanoseconds, of a stream that keeps time
   // Instead of run: tries to do it, with other processes, and says whether that
   // is done.
   std::function<bool()> attempt = {};
@@ -73,6 +80,7 @@ struct Graph {
 struct Stream {
   std::deque<Work> work;
   std::unique_ptr<Graph> captured;  // if it captures
+  uint64_t busy_until = 0;          // by Machine::clock(), if streams keep time
 };
 
 class Machine {
@@ -106,6 +114,9 @@ class Machine {
   static uint64_t clock();
   // A kernel runs: not faster than it is told to.
   void pace() const;
+  bool keeps_time() const { return speed_.bytes != 0; }
+  // How long a kernel or product takes of a stream that keeps time; else 0.
+  uint64_t cost(uint64_t bytes, double flops) const;
   void give(Stream* stream, Work work);
   void do_some();             // of the work that is ready
   void wait(Stream* stream);  // does all that the stream has
@@ -121,6 +132,8 @@ class Machine {
   Machine();
   enum class Found : uint8_t { kWork, kNone, kOthersWork };
   Found do_one();
+  Found do_due();
+  bool is_reached(const Work& work) const;
 
   std::mt19937 random_;
   uint64_t calls_ = 0;
@@ -131,6 +144,9 @@ class Machine {
   uint64_t fail_from_ = 0;
   uint64_t lose_ = 0;
   uint64_t pace_ = 0;
+  struct Speed {
+    double bytes = 0, flops = 0;  // a nanosecond
+  } speed_;
   bool fail_all_ = false;
 };
 
@@ -140,9 +156,10 @@ class Machine {
 extern "C" {
 bool gt_fake_fails();
 // Does what the function says, later, in the order of the stream (a CUstream);
-// more than once if it is captured. `drop` ends the data.
+// more than once if it is captured. `drop` ends the data. What it reads, writes
+// and computes is what it costs.
 void gt_fake_give(void* stream, void (*run)(void*), void* data,
-                  void (*drop)(void*));
+                  void (*drop)(void*), uint64_t bytes, double flops);
 // To be called by that function: the bytes at an address.
 void* gt_fake_at(uint64_t address, size_t bytes);
 void gt_fake_check(uint64_t address);

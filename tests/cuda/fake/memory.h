@@ -35,7 +35,7 @@ class Memory {
   bool is_block(uint64_t address) const;
 
   bool is_device(uint64_t address) const {
-    return address >= base_ && address < base_ + kSize;
+    return address >= base_ && address < base_ + size_;
   }
   Shown show(uint64_t address) const;
   // The address of a block of another process; 0 if that is not there.
@@ -49,11 +49,12 @@ class Memory {
   // Whether the red zones around the address's block are whole.
   void check(uint64_t address);
 
+  // From the address to the end of its block; 0 if there is none.
+  uint64_t bytes_at(uint64_t address) const;
+
   size_t blocks() const { return blocks_.size(); }
 
  private:
-  // Of addresses alone; a thread sanitizer grants no more at once.
-  static constexpr uint64_t kSize = uint64_t{1} << 36;
   struct Block {
     size_t bytes;
     bool is_usable;
@@ -65,6 +66,7 @@ class Memory {
   void check_block(uint64_t address, const Block& block);
 
   uint64_t base_ = 0;
+  uint64_t size_ = 0;  // of addresses alone
   char* hidden_ = nullptr;
   int fd_ = -1;
   uint64_t next_ = 0;
