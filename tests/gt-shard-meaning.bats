@@ -189,6 +189,10 @@ gr = grad n r
 i = zeros i64[8]
 c = cross_entropy r i reduction=sum
 gc = grad c r
+w = cross_entropy x t out=f32
+gw = grad w x
+u = cross_entropy r i out=f32 label_smoothing=0.1
+gu = grad u r
 print p
 print l
 print e
@@ -200,6 +204,10 @@ print s
 print gr
 print c
 print gc
+print w
+print gw
+print u
+print gu
 END
   gt-emit wide.gt >wide.s
   gt-work wide.s >whole

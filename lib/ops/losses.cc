@@ -55,13 +55,17 @@ Status types_cross_entropy(Call& call) {
     return Error{"label_smoothing= must be from 0 to 1"};
   }
   reduce_losses(call, call.type(0).dtype, call.type(1).shape);
-  return ok_status();
+  return widen_result(call);
 }
 
+// g is of the logits' dtype, or of that which they are computed in.
 Status types_cross_entropy_grad(Call& call) {
   if (Status s = check_classes(call, 1, 2); !s.ok()) return s;
   const bool none = call.key("reduction") == "none";
-  const Type wanted{call.type(1).dtype, none ? call.type(2).shape : Shape{}};
+  const Dtype dtype = call.type(1).dtype;
+  const Dtype g = call.type(0).dtype;
+  const Type wanted{g == wide_dtype(dtype) ? g : dtype,
+                    none ? call.type(2).shape : Shape{}};
   call.results.push_back(call.type(1));
   return need(call.type(0) == wanted,
               call.describe(0) + " must have the type " + to_string(wanted));
@@ -162,7 +166,7 @@ constexpr Row kRows[] = {
     // With weights, ignored classes or smoothing a row's target is a
     // distribution, d, whose product with -log_softmax x is its loss.
     {.signature = "y = cross_entropy x target [weight] reduction=mean "
-                  "[ignore_index=] label_smoothing=0",
+                  "[ignore_index=] label_smoothing=0 [out=]",
      .index = "...c!,...,c!->",
      .dtype = "first",
      .accepts = "float,int,float",
@@ -256,8 +260,10 @@ constexpr Row kRows[] = {
                 "costs nothing and does not count in the mean, which is nan "
                 "of no rows (absent, none is ignored; PyTorch ignores -100). "
                 "label_smoothing=s: the class is to get 1 - s, and all "
-                "classes share s. weight has no gradient. Errors: shapes "
-                "differ; a class below 0 or beyond c fails when it is met.",
+                "classes share s. f16 and bf16 are computed in f32, which "
+                "out=f32 leaves as it is. weight has no gradient. Errors: "
+                "shapes differ; a class below 0 or beyond c fails when it is "
+                "met; another out=.",
      .source = "torch.nn.functional.cross_entropy, with classes last; of log "
                "probabilities it is torch.nn.functional.nll_loss; "
                "torch.nn.CrossEntropyLoss",

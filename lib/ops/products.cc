@@ -33,19 +33,6 @@ std::string product_word(const Call& call, std::string_view name, size_t) {
   return std::to_string(rows);
 }
 
-// out=f32: the result has the dtype that products of f16 and bf16 are added up
-// in.
-Status widen_result(Call& call) {
-  const std::string_view out = call.key("out");
-  if (out.empty()) return ok_status();
-  Dtype& dtype = call.results[0].dtype;
-  if (out == "f32" && is_half(dtype)) dtype = Dtype::kF32;
-  return need(out == to_string(dtype),
-              "out=" + std::string(out) + " of operands in " +
-                  std::string(to_string(dtype)) +
-                  "; it is their dtype, or f32 where that is f16 or bf16");
-}
-
 // Sizes that would fit if b were transposed: PyTorch keeps a layer's weight as
 // [out,in].
 Status types_product(Call& call) {

@@ -328,6 +328,17 @@ Dtype wide_dtype(Dtype dtype) {
   return dtype == Dtype::kF64 ? Dtype::kF64 : Dtype::kF32;
 }
 
+Status widen_result(Call& call) {
+  const std::string_view out = call.key("out");
+  if (out.empty()) return ok_status();
+  Dtype& dtype = call.results[0].dtype;
+  if (out == "f32" && is_half(dtype)) dtype = Dtype::kF32;
+  return need(out == to_string(dtype),
+              "out=" + std::string(out) + " of operands in " +
+                  std::string(to_string(dtype)) +
+                  "; it is their dtype, or f32 where that is f16 or bf16");
+}
+
 Status types_as_first(Call& call) {
   call.results.push_back(call.type(0));
   return ok_status();

@@ -95,6 +95,10 @@ Status need_elements(const Call& call);
 // f32 for all others.
 Dtype wide_dtype(Dtype dtype);
 
+// Of an op that computes f16 and bf16 in f32: out=f32 leaves result 0 so.
+// Error: out= is another dtype than that, or the result's own.
+Status widen_result(Call& call);
+
 // Type functions that several families use.
 // Result 0 has the type of operand 0.
 Status types_as_first(Call& call);

@@ -6,7 +6,8 @@
 #       -v batch=16 -v vocabulary=50304 -f tests/bench/gpt2.awk
 #
 # Norms take and give bf16, as llm.c's do: gt computes them in f32 and rounds what
-# it writes. The loss is of f32. A step prints nothing, and l is its loss.
+# it writes. Logits are of bf16, as llm.c's and PyTorch's; the loss is of f32. A
+# step prints nothing, and l is its loss.
 
 function weight(name, shape) {
   names[++count] = name
@@ -78,7 +79,7 @@ function step(   i, all, gradients) {
   print "h = embedding b.wte x\nh = add h b.wpe"
   for (i = 0; i < layers; i++) block("h" i ".")
   norm("h", "h", "n", "c")
-  print "z = matmul h b.wte tb=1 out=f32\nl = cross_entropy z y"
+  print "z = matmul h b.wte tb=1\nl = cross_entropy z y out=f32"
   print "free a q k v o h z"
   print gradients "= grad l" all
   print "t = add t 1"

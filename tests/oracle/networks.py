@@ -138,6 +138,16 @@ def weighted_loss_cases():
                             FLOATS + HALVES if shape == (5, 4) else FLOATS,
                             {"t": ("index", shape[-1]), "w": "positive"}, 2),
                             ignore)
+    for reduction in ("mean", "none"):
+        for smoothing in (0.0, 0.1):
+            run = weighted_cross_entropy(reduction, None, smoothing)
+            keys = f" reduction={reduction} out=f32"
+            keys += f" label_smoothing={smoothing}" if smoothing else ""
+            for case in make("cross_entropy", "y = cross_entropy x t" + keys,
+                             lambda x, t, run=run: run(x.float(), t),
+                             {"x": (5, 4), "t": (5,)}, HALVES,
+                             {"t": ("index", 4)}, 2):
+                yield dataclasses.replace(case, wide_results=("y",))
     # All are ignored: the mean is 0/0, the sum 0.
     for reduction in ("mean", "sum"):
         for case in make("cross_entropy", "y = cross_entropy x t "

@@ -294,6 +294,11 @@ constexpr Mistake kMistakes[] = {
     {"y = cross_entropy x t", "x f32[2,3] t i64[3]", 5,
      "cross_entropy: x f32[2,3] and t i64[3]: the logits need the classes' "
      "dimensions and one more for the classes"},
+    {"y = cross_entropy x t out=f64", "x f16[2,3] t i64[2]", 5,
+     "cross_entropy: out=f64 of operands in f16; it is their dtype, or f32 "
+     "where that is f16 or bf16"},
+    {"z = cross_entropy_grad g x t", "g f16[] x f32[2,3] t i64[2]", 5,
+     "cross_entropy_grad: g f16[] must have the type f32[]"},
     {"y = mse x t", "x f32[2,1] t f32[2]", 5,
      "mse: x f32[2,1] and t f32[2] must have one shape"},
     {"w = sgd w g 0.1", "w f32[2] g f16[2]", 5,

@@ -199,11 +199,13 @@ class CrossEntropyGrad final : public Kernel {
   int threads_;
 };
 
-// Weights, ignored classes and smoothing take the expansion.
+// Weights, ignored classes and smoothing take the expansion, as do logits of
+// another dtype than the loss.
 std::unique_ptr<Kernel> cpu_cross_entropy(const Call& call,
                                           const Context& context) {
   if (call.given(2) || call.has_key("ignore_index") ||
-      call.number("label_smoothing") != 0) {
+      call.number("label_smoothing") != 0 ||
+      call.type(0).dtype != call.results[0].dtype) {
     return nullptr;
   }
   return make_float<CrossEntropy>(call, context);

@@ -229,11 +229,12 @@ std::optional<Plan> plan_cross_entropy(const Call& call) {
   const bool is_each = reduction == "none";
   const Rows rows = rows_of(x.shape);
   const Dtype index = call.type(1).dtype;
+  const Dtype to = call.results[0].dtype;
   const Dtype wide = wide_dtype(x.dtype);
-  Launch launch = rows_launch(
-      instance("cross_entropy", {word_of(x.dtype), word_of(index),
-                                 word_of(is_each ? x.dtype : wide)}),
-      rows);
+  Launch launch =
+      rows_launch(instance("cross_entropy", {word_of(x.dtype), word_of(index),
+                                             word_of(is_each ? to : wide)}),
+                  rows);
   Plan plan;
   const Slot losses =
       is_each ? result(0)
@@ -252,7 +253,7 @@ std::optional<Plan> plan_cross_entropy(const Call& call) {
   r.element_bytes = r.total_bytes = size_of(wide);
   r.layout = {{}, {rows.count}, {}, {1}};
   r.out = result(0);
-  r.to = x.dtype;
+  r.to = to;
   r.divisor = rows.count;
   add_reduction(plan, r);
   return plan;
@@ -264,10 +265,11 @@ std::optional<Plan> plan_cross_entropy_grad(const Call& call) {
   const std::string_view reduction = call.key("reduction");
   const Rows rows = rows_of(x.shape);
   const Dtype index = call.type(2).dtype;
-  Launch launch = rows_launch(
-      instance("cross_entropy_grad",
-               {word_of(x.dtype), word_of(index), flag(reduction == "none")}),
-      rows);
+  Launch launch =
+      rows_launch(instance("cross_entropy_grad",
+                           {word_of(x.dtype), word_of(call.type(0).dtype),
+                            word_of(index), flag(reduction == "none")}),
+                  rows);
   if (reduction == "mean") launch.n[4] = rows.count;
   keep_near(launch, rows, x.dtype);
   launch.in = {operand(0), operand(1), operand(2)};

@@ -526,7 +526,7 @@ inline void cross_entropy(const Args& a) {
 
 // (softmax(x) - 1 at the class) g, where g is one for all or, if kEach, one for
 // each row, and is divided by Args::n[4]. g, x, the classes.
-template <typename T, typename I, bool kEach>
+template <typename T, typename G, typename I, bool kEach>
 inline void cross_entropy_grad(const Args& a) {
   using V = Wide<T>;
   GT_SHARED V lane[kWarps];
@@ -537,7 +537,7 @@ inline void cross_entropy_grad(const Args& a) {
     const auto [most, sum] = exponentials(lane, a.n[1], x, row, whole);
     const V top = most;
     const V scale = V(1) / sum;
-    const V g = V(widen(in<T>(a, 0)[kEach ? r : 0])) / static_cast<V>(a.n[4]);
+    const V g = V(widen(in<G>(a, 0)[kEach ? r : 0])) / static_cast<V>(a.n[4]);
     const int64_t c = class_of<I>(a, 2, r);
     GT_ALONE(t) {
       write_row(x, out<T>(a, 0), row, a.n[1], whole, t, [&](int64_t i, V z) {
