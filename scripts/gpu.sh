@@ -4,6 +4,7 @@
 # common.sh.
 
 fake=              # 1: on the fake device
+speed=             # of that: what it would take a GPU of so many bytes:flops
 report=            # the file to write
 libraries=$gt_root/libraries  # a folder of libraries, or several with colons
 wanted=()          # the rows that were asked for
@@ -69,9 +70,10 @@ is_time_left() {
   ((EPOCHSECONDS - began < whole))
 }
 
-# size OF_GPU OF_FAKE
+# size OF_GPU OF_FAKE: the fake device computes, unless it keeps time.
+is_small() { [[ -n $fake && -z $speed ]]; }
 size() {
-  if [[ -n $fake ]]; then echo "$2"; else echo "$1"; fi
+  if is_small; then echo "$2"; else echo "$1"; fi
 }
 
 place() {

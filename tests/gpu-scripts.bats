@@ -74,6 +74,13 @@ END
   [ "$(grep -c '"not_measured": ' report)" -eq 4 ]
   [[ $output == *'GPT-2 124M step, bf16, 16x1024, s : llm.c '*'not measured: GT_BENCH_LLMC names no program'* ]]
 
+  # At full sizes, where nothing is computed.
+  run -0 "$GT_ROOT/scripts/bench-gpu" --speed 2700:650000 -n 1 pointwise attention
+  [[ $output == *'eight point-wise ops, 67108864 f32, s : copy '*'not judged'* ]]
+  grep -qE '^attention 4096x16x64 causal bf16, s : PyTorch +[0-9.e-]+$' <<<"$output"
+  run -2 "$GT_ROOT/scripts/bench-gpu" --speed 2700
+  [[ $output == *'--speed needs two numbers, as 2700:650000' ]]
+
   # What llm.c says of its steps is read, here from a stand-in.
   cat >llmc <<'END'
 #!/bin/sh

@@ -296,9 +296,13 @@ CUresult cuMemcpyDtoDAsync(CUdeviceptr to, CUdeviceptr from, size_t bytes,
                            CUstream stream) {
   GT_ENTER_CONTEXT(CUDA_ERROR_UNKNOWN)
   m.note_copy(to, bytes);
-  m.give(of(stream), {[&m, to, from, bytes] {
-           std::memcpy(m.memory.at(to, bytes), m.memory.at(from, bytes), bytes);
-         }});
+  const uint64_t takes = m.cost(2 * bytes, 0);
+  m.give(of(stream), {[&m, to, from, bytes, takes] {
+                        if (takes != 0) return;
+                        std::memcpy(m.memory.at(to, bytes),
+                                    m.memory.at(from, bytes), bytes);
+                      },
+                      nullptr, 0, false, takes});
   return CUDA_SUCCESS;
 }
 CUresult cuMemsetD8Async(CUdeviceptr to, unsigned char value, size_t bytes,

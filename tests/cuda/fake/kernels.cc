@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <atomic>
 #include <cstring>
+#include <numeric>
 #include <set>
 #include <span>
 #include <string>
@@ -59,17 +60,24 @@ void run_kernel(const Kernel& kernel) {
   for (const uint64_t address : used) memory.check(address);
 }
 
-// The addresses that it was given, each once.
-std::set<uint64_t> addresses_of(const Kernel& kernel, bool written) {
-  std::set<uint64_t> all;
+// The memory that it reads, or writes: what lies at each address, once.
+uint64_t bytes_of(const Kernel& kernel, bool written) {
+  std::set<uint64_t> addresses;
   const auto add = [&](const auto& one) {
-    all.insert(one.out.begin(), one.out.end());
-    if (!written) all.insert(one.in.begin(), one.in.end());
+    if (written) {
+      addresses.insert(one.out.begin(), one.out.end());
+    } else {
+      addresses.insert(one.in.begin(), one.in.end());
+    }
   };
   add(kernel.args);
   const auto count = static_cast<size_t>(kernel.items.count);
   for (const Item& item : std::span(kernel.items.item).first(count)) add(item);
-  return all;
+  const gt::fake::Memory& memory = Machine::instance().memory;
+  return std::accumulate(addresses.begin(), addresses.end(), uint64_t{0},
+                         [&](uint64_t sum, uint64_t address) {
+                           return sum + memory.bytes_at(address);
+                         });
 }
 
 // How long it takes of a stream that keeps time. What writes next to nothing is
@@ -78,14 +86,9 @@ uint64_t cost_of(const Kernel& kernel) {
   constexpr uint64_t kLittle = 64;
   const Machine& m = Machine::instance();
   if (!m.keeps_time()) return 0;
-  const auto bytes = [&](bool written) {
-    uint64_t sum = 0;
-    for (const uint64_t address : addresses_of(kernel, written)) {
-      sum += m.memory.bytes_at(address);
-    }
-    return sum;
-  };
-  return bytes(true) <= kLittle ? 0 : m.cost(bytes(false), 0);
+  const uint64_t written = bytes_of(kernel, true);
+  if (written <= kLittle) return 0;
+  return m.cost(bytes_of(kernel, false) + written, 0);
 }
 
 // What it would say of its data, if that is right: see text/fault.cuh.

@@ -16,11 +16,11 @@
 //                      to another process there were, and of how many bytes
 //   GT_FAKE_PACE=N     a kernel takes so many microseconds, or more
 //   GT_FAKE_SPEED=B:F  streams keep time, as a GPU's: each does what it was
-//                      given in order, while the host goes on. Kernels and
-//                      products are not computed: they take 2 us, and as long
-//                      as B bytes a nanosecond need for the memory that they
-//                      were given, or F f16 flops a nanosecond for what they
-//                      compute, if that is longer
+//                      given in order, while the host goes on. Kernels,
+//                      products and copies within the GPU are not done: they
+//                      take 2 us, and as long as B bytes a nanosecond need for
+//                      the memory that they were given, or F f16 flops a
+//                      nanosecond for a product, if that is longer
 //   GT_FAKE_REPORT=F   at the end, a line is added to the file: how many calls
 //                      there were, and what was not given back
 //   GT_FAKE_CHOSEN=F   a line is added to the file: the number of the GPU that
@@ -115,7 +115,7 @@ class Machine {
   // A kernel runs: not faster than it is told to.
   void pace() const;
   bool keeps_time() const { return speed_.bytes != 0; }
-  // How long a kernel or product takes of a stream that keeps time; else 0.
+  // How long such work takes of a stream that keeps time; else 0.
   uint64_t cost(uint64_t bytes, double flops) const;
   void give(Stream* stream, Work work);
   void do_some();             // of the work that is ready
