@@ -114,6 +114,8 @@ small() {
   done
   run -2 --separate-stderr "$CPP/transformer" depth=3
   [[ $stderr == "transformer: nothing to set: 'depth=3'" ]]
+  run -2 --separate-stderr "$CPP/transformer" held=600
+  [[ $stderr == 'transformer: held= must be above batch times context'* ]]
 }
 
 @test "C++: the transformer gives the same results under each config" {

@@ -184,6 +184,12 @@ int main(int argc, char** argv) {
     std::cerr << "transformer: nothing to set: '" << argv[i] << "'\n";
     return 2;
   }
+  if (s["held"] <= s["batch"] * s["context"] ||
+      s["length"] <= s["held"] + s["context"]) {
+    std::cerr << "transformer: held= must be above batch times context, and "
+                 "length= above held and context together\n";
+    return 2;
+  }
   const auto rate = gt::optim::cosine(
       s.number("rate"), std::max<int64_t>(s["steps"] - s["warmup"], 1), 0.1);
   Model model(s);

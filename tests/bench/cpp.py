@@ -11,7 +11,7 @@ import time
 
 import numpy
 
-from measure import EMIT, peer, run, seconds
+from measure import EMIT, WORK, peer, run, seconds
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(
     os.path.abspath(__file__))))
@@ -116,5 +116,28 @@ def compiled(report, folder):
                 True)
 
 
+def transformer(report, folder):
+    """The example's steps, and those of the same lines by the shell's."""
+    steps = 60
+    with open(ROOT + "/share/novel/pride-and-prejudice.txt", "rb") as f:
+        text = numpy.frombuffer(f.read(), dtype=numpy.uint8)
+    numpy.save(folder + "/text.npy", text)
+    settings = [f"text={folder}/text.npy", f"length={len(text)}", "held=4096",
+                "rounds=1", "sample=1", f"steps={steps}"]
+    ours = [BUILD + "/examples/transformer", *settings]
+    pipe = f'"$@" | {EMIT} --no-at | {WORK}'
+    theirs = ["sh", "-c", pipe, "sh", ROOT + "/examples/transformer",
+              *settings]
+
+    def measure():
+        mine, other = (seconds(command, stdout=subprocess.DEVNULL) / steps
+                       for command in (ours, theirs))
+        return mine, other, mine / other
+
+    report.pair("C++ transformer, s/step : the shell's lines", measure, 1.03,
+                1, True)
+
+
 BENCHES = {"cpp-chain": chain, "cpp-lines": lines, "cpp-trip": trip,
-           "cpp-blob": blob, "cpp-compile": compiled}
+           "cpp-blob": blob, "cpp-compile": compiled,
+           "cpp-transformer": transformer}
