@@ -422,8 +422,9 @@ END
     END { exit !(n > p / 2 && p > 0) }' <<<"$output"
 }
 
-# What a run would take on a GPU of that speed is known without one so.
+# So it is known without a GPU what a run would take on one.
 @test "fake device: streams that keep time take as long as what they are given" {
+  skip_if_sanitized 'so many addresses are not to be had'
   cat >p.s <<'EOF'
 x = randn f32[1048576] 1
 y = add x x
@@ -434,12 +435,16 @@ s = sum e
 print s
 EOF
   GT_FAKE_SPEED=1000:10000 gt-work --backend cuda --trace t p.s >out
+  # took OP NS: its line did, but for what times are rounded by.
   took() {
-    awk -F '\t' -v op="$1" '$3 == "gpu" && $6 == op { print $2 - $1 }' t
+    awk -F '\t' -v op="$1" -v ns="$2" '$3 == "gpu" && $6 == op {
+      found = 1
+      if ($2 - $1 < ns - 2 || $2 - $1 > ns + 2) { print; wrong = 1 }
+    } END { exit wrong || !found }' t
   }
   # 8 MiB at 1,000 bytes a nanosecond; 2^30 flops at 10,000 of them.
-  [ "$(took add)" = $((2000 + 8388)) ]
-  [ "$(took matmul)" = $((2000 + 107374)) ]
+  took add $((2000 + 8388))
+  took matmul $((2000 + 107374))
   [ "$(wc -l <out)" -eq 1 ]
 }
 
