@@ -108,12 +108,19 @@ std::string weighted_word(const Call& call, std::string_view name) {
 }
 
 // {count}: losses; {classes}; {picks}: the shape of an element of each row;
-// {factor}: what a square's derivative is multiplied by.
+// {factor}: what a square's derivative is multiplied by; {wide}: the dtype that
+// losses are computed in; {narrow}: that of the logits where it is another,
+// else "same".
 std::string loss_word(const Call& call, std::string_view name, size_t) {
   const Shape& x = call.type(operand_named(call, "x")).shape;
   if (call.op->name == "cross_entropy") {
     if (std::string text = weighted_word(call, name); !text.empty())
       return text;
+  }
+  const Dtype dtype = call.type(operand_named(call, "x")).dtype;
+  if (name == "wide") return std::string(to_string(wide_dtype(dtype)));
+  if (name == "narrow") {
+    return std::string(is_half(dtype) ? to_string(dtype) : "same");
   }
   const bool classes = call.op->name.starts_with("cross_entropy");
   int64_t count = x.elements();
@@ -253,17 +260,18 @@ constexpr Row kRows[] = {
      .flops = 14,
      .sense = "The negative logarithm of the probability that logits x give "
               "to the classes.",
-     .details = "x [...,c] of floats, target [...] of integers from 0 to c - "
-                "1; the result is the mean, the sum, or with reduction=none "
-                "[...]. weight [c] has a factor for each class, by which the "
-                "mean is weighted, too. A row whose class is ignore_index= "
-                "costs nothing and does not count in the mean, which is nan "
-                "of no rows (absent, none is ignored; PyTorch ignores -100). "
-                "label_smoothing=s: the class is to get 1 - s, and all "
-                "classes share s. f16 and bf16 are computed in f32, which "
-                "out=f32 leaves as it is. weight has no gradient. Errors: "
-                "shapes differ; a class below 0 or beyond c fails when it is "
-                "met; another out=.",
+     .details =
+         "x [...,c] of floats, target [...] of integers from 0 to c - "
+         "1; the result is the mean, the sum, or with reduction=none "
+         "[...]. weight [c] has a factor for each class, by which the "
+         "mean is weighted, too. A row whose class is ignore_index= "
+         "costs nothing and does not count in the mean, which is nan "
+         "of no rows (absent, none is ignored; PyTorch ignores -100). "
+         "label_smoothing=s: the class is to get 1 - s, and all "
+         "classes share s. f16 and bf16 are computed in f32, and "
+         "with out=f32 not rounded back. weight has no gradient. Errors: "
+         "shapes differ; a class below 0 or beyond c fails when it is "
+         "met; another out=.",
      .source = "torch.nn.functional.cross_entropy, with classes last; of log "
                "probabilities it is torch.nn.functional.nll_loss; "
                "torch.nn.CrossEntropyLoss",
@@ -277,22 +285,32 @@ constexpr Row kRows[] = {
      .linear = "0",
      .accepts = "float,float,int",
      .gradient = R"(
-       p = softmax x
+       [narrow=same] cx = copy x
+       [narrow!=same] cx = cast x {wide}
+       [narrow=same] cz = copy dz
+       [narrow!=same] cz = cast dz {wide}
+       [narrow=same] cg = copy g
+       [narrow!=same] cg = cast g {wide}
+       p = softmax cx
        t = unsqueeze target axis=-1
        r = arange i64[{classes}]
        o = eq r t
-       c = cast o {x.dtype}
+       c = cast o {wide}
        q = sub p c
-       u = mul dz q
-       [reduction=none] dg = sum u axis=-1
-       [reduction=sum] dg = sum u
-       [reduction=mean] v = sum u
-       [reduction=mean] dg = div v {count}
-       [reduction=none] s = unsqueeze g axis=-1
-       [reduction=sum] s = copy g
-       [reduction=mean] s = div g {count}
-       w = mul dz s
-       dx = softmax_grad w p)",
+       u = mul cz q
+       [reduction=none] v = sum u axis=-1
+       [reduction!=none] v = sum u
+       [reduction=mean] h = div v {count}
+       [reduction!=mean] h = copy v
+       [narrow=same] dg = copy h
+       [narrow!=same] dg = cast h {g.dtype}
+       [reduction=none] s = unsqueeze cg axis=-1
+       [reduction=sum] s = copy cg
+       [reduction=mean] s = div cg {count}
+       w = mul cz s
+       d = softmax_grad w p
+       [narrow=same] dx = copy d
+       [narrow!=same] dx = cast d {narrow})",
      .expansion = R"(
        [reduction=mean] a = div g {count}
        [reduction=mean] z = cross_entropy_grad a x target reduction=sum

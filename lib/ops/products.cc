@@ -81,9 +81,9 @@ constexpr Row kRows[] = {
      .sense = "Matrix product over the last two dimensions.",
      .details = "a [...,m,k] and b [...,k,n] give [...,m,n]; ta=1 and tb=1 "
                 "take [...,k,m] and [...,n,k]. Leading dimensions broadcast. "
-                "f16 and bf16 accumulate in f32, which out=f32 leaves as it "
-                "is; integers in i64. Errors: fewer than two dimensions; inner "
-                "sizes differ; bool; another out=.",
+                "f16 and bf16 accumulate in f32, and with out=f32 are not "
+                "rounded back; integers in i64. Errors: fewer than two "
+                "dimensions; inner sizes differ; bool; another out=.",
      .source = "BLAS gemm; torch.matmul, torch.mm, torch.bmm; numpy.dot; "
                "torch.mv; of [n,1] and [1,m] it is torch.outer; between "
                "transpose and reshape, torch.einsum, torch.tensordot; of two "
@@ -125,7 +125,7 @@ constexpr Row kRows[] = {
      .flops = 2,
      .sense = "Matrix product of the last dimension, plus a bias.",
      .details = "x [...,k], w [k,n] and b [n] give [...,n]; f16 and bf16 are "
-                "computed in f32, which out=f32 leaves as it is. Errors: "
+                "computed in f32, and with out=f32 not rounded back. Errors: "
                 "sizes differ; w is not a matrix; bool; another out=.",
      .source = "torch.nn.functional.linear, with w transposed; torch.addmm "
                "with the bias first",

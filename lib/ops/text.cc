@@ -56,6 +56,9 @@ class Instance {
                                  : Ref{Ref::Kind::kResult, r});
     }
     add_own_keys(step);
+    // Of which dtype the result is, the casts say.
+    std::erase_if(step.keys,
+                  [](const auto& key) { return key.first == "out"; });
     const std::vector<Ref> made = step.results;
     steps_.push_back(std::move(step));
     for (uint32_t r = 0; r < made.size(); ++r) {
