@@ -188,7 +188,8 @@ void Executor::report(const Where& origin, const Error& error,
   if (stopped()) return;
   status_ = worst(status_, status);
   if (fail_fast_) {
-    stopped_by_ = to_string(origin.place()) + ": " + error.message;
+    const std::string at = to_string(origin.place());
+    stopped_by_ = at + (at.empty() ? "" : ": ") + error.message;
     stopped_.store(true, std::memory_order_relaxed);
   }
   if (!reported_.is_first(origin.place(), error.message, line)) return;

@@ -9,9 +9,9 @@
 namespace gt::exec {
 
 struct Where {
-  const std::string* file = nullptr;  // outlives the queue
+  const std::string* file = nullptr;  // outlives the queue; null: not known
   uint64_t line = 0;
-  Place place() const { return {*file, line}; }
+  Place place() const { return file == nullptr ? Place{} : Place{*file, line}; }
 };
 
 }  // namespace gt::exec
