@@ -4,7 +4,7 @@
 # common.sh.
 
 fake=              # 1: on the fake device
-speed=             # of that: what it would take a GPU of so many bytes:flops
+speed=             # BYTES:FLOPS a nanosecond, if the fake device keeps time
 report=            # the file to write
 libraries=$gt_root/libraries  # a folder of libraries, or several with colons
 wanted=()          # the rows that were asked for
@@ -70,14 +70,19 @@ is_time_left() {
   ((EPOCHSECONDS - began < whole))
 }
 
-# size OF_GPU OF_FAKE: the fake device computes, unless it keeps time.
+# Whether sizes are small: the fake device computes, unless it keeps time.
 is_small() { [[ -n $fake && -z $speed ]]; }
+# size OF_GPU OF_FAKE
 size() {
   if is_small; then echo "$2"; else echo "$1"; fi
 }
 
 place() {
-  if [[ -n $fake ]]; then echo 'the fake device'; else echo 'a GPU'; fi
+  if [[ -z $fake ]]; then
+    echo 'a GPU'
+  else
+    echo "the fake device${speed:+ at $speed a nanosecond}"
+  fi
 }
 
 # json TEXT: as a JSON string.

@@ -116,6 +116,10 @@ small() {
   [[ $stderr == "transformer: nothing to set: 'depth=3'" ]]
   run -2 --separate-stderr "$CPP/transformer" held=600
   [[ $stderr == 'transformer: held= must be above batch times context'* ]]
+  run -2 --separate-stderr "$CPP/transformer" length=65600
+  [[ $stderr == *'and length= above held and context together' ]]
+  run -2 --separate-stderr "$CPP/transformer" batch=0
+  [[ $stderr == 'transformer: batch= is no number above 0' ]]
 }
 
 @test "C++: the transformer gives the same results under each config" {

@@ -91,6 +91,35 @@ make_random() {
   grep -q "$all_given_back" chains
 }
 
+@test "fake device: the gradient of a sum is expanded within the chain that reads it" {
+  {
+    printf 'x = rand f32[1000] 1\nw = rand f32[1000] 2\n'
+    for _ in {1..500}; do
+      printf '%s\n' 'e = rand f32[] 3' 'y = expand e shape=1000' 'y = mul y w' \
+        'y = add y x' 'x = tanh y'
+    done
+    printf 'print x\nprint y\n'
+  } >p.s
+  gt-work --backend cuda --sync p.s >wanted
+  compiled gt-work --backend cuda p.s
+  GT_FAKE_LAUNCHES=launches gt-work --backend cuda p.s | cmp - wanted
+  # Two a round where it is in the chain, else three.
+  (($(sed -n 's/^launches \([0-9]*\) .*/\1/p' launches) < 1400))
+}
+
+@test "fake device: what is expanded keeps its bits, those of a nan, too" {
+  {
+    printf '\x93NUMPY\x01\x00\x76\x00%-117s\n' \
+      "{'descr': '<f2', 'fortran_order': False, 'shape': (5,), }"
+    printf '\x01\x7c\x01\x7e\x01\xfe\x55\xfc\xff\x7f'
+  } >x.npy
+  printf 'x = load "x.npy" f16[5]\ny = expand x shape=3,5\nsave y "y.npy"\n' >p.s
+  gt-work p.s
+  mv y.npy wanted.npy
+  gt-work --backend cuda p.s
+  cmp y.npy wanted.npy
+}
+
 @test "fake device: chains have the bits of single launches, whatever is written over" {
   local seed
   for seed in 1 2 3 4; do

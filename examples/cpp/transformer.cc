@@ -184,6 +184,12 @@ int main(int argc, char** argv) {
     std::cerr << "transformer: nothing to set: '" << argv[i] << "'\n";
     return 2;
   }
+  for (const char* name :
+       {"vocab", "layers", "width", "heads", "context", "batch", "rounds"}) {
+    if (s[name] > 0) continue;
+    std::cerr << "transformer: " << name << "= is no number above 0\n";
+    return 2;
+  }
   if (s["held"] <= s["batch"] * s["context"] ||
       s["length"] <= s["held"] + s["context"]) {
     std::cerr << "transformer: held= must be above batch times context, and "

@@ -5,13 +5,14 @@ flags that a user of the build tree would take; those of libtorch want its
 headers (Debian's libtorch-dev, of the kind optional in scripts/packages)."""
 
 import os
+import shlex
 import subprocess
 import sys
 import time
 
 import numpy
 
-from measure import EMIT, WORK, peer, run, seconds
+from measure import EMIT, WORK, peer, run, seconds, shell_seconds
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(
     os.path.abspath(__file__))))
@@ -117,21 +118,20 @@ def compiled(report, folder):
 
 
 def transformer(report, folder):
-    """The example's steps, and those of the same lines by the shell's."""
+    """The example, start and evaluation and all, and the same by the shell's."""
     steps = 60
     with open(ROOT + "/share/novel/pride-and-prejudice.txt", "rb") as f:
         text = numpy.frombuffer(f.read(), dtype=numpy.uint8)
     numpy.save(folder + "/text.npy", text)
     settings = [f"text={folder}/text.npy", f"length={len(text)}", "held=4096",
                 "rounds=1", "sample=1", f"steps={steps}"]
-    ours = [BUILD + "/examples/transformer", *settings]
-    pipe = f'"$@" | {EMIT} --no-at | {WORK}'
-    theirs = ["sh", "-c", pipe, "sh", ROOT + "/examples/transformer",
-              *settings]
+    words = shlex.join(settings)
+    ours = f"{BUILD}/examples/transformer {words} >/dev/null"
+    theirs = (f"{ROOT}/examples/transformer {words} | {EMIT} --no-at | {WORK} "
+              ">/dev/null")
 
     def measure():
-        mine, other = (seconds(command, stdout=subprocess.DEVNULL) / steps
-                       for command in (ours, theirs))
+        mine, other = shell_seconds(ours) / steps, shell_seconds(theirs) / steps
         return mine, other, mine / other
 
     report.pair("C++ transformer, s/step : the shell's lines", measure, 1.03,

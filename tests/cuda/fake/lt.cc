@@ -85,6 +85,12 @@ std::vector<double> rows_of(const Matrix& m, const void* data, bool swapped,
   return out;
 }
 
+// How many products are added up for an element of the result.
+int64_t inner_of(const Job& job) {
+  return job.operation.a_swapped == CUBLAS_OP_T ? job.a.layout.rows
+                                                : job.a.layout.columns;
+}
+
 void multiply(const Job& job) {
   const void* a = gt_fake_at(job.a.data, bytes_of(job.a.layout));
   const void* b = gt_fake_at(job.b.data, bytes_of(job.b.layout));
@@ -98,8 +104,7 @@ void multiply(const Job& job) {
              : nullptr;
   const bool a_swapped = job.operation.a_swapped == CUBLAS_OP_T;
   const bool b_swapped = job.operation.b_swapped == CUBLAS_OP_T;
-  const Layout& from = job.a.layout;
-  const int64_t inner = a_swapped ? from.rows : from.columns;
+  const int64_t inner = inner_of(job);
   // A library may use all of its workspace.
   std::memset(gt_fake_at(job.workspace, job.workspace_bytes), 0xee, 4096);
   std::vector<double> sums(static_cast<size_t>(to.columns));
@@ -127,13 +132,10 @@ void multiply(const Job& job) {
 
 // As if they were of f16: of wider ones, sixteen times as many.
 double flops_of(const Job& job) {
-  const Layout& a = job.a.layout;
   const Layout& d = job.d.layout;
-  const double each = size_of(dtype_of(a.type)) > 2 ? 16 : 1;
-  const int64_t inner =
-      job.operation.a_swapped == CUBLAS_OP_T ? a.rows : a.columns;
+  const double each = size_of(dtype_of(job.a.layout.type)) > 2 ? 16 : 1;
   return each * 2 * static_cast<double>(d.count) * static_cast<double>(d.rows) *
-         static_cast<double>(d.columns) * static_cast<double>(inner);
+         static_cast<double>(d.columns) * static_cast<double>(inner_of(job));
 }
 
 template <typename T>

@@ -36,6 +36,9 @@ Machine::Machine()
     char* end = nullptr;
     speed_.bytes = std::strtod(speed, &end);
     speed_.flops = *end == ':' ? std::strtod(end + 1, nullptr) : 0;
+    if (!(speed_.bytes > 0) || !(speed_.flops >= 0)) {
+      wrong("GT_FAKE_SPEED is no speed");
+    }
   }
   fail_all_ = text != nullptr && std::string_view(text).ends_with('+');
 }
@@ -180,10 +183,10 @@ Machine::Found Machine::do_due() {
   const uint64_t now = clock();
   Found otherwise = Found::kNone;
   for (Stream* stream : streams) {
-    if (stream->work.empty()) continue;
-    otherwise = Found::kOthersWork;
+    if (is_lost || stream->work.empty()) continue;
     Work& first = stream->work.front();
     if (!is_reached(first)) continue;
+    otherwise = Found::kOthersWork;  // or the clock's
     uint64_t done = stream->busy_until;
     if (first.event != nullptr && events.contains(first.event)) {
       done = std::max(done, first.event->time);
@@ -200,8 +203,8 @@ Machine::Found Machine::do_due() {
 }
 
 Machine::Found Machine::do_one() {
-  if (is_lost) return Found::kNone;
   if (keeps_time()) return do_due();
+  if (is_lost) return Found::kNone;
   std::vector<Stream*> ready;
   for (Stream* stream : streams) {
     if (stream->work.empty()) continue;

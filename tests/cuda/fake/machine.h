@@ -20,7 +20,10 @@
 //                      products and copies within the GPU are not done: they
 //                      take 2 us, and as long as B bytes a nanosecond need for
 //                      the memory that they were given, or F f16 flops a
-//                      nanosecond for a product, if that is longer
+//                      nanosecond for a product, if that is longer; a flop of
+//                      f32 or f64 counts as sixteen. All else is done, and
+//                      takes no time: copies to and from the host, NCCL, and
+//                      kernels that write 64 bytes or less
 //   GT_FAKE_REPORT=F   at the end, a line is added to the file: how many calls
 //                      there were, and what was not given back
 //   GT_FAKE_CHOSEN=F   a line is added to the file: the number of the GPU that
@@ -28,10 +31,9 @@
 //   GT_FAKE_WAITS=F    at the end, a line is added to the file: how often the
 //                      host waited for a kernel
 //   GT_FAKE_LAUNCHES=F at the end, a line is added to the file: how many
-//   kernels,
-//                      products and graphs were given to streams, how many of
-//                      them were graphs, how many graphs were made, and how
-//                      many were updated
+//                      kernels, products and graphs were given to streams, how
+//                      many of them were graphs, how many graphs were made, and
+//                      how many were updated
 #pragma once
 
 #include <cstdint>

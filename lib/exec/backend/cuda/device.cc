@@ -72,8 +72,8 @@ Result<Staging::Half*> Staging::next() {
   return &half;
 }
 
-// Where one of the two fails, whoever has the data may give it back at once, so
-// nothing is left that still reads it or writes to it.
+// Where an upload or a download fails, whoever has the data may give it back at
+// once, so nothing is left that still reads it or writes to it.
 Status Staging::upload(const char* host, CUdeviceptr data, size_t bytes,
                        CUstream stream) {
   const Status s = upload_pieces(host, data, bytes, stream);

@@ -314,11 +314,16 @@ void Fusion::Kernel::choose_pack() {
   if (fits) pack_ = pack;
 }
 
+// Of one dtype it is the bits that go on, those of a nan, too.
 void Fusion::Kernel::add_cast(Id id) {
   const Value& v = value(id);
+  const std::string of = name(v.operands[0]);
+  const auto word = word_of(v.type.dtype);
+  const bool same = value(v.operands[0]).type.dtype == v.type.dtype &&
+                    value(v.operands[0]).home != Home::kNumber;
   statements_ +=
-      fmt::format("  const {0} {1} = to<{0}>(widen({2}));\n",
-                  word_of(v.type.dtype), name(id), name(v.operands[0]));
+      fmt::format("  const {} {} = {};\n", word, name(id),
+                  same ? of : fmt::format("to<{}>(widen({}))", word, of));
 }
 
 bool Fusion::Kernel::add_rand(Id id) {

@@ -1,6 +1,6 @@
 // Ops that move elements: transpose, slice, flip, windows, concat and pad, and
-// those of them that are point-wise, expand and cast; and the gradient of
-// windows.
+// the gradient of windows; and expand and cast, which are planned as point-wise
+// ops are.
 #include <algorithm>
 #include <optional>
 #include <string>
