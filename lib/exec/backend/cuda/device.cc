@@ -72,24 +72,8 @@ Result<Staging::Half*> Staging::next() {
   return &half;
 }
 
-// Where an upload or a download fails, whoever has the data may give it back at
-// once, so nothing is left that still reads it or writes to it.
 Status Staging::upload(const char* host, CUdeviceptr data, size_t bytes,
                        CUstream stream) {
-  const Status s = upload_pieces(host, data, bytes, stream);
-  if (!s.ok()) (void)gpu_->driver().cuStreamSynchronize(stream);
-  return s;
-}
-
-Status Staging::download(CUdeviceptr data, char* host, size_t bytes,
-                         CUstream stream) {
-  const Status s = download_pieces(data, host, bytes, stream);
-  if (!s.ok()) (void)gpu_->driver().cuStreamSynchronize(stream);
-  return s;
-}
-
-Status Staging::upload_pieces(const char* host, CUdeviceptr data, size_t bytes,
-                              CUstream stream) {
   for (size_t at = 0; at < bytes; at += kBytes) {
     const size_t n = std::min(kBytes, bytes - at);
     const auto half = next();
@@ -105,8 +89,8 @@ Status Staging::upload_pieces(const char* host, CUdeviceptr data, size_t bytes,
   return ok_status();
 }
 
-Status Staging::download_pieces(CUdeviceptr data, char* host, size_t bytes,
-                                CUstream stream) {
+Status Staging::download(CUdeviceptr data, char* host, size_t bytes,
+                         CUstream stream) {
   struct Piece {
     Half* half = nullptr;
     size_t at = 0, bytes = 0;
@@ -172,17 +156,24 @@ void CudaDevice::release(void* data, size_t /*bytes*/) {
   if (!s.ok() && broken_.ok()) broken_ = s;
 }
 
+// Whoever is told of a failure may give back at once what the work uses, so
+// none of it is left under way.
+Status CudaDevice::settled(Status s) {
+  if (!s.ok()) (void)gpu_->driver().cuStreamSynchronize(stream_);
+  return s;
+}
+
 Status CudaDevice::upload(const void* host, void* data, size_t bytes) {
   if (Status s = enter(); !s.ok()) return s;
-  return staging_.upload(static_cast<const char*>(host), address(data), bytes,
-                         stream());
+  return settled(staging_.upload(static_cast<const char*>(host), address(data),
+                                 bytes, stream()));
 }
 
 Status CudaDevice::download(const void* data, void* host, size_t bytes) {
   if (Status s = enter(); !s.ok()) return s;
   if (bytes == 0) return finish();
-  return staging_.download(address(data), static_cast<char*>(host), bytes,
-                           stream());
+  return settled(staging_.download(address(data), static_cast<char*>(host),
+                                   bytes, stream()));
 }
 
 Status CudaDevice::copy(const void* from, void* to, size_t bytes) {
@@ -224,11 +215,7 @@ Status CudaDevice::finish() {
     s = check(gpu_->api(), gpu_->driver().cuStreamSynchronize(stream_),
               "cuStreamSynchronize");
   }
-  if (!s.ok()) {
-    // What the work uses may be gone soon, so it is not left under way.
-    (void)gpu_->driver().cuStreamSynchronize(stream_);
-    return s;
-  }
+  if (!s.ok()) return settled(s);
   s = broken_;
   broken_ = ok_status();
   return s;

@@ -42,6 +42,7 @@ class Staging {
   Staging(const Staging&) = delete;
   Staging& operator=(const Staging&) = delete;
 
+  // Where one of these fails, some of the work may be under way.
   Status upload(const char* host, CUdeviceptr data, size_t bytes,
                 CUstream stream);
   Status download(CUdeviceptr data, char* host, size_t bytes, CUstream stream);
@@ -51,10 +52,6 @@ class Staging {
     char* data = nullptr;
     std::unique_ptr<CudaEvent> used;  // the copy that uses it is done
   };
-  Status upload_pieces(const char* host, CUdeviceptr data, size_t bytes,
-                       CUstream stream);
-  Status download_pieces(CUdeviceptr data, char* host, size_t bytes,
-                         CUstream stream);
   // The half whose turn it is, once nothing uses it any more.
   Result<Half*> next();
 
@@ -131,6 +128,7 @@ class CudaDevice final : public Device {
   CUdeviceptr base() const { return is_recording_ ? faults_.base() : 0; }
 
  private:
+  Status settled(Status s);
   explicit CudaDevice(std::shared_ptr<Gpu> gpu)
       : gpu_(std::move(gpu)),
         staging_(gpu_),

@@ -314,7 +314,8 @@ void Fusion::Kernel::choose_pack() {
   if (fits) pack_ = pack;
 }
 
-// Of one dtype it is the bits that go on, those of a nan, too.
+// A value of the same dtype is handed on as it is, so that a nan keeps its
+// bits.
 void Fusion::Kernel::add_cast(Id id) {
   const Value& v = value(id);
   const std::string of = name(v.operands[0]);
