@@ -31,3 +31,17 @@ softmax() { # MESH RANKS SPLIT
   printf '%s\n' 'x = rand f32[4,6] 1' 'm = max x axis=1' 'l = sum m' 'g = grad l x' 'print g' |
     gt-emit | gt-work | "$GT_ROOT/scripts/gt-cmp" - <(gt-work p.s)
 }
+
+@test "the second gradient of a loss in f32 of f16 logits is that of f32 logits" {
+  local reduction
+  for reduction in none sum mean; do
+    printf '%s\n' 'x = tensor f16[2,3] 0.5 -1 2 0.25 1 -0.5' 't = tensor i64[2] 2 0' \
+      "l = cross_entropy x t reduction=$reduction out=f32" 'l = sum l' \
+      'g = grad l x retain=1' 's = mul g g' 's = sum s' 'h = grad s x' 'print h' >half.gt
+    sed 's/^x = tensor f16/x = tensor f32/' half.gt >whole.gt
+    gt-emit half.gt | gt-work | sed 's/f16/f32/' >half
+    gt-emit whole.gt | gt-work >whole
+    grep -q '^h = tensor f32\[2,3\] -*0\.' half
+    gt-cmp --rtol 5e-3 half whole
+  done
+}

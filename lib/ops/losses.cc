@@ -84,9 +84,9 @@ Status types_elementwise_loss(Call& call) {
 // What a cross entropy with weights, ignored classes or smoothing needs more:
 // {plain}: 0 if there are any, else 1; {smooth}: 1 if labels are smoothed;
 // {own} {shared}: what the target's class gets, and each class, of a row's
-// whole 1, negative; {wide}: the dtype that it computes in; {target.rows}
-// {x.wide}: types in it; {counted}: what a mean divides by: "number" if each
-// row counts 1, "flags" if some do not, "weights" if they have factors.
+// whole 1, negative; {target.rows} {x.wide}: types of {wide}; {counted}: what a
+// mean divides by: "number" if each row counts 1, "flags" if some do not,
+// "weights" if they have factors.
 std::string weighted_word(const Call& call, std::string_view name) {
   const double smoothing = call.number("label_smoothing");
   const bool ignores = call.has_key("ignore_index");
@@ -99,7 +99,6 @@ std::string weighted_word(const Call& call, std::string_view name) {
   if (name == "shared") {
     return number_text(-smoothing / static_cast<double>(x.shape.back()));
   }
-  if (name == "wide") return std::string(to_string(wide));
   if (name == "target.rows") return to_string(Type{wide, call.type(1).shape});
   if (name == "x.wide") return to_string(Type{wide, x.shape});
   if (name == "counted")
@@ -112,12 +111,11 @@ std::string weighted_word(const Call& call, std::string_view name) {
 // losses are computed in; {narrow}: that of the logits where it is another,
 // else "same".
 std::string loss_word(const Call& call, std::string_view name, size_t) {
-  const Shape& x = call.type(operand_named(call, "x")).shape;
+  const auto& [dtype, x] = call.type(operand_named(call, "x"));
   if (call.op->name == "cross_entropy") {
     if (std::string text = weighted_word(call, name); !text.empty())
       return text;
   }
-  const Dtype dtype = call.type(operand_named(call, "x")).dtype;
   if (name == "wide") return std::string(to_string(wide_dtype(dtype)));
   if (name == "narrow") {
     return std::string(is_half(dtype) ? to_string(dtype) : "same");

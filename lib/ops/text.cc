@@ -56,7 +56,7 @@ class Instance {
                                  : Ref{Ref::Kind::kResult, r});
     }
     add_own_keys(step);
-    // Of which dtype the result is, the casts say.
+    // The casts give the result its dtype, so out= is not handed on.
     std::erase_if(step.keys,
                   [](const auto& key) { return key.first == "out"; });
     const std::vector<Ref> made = step.results;
