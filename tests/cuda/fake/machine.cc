@@ -263,8 +263,8 @@ void gt_fake_give(void* stream, void (*run)(void*), void* data,
   const std::shared_ptr<void> owned(data, drop);
   gt::fake::Work work;
   work.takes = m.cost(bytes, flops);
-  work.run = [run, owned, skips = m.keeps_time()] {
-    if (!skips) run(owned.get());
+  work.run = [run, owned, takes = work.takes] {
+    if (takes == 0) run(owned.get());
   };
   m.give(to, std::move(work));
 }

@@ -158,8 +158,8 @@ class Machine {
 extern "C" {
 bool gt_fake_fails();
 // Does what the function says, later, in the order of the stream (a CUstream);
-// more than once if it is captured. `drop` ends the data. What it reads, writes
-// and computes is what it costs.
+// more than once if it is captured. `drop` ends the data. By the bytes that it
+// reads and writes, and its flops, it takes its time of a stream that keeps it.
 void gt_fake_give(void* stream, void (*run)(void*), void* data,
                   void (*drop)(void*), uint64_t bytes, double flops);
 // To be called by that function: the bytes at an address.

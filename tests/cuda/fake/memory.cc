@@ -40,7 +40,8 @@ void wrong(const char* what, uint64_t address) {
 }
 
 Memory::Memory() {
-  // A thread sanitizer grants no more at once. What is not computed is larger.
+  // A thread sanitizer grants no more addresses than 2^36 at once. A device
+  // that keeps time runs programs of full size, and no address is given twice.
   size_ = uint64_t{1} << (std::getenv("GT_FAKE_SPEED") == nullptr ? 36 : 42);
   fd_ = ::memfd_create("fake device", MFD_CLOEXEC);
   need(fd_ >= 0 && ::ftruncate(fd_, static_cast<off_t>(size_)) == 0);
