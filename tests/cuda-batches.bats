@@ -168,9 +168,12 @@ END
   grep -q 'graphs [1-9]' launches
 }
 
-@test "fake device: each line of a batch has its row in a trace" {
-  make_steps 1 >p.s
+@test "fake device: each line of a batch has its row in a trace, which leaves it one" {
+  make_steps 10 >p.s
   gt-work --backend cuda --trace t p.s >out
   gt-work --backend cuda --sync p.s | cmp - out
-  [ "$(awk -F '\t' '$3 == "gpu" && $6 == "adamw"' t | wc -l)" -eq 50 ]
+  [ "$(awk -F '\t' '$3 == "gpu" && $6 == "adamw"' t | wc -l)" -eq 500 ]
+  local cost lines
+  read -r cost lines < <(steps_cost p.s --trace t)
+  ((lines == 500 && cost < 250))
 }

@@ -157,11 +157,23 @@ END
   done
 }
 
-@test "fake device: each line of a chain has its row in a trace" {
-  printf 'x = ones f32[4]\ny = add x 1\ny = mul y 2\ny = tanh y\nprint y\n' >p.s
-  gt-work --backend cuda --trace t p.s
-  [ "$(awk -F '\t' '$3 == "gpu" { print $6 }' t | sort | xargs)" = \
-    'add mul ones tanh' ]
+@test "fake device: each line of a chain has its row in a trace, and its part of the time" {
+  {
+    printf 'x = ones f32[1000]\n'
+    for _ in {1..1000}; do
+      printf '%s\n' 'y = add x 1' 'y = mul y 2' 'x = tanh y'
+    done
+    printf 'print y\n'
+  } >p.s
+  gt-work --backend cuda --sync p.s >wanted
+  compiled gt-work --backend cuda p.s
+  GT_FAKE_LAUNCHES=launches gt-work --backend cuda --trace t p.s | cmp - wanted
+  # A trace shows what runs without it, too.
+  (($(sed -n 's/^launches \([0-9]*\) .*/\1/p' launches) < 2000))
+  [ "$(awk -F '\t' '$3 == "gpu" { print $6 }' t | sort | uniq -c | xargs)" = \
+    '1000 add 1000 mul 1 ones 1000 tanh' ]
+  # Each row begins where the one before it ended, or later.
+  awk -F '\t' '$3 == "gpu" { if ($1 < end || $2 < $1) exit 1; end = $2 }' t
 }
 
 @test "fake device: what waits for more lines is done once the stream stands still" {

@@ -468,6 +468,16 @@ EOF
   gpu_rows t gpu
 }
 
+@test "fake device: a trace of any length begins with what its columns are" {
+  {
+    printf 'x = ones f32[4]\n'
+    for _ in {1..15000}; do echo 'x = mul x 1'; done
+  } | gt-emit --no-at >p.s
+  gt-work --backend cuda --trace t p.s
+  [ "$(head -n 1 t)" = "$(gt-work --trace u p.s; head -n 1 u)" ]
+  [ "$(wc -l <t)" -eq 15002 ]
+}
+
 @test "fake device: the trace of a run has the times of each GPU" {
   cat >p.s <<'END'
 mesh d=2

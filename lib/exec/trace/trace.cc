@@ -69,9 +69,9 @@ Trace::Trace(int fd, std::string_view header, std::string prefix,
       prefix_(std::move(prefix)),
       ticks_(since),
       filling_(kBuffer),
-      full_(kBuffer) {
-  header.copy(filling_.data(), header.size());
-  size_ = header.size();
+      full_(kBuffer),
+      full_size_(header.size()) {  // it is written first, before any row
+  header.copy(full_.data(), header.size());
   thread_ = std::thread([this] { write_buffers(); });
 }
 

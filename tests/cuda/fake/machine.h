@@ -21,7 +21,8 @@
 //                      take 2 us, and as long as B bytes a nanosecond need for
 //                      the memory that they were given, or F f16 flops a
 //                      nanosecond for a product, if that is longer; a flop of
-//                      f32 or f64 counts as sixteen. All else is done, and
+//                      f32 or f64 counts as sixteen. Of one block, 1 MiB of
+//                      memory counts at most. All else is done, and
 //                      takes no time: copies to and from the host, NCCL, and
 //                      kernels that write 64 bytes or less
 //   GT_FAKE_REPORT=F   at the end, a line is added to the file: how many calls

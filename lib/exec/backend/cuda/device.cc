@@ -237,6 +237,34 @@ std::optional<Status> CudaDevice::take_check(bool waits) {
   return faults_.take(waits);
 }
 
+// ---- spans ------------------------------------------------------------------
+
+CUstream CudaDevice::stream() {
+  flush();
+  if (span_ == SpanState::kOpen) {
+    span_ = SpanState::kBegun;
+    timer_.begin(stream_);
+  }
+  return stream_;
+}
+
+// The work of a span is given to the stream by itself, or all of it is put off.
+void CudaDevice::end_span() {
+  if (span_ == SpanState::kOpen && put_off_ != nullptr) {
+    ++spans_put_off_;
+  } else {
+    timer_.end(stream());
+  }
+  span_ = SpanState::kNone;
+}
+
+std::optional<Device::Span> CudaDevice::take_span(bool waits) {
+  if (waits) (void)enter();
+  return timer_.take(waits);
+}
+
+// ---- links ------------------------------------------------------------------
+
 std::vector<Result<std::unique_ptr<DeviceLink>>> CudaDevice::make_links() {
   std::vector<Result<std::unique_ptr<DeviceLink>>> links;
   links.push_back(make_nccl_link(gpu_, stream()));
@@ -346,12 +374,17 @@ Status CudaDevice::replay(DeviceRecording& recording, uint64_t task) {
 // ---- what kernels need ------------------------------------------------------
 
 Status CudaDevice::launch(const ReadyLaunch& launch) {
+  (void)stream();
+  return launch_now(launch);
+}
+
+Status CudaDevice::launch_now(const ReadyLaunch& launch) {
   const void* parameters[] = {&launch.args, launch.items};
   return check(
       gpu_->api(),
       gpu_->driver().cuLaunchKernel(
           launch.function, static_cast<unsigned>(launch.blocks), 1, 1, kThreads,
-          1, 1, 0, stream(), const_cast<void**>(parameters), nullptr),
+          1, 1, 0, stream_, const_cast<void**>(parameters), nullptr),
       "cuLaunchKernel");
 }
 
@@ -385,8 +418,10 @@ void CudaDevice::launch_put_off() {
   // recorded none has been done, and the recording is dropped. What is recorded
   // is worth the time to compile it as one.
   PutOff& runs = *std::exchange(put_off_, nullptr);
+  const size_t spans = std::exchange(spans_put_off_, 0);
+  if (spans > 0) timer_.begin(stream_);
   for (const ReadyLaunch& one : runs.take(is_recording_)) {
-    const Status s = launch(one);
+    const Status s = launch_now(one);
     if (s.ok()) continue;
     if (is_recording_) {
       recorded_ = s;
@@ -394,6 +429,7 @@ void CudaDevice::launch_put_off() {
       lost_ = Loss{s.error().message, one.args.task};
     }
   }
+  if (spans > 0) timer_.end(stream_, spans);
 }
 
 Result<CUdeviceptr> CudaDevice::allocate_scratch(size_t bytes) {

@@ -88,11 +88,9 @@ class CudaDevice final : public Device {
     if (put_off_ != nullptr) launch_put_off();
   }
   bool keeps_time() const override { return true; }
-  void begin_span() override { timer_.begin(stream()); }
-  void end_span() override { timer_.end(stream()); }
-  std::optional<Span> take_span(bool waits) override {
-    return timer_.take(waits);
-  }
+  void begin_span() override { span_ = SpanState::kOpen; }
+  void end_span() override;
+  std::optional<Span> take_span(bool waits) override;
   bool records() const override { return true; }
   Status begin_recording() override;
   Result<std::unique_ptr<DeviceRecording>> end_recording(
@@ -101,11 +99,9 @@ class CudaDevice final : public Device {
   std::vector<Result<std::unique_ptr<DeviceLink>>> make_links() override;
 
   Gpu& gpu() { return *gpu_; }
-  // Behind all that the device was given.
-  CUstream stream() {
-    flush();
-    return stream_;
-  }
+  // Behind all that the device was given. The span that is open, if there is
+  // one, has begun.
+  CUstream stream();
 
   // For kernels. Launches it; perhaps later and with others a run of a
   // point-wise kernel, of which `words` are the leaves' and which writes to
@@ -137,6 +133,7 @@ class CudaDevice final : public Device {
         chains_(*gpu_) {}
   Status start();
   void launch_put_off();
+  Status launch_now(const ReadyLaunch& launch);
   // What each call begins with: the GPU is this thread's, and has been given
   // all that was put off.
   Status enter();
@@ -154,6 +151,10 @@ class CudaDevice final : public Device {
   Batch batch_;
   PutOff* put_off_ = nullptr;  // that of these that has runs
   bool may_delay_ = false;
+  // Whether a span is open, and the stream was given something of it.
+  enum class SpanState : uint8_t { kNone, kOpen, kBegun };
+  SpanState span_ = SpanState::kNone;
+  size_t spans_put_off_ = 0;  // whose work was
   CUdeviceptr workspace_ = 0;
   uint64_t task_ = 0;
   bool is_recording_ = false;

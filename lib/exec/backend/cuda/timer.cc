@@ -58,26 +58,35 @@ void Timer::begin(CUstream stream) {
   if (last_ != nullptr) pair.begin = record(stream);
 }
 
-void Timer::end(CUstream stream) {
+void Timer::end(CUstream stream, size_t spans) {
   Pair& pair = pairs_.back();
+  pair.spans = spans;
   if (pair.begin == nullptr) return;
   pair.end = record(stream);
   if (pair.end == nullptr) drop(std::exchange(pair.begin, nullptr));
 }
 
 std::optional<Device::Span> Timer::take(bool waits) {
-  const Pair pair = pairs_.front();
-  if (pair.end != nullptr) {
-    const Driver& driver = gpu_->driver();
-    const CUresult done = waits ? driver.cuEventSynchronize(pair.end)
-                                : driver.cuEventQuery(pair.end);
-    if (done == CUDA_ERROR_NOT_READY) return std::nullopt;
+  if (rest_.spans == 0) {
+    if (pairs_.empty() || pairs_.front().spans == 0) return std::nullopt;
+    const Pair pair = pairs_.front();
+    if (pair.end != nullptr) {
+      const Driver& driver = gpu_->driver();
+      const CUresult done = waits ? driver.cuEventSynchronize(pair.end)
+                                  : driver.cuEventQuery(pair.end);
+      if (done == CUDA_ERROR_NOT_READY) return std::nullopt;
+    }
+    pairs_.pop_front();
+    rest_ = measure(pair);
   }
-  pairs_.pop_front();
-  return measure(pair);
+  const double start = rest_.start;
+  rest_.start +=
+      (rest_.end - rest_.start) / static_cast<double>(rest_.spans--);
+  return Device::Span{static_cast<uint64_t>(start),
+                      static_cast<uint64_t>(rest_.start)};
 }
 
-Device::Span Timer::measure(const Pair& pair) {
+Timer::Rest Timer::measure(const Pair& pair) {
   const double before = at_;
   double start = before;
   if (pair.end != nullptr) {
@@ -89,7 +98,7 @@ Device::Span Timer::measure(const Pair& pair) {
     drop(pair.begin);
     drop(std::exchange(last_, pair.end));
   }
-  return {static_cast<uint64_t>(start), static_cast<uint64_t>(at_)};
+  return {start, at_, pair.spans};
 }
 
 double Timer::between(CUevent begin, CUevent end) const {
