@@ -16,7 +16,8 @@ add_custom_command(OUTPUT "${cuda_inc}"
   COMMENT "Embedding the texts of kernels")
 
 file(GLOB cuda_plans CONFIGURE_DEPENDS "${cuda_home}/plan*.cc"
-  "${cuda_home}/source.cc" "${cuda_home}/fusion.cc")
+  "${cuda_home}/source.cc" "${cuda_home}/fusion.cc"
+  "${cuda_home}/fused_kernel.cc")
 add_library(gt_cuda_plans OBJECT EXCLUDE_FROM_ALL ${cuda_plans} "${cuda_inc}")
 target_link_libraries(gt_cuda_plans PUBLIC gt_flags gt_version)
 set_target_properties(gt_cuda_plans PROPERTIES

@@ -26,12 +26,12 @@ compiled() {
 }
 
 # random_block SEED: 14 lines over values of three shapes and four dtypes, some of
-# which are written in place, repeated, broadcast, renamed or freed.
+# which are written in place, repeated, broadcast, reduced, renamed or freed.
 random_block() {
   awk -v seed="$1" 'BEGIN {
     srand(seed)
     for (i = 0; i < 14; i++) {
-      a = any("x"); b = any("x"); r = rand()
+      a = any("x"); b = any("x"); r = 1.1 * rand()
       if (r < 0.35) print any("x") " = " pick("add mul sub maximum") " " a " " b
       else if (r < 0.5) print any("x") " = " pick("tanh sigmoid relu neg") " " a
       else if (r < 0.6) print any("x") " = mul " a " 0." int(9 * rand())
@@ -50,10 +50,20 @@ random_block() {
         print any("x") " = reshape s shape=8,8"
       } else if (r < 0.9) print "row = mul row 0.5\nrow = add row 0.25"
       else if (r < 0.95) print "free h c s\nh = mul x0 1\nc = gt h 0\ns = mul h 2\ns = reshape s shape=64"
-      else print "one = tanh one"
+      else if (r < 1) print "one = tanh one"
+      else {
+        if (rand() < 0.5) print a " = mul " a " 0.5"
+        print reduced(pick("row=sum|axis=0|keepdims=1 column=max|axis=1|keepdims=1 one=mean|"))
+      }
     }
   }
   function any(letter) { return letter int(4 * rand()) }
+  function reduced(text) {
+    sub(/=/, " = ", text)
+    sub(/\|/, " " a " ", text)
+    gsub(/\|/, " ", text)
+    return text
+  }
   function pick(words,   n, w) { n = split(words, w, " "); return w[1 + int(n * rand())] }'
 }
 
@@ -105,6 +115,36 @@ make_random() {
   GT_FAKE_LAUNCHES=launches gt-work --backend cuda p.s | cmp - wanted
   # Two a round where it is in the chain, else three.
   (($(sed -n 's/^launches \([0-9]*\) .*/\1/p' launches) < 1400))
+}
+
+# reduced SHAPE LINE: how many launches a round of p.s takes, in tenths, of four
+# lines, one that reduces what they give, and one of theirs behind it.
+reduced() {
+  {
+    printf 'x = randn f32[%s] 1\nw = randn bf16[%s] 2\n' "$1" "$1"
+    for _ in {1..800}; do
+      printf '%s\n' 'p = cast w f32' 'p = mul p x' 'k = tanh p' 'p = add k 0.5' \
+        "$2" 'free p' 'x = maximum x k'
+    done
+    printf 'print s\nprint k\nprint x\n'
+  } >p.s
+  gt-work --backend cuda --sync p.s >wanted
+  compiled gt-work --backend cuda p.s
+  rm -f launches
+  # The device is busy all the time, so each chain is whole.
+  GT_FAKE_PACE=100 GT_FAKE_LAUNCHES=launches gt-work --backend cuda p.s | cmp - wanted
+  sed -n 's/^launches \([0-9]*\) .*/\1/p' launches | awk '{ print int($1 / 80) }'
+}
+
+@test "fake device: what is reduced takes the chain before it" {
+  local kind
+  for kind in 'sum p' 'mean p axis=1' 'max p axis=0' 'argmin p axis=1' 'sum p axis=0,1'; do
+    # One, but for the first rounds; without that it would be two.
+    (($(reduced 7,9 "s = $kind") < 17))
+  done
+  (($(reduced 30,40 's = max p axis=1') < 17))
+  # Parts of sums are added in a launch more.
+  (($(reduced 1,40000 's = sum p') < 27))
 }
 
 @test "fake device: what is expanded keeps its bits, those of a nan, too" {

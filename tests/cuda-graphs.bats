@@ -324,7 +324,7 @@ make_late_fault() {
 
 @test "fake device: a GPU that fails for good in a graph names a line of it" {
   skip_leaks 'a worker that lost its GPU gives nothing back'
-  make_steps 12 >p.s
+  make_steps 14 >p.s
   local k status
   for k in {150..275..25}; do
     status=0

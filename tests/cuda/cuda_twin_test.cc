@@ -151,8 +151,8 @@ TEST(CudaTwin, PointwiseExpansionsAreOneLaunch) {
   for (const auto& [line, launches] :
        std::map<std::string, size_t>{{"y = dropout x 0.1 7", 1},
                                      {"y = softplus x", 1},
-                                     {"y = mse x z", 3},
-                                     {"y = norm x", 3}}) {
+                                     {"y = mse x z", 2},
+                                     {"y = norm x", 2}}) {
     Bound bound(line, parse_types("x bf16[64,32] z bf16[64,32]"));
     ASSERT_TRUE(bound.status().ok()) << line;
     const auto plan = cuda::plan_of(bound.call());

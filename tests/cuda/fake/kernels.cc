@@ -82,8 +82,9 @@ uint64_t bytes_of(const Kernel& kernel, bool written) {
 }
 
 // How long it takes of a stream that keeps time. What writes next to nothing is
-// computed: the host waits for what it says of data that may be wrong. One block
-// has been given more than it can use, as that which tells of a batch's items.
+// computed: the host waits for what it says of data that may be wrong. One
+// block has been given more than it can use, as that which tells of a batch's
+// items.
 uint64_t cost_of(const Kernel& kernel) {
   constexpr uint64_t kLittle = 64;
   constexpr uint64_t kOfBlock = uint64_t{1} << 20;

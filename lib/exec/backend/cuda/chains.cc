@@ -13,11 +13,14 @@ Extent extent_of(uint64_t address, const Type& type) {
   return {address, type.bytes()};
 }
 
+uint64_t next_id() {
+  static std::atomic<uint64_t> made = 0;
+  return ++made;
+}
+
 }  // namespace
 
-ChainLink::ChainLink(Pointwise what) : what_(std::move(what)) {
-  static std::atomic<uint64_t> made = 0;
-  id_ = ++made;
+ChainLink::ChainLink(Pointwise what) : what_(std::move(what)), id_(next_id()) {
   const Fusion& fusion = *what_.fusion;
   for (const Fusion::Id id : fusion.leaves(what_.value)) {
     leaves_.push_back(
@@ -25,15 +28,25 @@ ChainLink::ChainLink(Pointwise what) : what_(std::move(what)) {
   }
 }
 
+ChainEnd::ChainEnd(Reducing how, Launch first)
+    : how_(std::move(how)), first_(std::move(first)), id_(next_id()) {}
+
+// The last that wrote a value there which may be read yet.
+std::optional<size_t> Chains::find_run(uint64_t word, const Type& type) const {
+  for (size_t r = count_; r-- > 0;) {
+    const Run& run = runs_[r];
+    if (run.is_live && run.out.begin == word && run.link->what().type == type) {
+      return r;
+    }
+  }
+  return std::nullopt;
+}
+
 // What it was last written by; else the operand that it is already, else a new
 // one.
 Chains::Source Chains::find(const ChainLink::Leaf& leaf, uint64_t word) const {
-  for (size_t r = count_; !leaf.is_number && r-- > 0;) {
-    const Run& run = runs_[r];
-    if (run.is_live && run.out.begin == word &&
-        run.link->what().type == leaf.type) {
-      return {true, r};
-    }
+  if (!leaf.is_number) {
+    if (const auto r = find_run(word, leaf.type)) return {true, *r};
   }
   const auto same = [&](const Operand& o) {
     return o.is_number == leaf.is_number && o.word == word &&
@@ -45,7 +58,7 @@ Chains::Source Chains::find(const ChainLink::Leaf& leaf, uint64_t word) const {
 
 bool Chains::joins(const ChainLink& link, std::span<const uint64_t> words,
                    uint64_t out) const {
-  if (count_ == kMostRuns) return false;
+  if (count_ == kMostRuns || end_ != nullptr) return false;
   const Type& type = link.what().type;
   if (type.shape != runs_[0].link->what().type.shape) return false;
   // Each thread reads an element of all operands before it writes that element
@@ -107,6 +120,29 @@ void Chains::add(std::shared_ptr<const ChainLink> link,
   ++count_;
 }
 
+// What it writes is nothing that the chain reads or writes, since its launch
+// may do both at once.
+bool Chains::ends(const ChainEnd& end, uint64_t from, uint64_t to) const {
+  const Extent out = extent_of(to, end.how().result);
+  if (end_ != nullptr || !find_run(from, end.how().operand)) return false;
+  return std::none_of(operands_.begin(), operands_.end(),
+                      [&](const Operand& o) {
+                        return !o.is_number &&
+                               extent_of(o.word, o.type).overlaps(out);
+                      }) &&
+         std::none_of(runs_.begin(), runs_.begin() + static_cast<long>(count_),
+                      [&](const Run& run) {
+                        return run.is_live && run.out.overlaps(out);
+                      });
+}
+
+void Chains::add_end(std::shared_ptr<const ChainEnd> end, uint64_t from,
+                     std::span<const ReadyLaunch> alone) {
+  reduced_ = *find_run(from, end->how().operand);
+  end_ = std::move(end);
+  end_alone_.assign(alone.begin(), alone.end());
+}
+
 void Chains::forget(uint64_t out) {
   for (size_t r = 0; r < count_; ++r) {
     if (runs_[r].out.begin == out) runs_[r].is_live = false;
@@ -114,7 +150,7 @@ void Chains::forget(uint64_t out) {
 }
 
 // All that the text and the numbers of the chain's launch depend on.
-std::vector<uint64_t> Chains::signature() const {
+std::vector<uint64_t> Chains::signature(bool ends) const {
   std::vector<uint64_t> words;
   for (size_t r = 0; r < count_; ++r) {
     const Run& run = runs_[r];
@@ -123,12 +159,13 @@ std::vector<uint64_t> Chains::signature() const {
       words.push_back(s.index << 1 | (s.is_run ? 1 : 0));
     }
   }
+  if (ends) words.insert(words.end(), {end_->id(), reduced_});
   return words;
 }
 
 // Its operands are those of the chain, by their indices; its results those of
 // the runs that are live.
-std::optional<Launch> Chains::fuse() const {
+std::optional<Launch> Chains::fuse(bool ends) const {
   Fusion fusion;
   std::vector<std::optional<Fusion::Id>> operands(operands_.size());
   std::vector<Fusion::Id> made;
@@ -158,11 +195,23 @@ std::optional<Launch> Chains::fuse() const {
     results.push_back(made.back());
     to.push_back(result(r));
   }
-  return fusion.launch(results, to);
+  if (!ends) return fusion.launch(results, to);
+  return fusion.launch_reduced(made[reduced_], end_->how(), end_->first(),
+                               results, to);
+}
+
+// One that comes for the first time is not compiled.
+Chains::Form& Chains::form_of(bool ends, bool waits) {
+  if (forms_.size() == kMostForms) forms_.clear();
+  const auto [at, is_new] = forms_.try_emplace(signature(ends));
+  Form& form = at->second;
+  if (is_new) form.launch = fuse(ends);
+  form.is_known = waits || !is_new;
+  return form;
 }
 
 CUfunction Chains::function_of(Form& form, bool waits) {
-  if (!form.launch) return nullptr;
+  if (!form.launch || !form.is_known) return nullptr;
   if (!form.function) form.function = gpu_.function(form.launch->source);
   if (!waits && form.function->wait_for(std::chrono::seconds(0)) !=
                     std::future_status::ready) {
@@ -174,37 +223,69 @@ CUfunction Chains::function_of(Form& form, bool waits) {
   return nullptr;
 }
 
-std::span<const ReadyLaunch> Chains::take(bool waits) {
-  const std::span<const ReadyLaunch> alone(alone_.data(), count_);
-  std::span<const ReadyLaunch> taken = alone;
-  if (std::none_of(runs_.begin(), runs_.begin() + static_cast<long>(count_),
+// The form's function in the place of a launch's, whose results, so many, are
+// the form's first.
+ReadyLaunch Chains::ready(const Form& form, CUfunction function,
+                          ReadyLaunch launch, size_t results) const {
+  launch.function = function;
+  launch.blocks = form.launch->blocks;
+  launch.args.n = form.launch->n;
+  const auto& in = form.launch->in;
+  const auto& out = form.launch->out;
+  for (size_t i = 0; i < in.size(); ++i) {
+    launch.args.in[i] = operands_[in[i].index].word;
+  }
+  for (size_t i = results; i < out.size(); ++i) {
+    launch.args.out[i] = runs_[out[i].index].out.begin;
+  }
+  return launch;
+}
+
+// The runs alone: as one launch if it is compiled.
+void Chains::take_runs(bool waits) {
+  const auto runs = std::span(runs_).first(count_);
+  if (std::none_of(runs.begin(), runs.end(),
                    [](const Run& run) { return run.is_live; })) {
-    taken = {};
-  } else if (count_ > 1) {
-    if (forms_.size() == kMostForms) forms_.clear();
-    const auto [at, is_new] = forms_.try_emplace(signature());
-    Form& form = at->second;
-    if (is_new) form.launch = fuse();
-    if (const CUfunction function =
-            is_new && !waits ? nullptr : function_of(form, waits)) {
-      fused_.function = function;
-      fused_.blocks = form.launch->blocks;
-      fused_.args = alone.back().args;
-      const auto& in = form.launch->in;
-      const auto& out = form.launch->out;
-      for (size_t i = 0; i < in.size(); ++i) {
-        fused_.args.in[i] = operands_[in[i].index].word;
-      }
-      for (size_t i = 0; i < out.size(); ++i) {
-        fused_.args.out[i] = runs_[out[i].index].out.begin;
-      }
-      fused_.args.n = form.launch->n;
-      taken = {&fused_, 1};
+    return;
+  }
+  if (count_ > 1) {
+    Form& form = form_of(false, waits);
+    if (const CUfunction function = function_of(form, waits)) {
+      taken_ = {ready(form, function, alone_[count_ - 1], 0)};
+      return;
     }
+  }
+  taken_.assign(alone_.begin(), alone_.begin() + static_cast<long>(count_));
+}
+
+// The runs and their end; until that is compiled as one, each by itself. False
+// if it cannot be one.
+bool Chains::take_whole(bool waits) {
+  Form& form = form_of(true, waits);
+  const CUfunction function = function_of(form, waits);
+  if (!form.launch) return false;
+  if (function == nullptr) {
+    taken_.assign(alone_.begin(), alone_.begin() + static_cast<long>(count_));
+  } else {
+    end_alone_[0] = ready(form, function, end_alone_[0], 1);
+  }
+  taken_.insert(taken_.end(), end_alone_.begin(), end_alone_.end());
+  return true;
+}
+
+std::span<const ReadyLaunch> Chains::take(bool waits) {
+  taken_.clear();
+  if (end_ == nullptr) {
+    take_runs(waits);
+  } else if (!take_whole(waits)) {
+    runs_[reduced_].is_live = true;  // it was, for the end
+    take_runs(waits);
+    taken_.insert(taken_.end(), end_alone_.begin(), end_alone_.end());
   }
   count_ = 0;
   operands_.clear();
-  return taken;
+  end_.reset();
+  return taken_;
 }
 
 size_t Chains::Hash::operator()(const std::vector<uint64_t>& words) const {

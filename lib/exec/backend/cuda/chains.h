@@ -5,6 +5,10 @@
 // through registers, and what nothing else reads is never written at all.
 // Results have the bits that a launch for each run gives (fusion.h).
 //
+// A reduction of what the chain makes may be its end: then it is put off, too,
+// since what it reads may be needed by nobody else, and its first launch is the
+// chain's.
+//
 // A chain of a form that has come before is compiled in the background; until
 // that is done, and for one that has not, each of its runs is a launch of its
 // own.
@@ -43,6 +47,20 @@ class ChainLink {
   uint64_t id_;
 };
 
+// What is the same in all runs of a kernel that reduces.
+class ChainEnd {
+ public:
+  ChainEnd(Reducing how, Launch first);
+  const Reducing& how() const { return how_; }
+  const Launch& first() const { return first_; }  // of the plan
+  uint64_t id() const { return id_; }  // no other has it, nor any link
+
+ private:
+  Reducing how_;
+  Launch first_;
+  uint64_t id_;
+};
+
 class Chains final : public PutOff {
  public:
   explicit Chains(Gpu& gpu) : gpu_(gpu) {}
@@ -56,6 +74,12 @@ class Chains final : public PutOff {
   void add(std::shared_ptr<const ChainLink> link,
            std::span<const uint64_t> words, uint64_t out,
            const ReadyLaunch& alone);
+  // Whether a reduction of what lies at `from`, which writes to `to`, can be
+  // the end of the chain, which is not empty.
+  bool ends(const ChainEnd& end, uint64_t from, uint64_t to) const;
+  // Puts it off; `alone` are its launches. ends() has said so.
+  void add_end(std::shared_ptr<const ChainEnd> end, uint64_t from,
+               std::span<const ReadyLaunch> alone);
   void forget(uint64_t out) override;
   std::span<const ReadyLaunch> take(bool waits) override;
 
@@ -84,20 +108,31 @@ class Chains final : public PutOff {
   struct Form {
     std::optional<Launch> launch;  // none: it cannot be one
     std::optional<Gpu::Function> function;
+    bool is_known = false;  // it has come before
   };
 
   Source find(const ChainLink::Leaf& leaf, uint64_t word) const;
-  std::vector<uint64_t> signature() const;
-  std::optional<Launch> fuse() const;
+  std::optional<size_t> find_run(uint64_t word, const Type& type) const;
+  // With or without the end that there is.
+  std::vector<uint64_t> signature(bool ends) const;
+  std::optional<Launch> fuse(bool ends) const;
+  Form& form_of(bool ends, bool waits);
   // The form's function, if it is compiled.
   CUfunction function_of(Form& form, bool waits);
+  ReadyLaunch ready(const Form& form, CUfunction function, ReadyLaunch launch,
+                    size_t results) const;
+  void take_runs(bool waits);
+  bool take_whole(bool waits);
 
   Gpu& gpu_;
   size_t count_ = 0;  // of runs_ and alone_
   std::vector<Run> runs_ = std::vector<Run>(kMostRuns);
   std::vector<ReadyLaunch> alone_ = std::vector<ReadyLaunch>(kMostRuns);
   std::vector<Operand> operands_;
-  ReadyLaunch fused_;
+  std::shared_ptr<const ChainEnd> end_;  // null: there is none
+  size_t reduced_ = 0;                   // the run that it reads
+  std::vector<ReadyLaunch> end_alone_;
+  std::vector<ReadyLaunch> taken_;
   struct Hash {
     size_t operator()(const std::vector<uint64_t>& words) const;
   };

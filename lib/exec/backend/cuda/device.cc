@@ -398,6 +398,19 @@ Status CudaDevice::launch(const ReadyLaunch& alone,
   return ok_status();
 }
 
+Status CudaDevice::launch(std::span<const ReadyLaunch> alone,
+                          const std::shared_ptr<const ChainEnd>& end,
+                          uint64_t from, uint64_t to) {
+  if (put_off_ == &chains_ && chains_.ends(*end, from, to)) {
+    chains_.add_end(end, from, alone);
+    return ok_status();
+  }
+  for (const ReadyLaunch& one : alone) {
+    if (Status s = launch(one); !s.ok()) return s;
+  }
+  return ok_status();
+}
+
 Status CudaDevice::launch(const Batch::Run& run) {
   if (put_off_ != &batch_ || !batch_.joins(run)) flush();
   batch_.add(run);
@@ -430,20 +443,23 @@ void CudaDevice::launch_put_off() {
     }
   }
   if (spans > 0) timer_.end(stream_, spans);
+  for (const CUdeviceptr data : std::exchange(scratch_put_off_, {})) {
+    release_scratch(data);
+  }
 }
 
 Result<CUdeviceptr> CudaDevice::allocate_scratch(size_t bytes) {
   CUdeviceptr data = 0;
   const Status s = check(gpu_->api(),
                          gpu_->driver().cuMemAllocAsync(
-                             &data, std::max<size_t>(bytes, 1), stream()),
+                             &data, std::max<size_t>(bytes, 1), stream_),
                          "scratch memory");
   if (!s.ok()) return s.error();
   return data;
 }
 
 void CudaDevice::release_scratch(CUdeviceptr data) {
-  const Status s = gpu_->release(reinterpret_cast<void*>(data), stream());
+  const Status s = gpu_->release(reinterpret_cast<void*>(data), stream_);
   if (!s.ok() && broken_.ok()) broken_ = s;
 }
 
@@ -472,6 +488,11 @@ Result<std::vector<CUdeviceptr>> CudaDevice::borrow(
 
 void CudaDevice::give_back(std::span<const CUdeviceptr> pieces) {
   if (is_recording_) return;
+  if (put_off_ != nullptr) {
+    scratch_put_off_.insert(scratch_put_off_.end(), pieces.begin(),
+                            pieces.end());
+    return;
+  }
   for (const CUdeviceptr data : pieces) release_scratch(data);
 }
 

@@ -105,14 +105,19 @@ class CudaDevice final : public Device {
 
   // For kernels. Launches it; perhaps later and with others a run of a
   // point-wise kernel, of which `words` are the leaves' and which writes to
-  // `out`, or one that can be an item of a launch.
+  // `out`, one that reduces what lies at `from` to `to`, or one that can be an
+  // item of a launch.
   Status launch(const ReadyLaunch& launch);
   Status launch(const ReadyLaunch& alone,
                 const std::shared_ptr<const ChainLink>& link,
                 std::span<const uint64_t> words, uint64_t out);
+  Status launch(std::span<const ReadyLaunch> alone,
+                const std::shared_ptr<const ChainEnd>& end, uint64_t from,
+                uint64_t to);
   Status launch(const Batch::Run& run);
   // Scratch memory, in the order of the stream: pieces of so many
-  // bytes, all of which are given back before others are borrowed.
+  // bytes, all of which are given back before others are borrowed. What was put
+  // off has them until it is launched.
   Result<std::vector<CUdeviceptr>> borrow(std::span<const size_t> pieces);
   void give_back(std::span<const CUdeviceptr> pieces);
   // What a library may scribble on, kWorkspace bytes.
@@ -160,6 +165,7 @@ class CudaDevice final : public Device {
   bool is_recording_ = false;
   Status recorded_ = ok_status();  // why the recording cannot be kept
   size_t most_scratch_ = 0;        // that a kernel has borrowed
+  std::vector<CUdeviceptr> scratch_put_off_;  // that what is put off needs
   // What recordings borrow: they have as much as any kernel had before.
   std::shared_ptr<const Scratch> scratch_;
   Status broken_ = ok_status();  // what could not be told when it happened

@@ -11,8 +11,8 @@
 #include <string>
 #include <vector>
 
+#include "exec/backend/cuda/fused_kernel.h"
 #include "exec/backend/cuda/plan.h"
-#include "exec/backend/view.h"
 
 namespace gt::exec::cuda {
 
@@ -59,25 +59,19 @@ class Fusion {
     return launch({&id, 1}, {&to, 1});
   }
 
+  // The launch `first` of a plan that reduces, of a value that is computed in
+  // the place of its operand. The values `ids`, which have the same shape, are
+  // written on the way. None if they are too many, or their operands, or if an
+  // operand is neither of that shape nor of one element.
+  std::optional<Launch> launch_reduced(Id reduced, const Reducing& reducing,
+                                       const Launch& first,
+                                       std::span<const Id> ids,
+                                       std::span<const Slot> to) const;
+
  private:
-  enum class Home : uint8_t { kMemory, kNumber, kComputed };
-  enum class Maker : uint8_t { kFormula, kCast, kRand };
-  struct Value {
-    Home home = Home::kComputed;
-    Type type;
-    Slot slot;
-    std::string text;
-    Maker maker = Maker::kFormula;
-    std::string formula;
-    const char* wrong = nullptr;  // which b is wrong
-    std::vector<Dtype> rounds;    // of each operand, before the formula
-    std::vector<Id> operands;
-    // Of rand: the index of its first element in the whole, and where the
-    // others lie there.
-    int64_t first = 0;
-    Strides whole{};
-  };
-  class Kernel;
+  using Value = FusedValue;
+  using Home = FusedValue::Home;
+  using Maker = FusedValue::Maker;
 
   std::optional<Id> add_formula(const Call& call,
                                 std::span<const Id> arguments);

@@ -36,6 +36,10 @@ Result<std::unique_ptr<CudaKernel>> CudaKernel::make(const Call& call,
   if (kernel->plan_.pointwise && kernel->plan_.pointwise->type.elements() > 0) {
     kernel->link_ = std::make_shared<const ChainLink>(*kernel->plan_.pointwise);
   }
+  if (kernel->plan_.reducing && !call.arguments[0].literal) {
+    kernel->end_ = std::make_shared<const ChainEnd>(
+        *kernel->plan_.reducing, std::get<Launch>(kernel->plan_.steps[0]));
+  }
   if (kernel->plan_.item) {
     kernel->item_ = std::make_unique<ItemRun>();
     for (const Argument& a : call.arguments) {
@@ -114,6 +118,7 @@ Status CudaKernel::run_whole(Addresses& at) {
 
 Status CudaKernel::run_steps(const Addresses& at) {
   if (item_ != nullptr) return run_item(at);
+  if (end_ != nullptr) return run_reduction(at);
   for (size_t i = 0; i < plan_.steps.size(); ++i) {
     const Status s = std::visit(
         [&](const auto& step) { return take(step, i, at); }, plan_.steps[i]);
@@ -148,6 +153,18 @@ Status CudaKernel::run_item(const Addresses& at) {
     run.writes.push_back({word(result(i), at), item_->out_bytes[i]});
   }
   return device_.launch(run);
+}
+
+// Its steps are launches alone.
+Status CudaKernel::run_reduction(const Addresses& at) {
+  std::vector<ReadyLaunch> launches;
+  for (size_t i = 0; i < plan_.steps.size(); ++i) {
+    const auto made = ready(std::get<Launch>(plan_.steps[i]), i, at);
+    if (!made.ok()) return made.error();
+    launches.push_back(made.value());
+  }
+  return device_.launch(launches, end_, word(operand(0), at),
+                        word(result(0), at));
 }
 
 Status CudaKernel::run_attention(const Addresses& at) {

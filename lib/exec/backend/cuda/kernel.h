@@ -44,6 +44,7 @@ class CudaKernel final : public Kernel {
   Status run_whole(Addresses& at);
   Status run_steps(const Addresses& at);
   Status run_item(const Addresses& at);
+  Status run_reduction(const Addresses& at);
   Status run_attention(const Addresses& at);
   Status take(const Launch& launch, size_t step, const Addresses& at);
   Status take(const Product& product, size_t step, const Addresses& at);
@@ -55,6 +56,7 @@ class CudaKernel final : public Kernel {
 
   Plan plan_;
   std::shared_ptr<const ChainLink> link_;  // of a point-wise plan
+  std::shared_ptr<const ChainEnd> end_;    // of one that reduces
   // Of a plan whose runs can be items: such a run, and the bytes of each
   // operand in memory, else 0, and of each result.
   struct ItemRun {

@@ -179,6 +179,16 @@ struct Pointwise {
   Type type;
 };
 
+// Of a plan whose first step is a launch that takes each element of operand 0
+// once, to reduce it: the kernel of that launch over elements that it computes.
+// They are those of a struct `Computed`, which `declarations` say, in the words
+// of text/reduce_computed.cuh.
+struct Reducing {
+  Type operand;
+  Type result;
+  std::function<Source(std::string_view declarations)> source;
+};
+
 struct Plan {
   std::vector<Step> steps;
   std::vector<size_t> scratch;  // bytes of each piece
@@ -196,6 +206,7 @@ struct Plan {
   // a run can be one launch with others (chains.h).
   std::optional<Pointwise> pointwise;
   std::optional<ItemSlots> item;
+  std::optional<Reducing> reducing;
   // The pairs of an operand and a result that may share memory.
   std::vector<std::pair<size_t, size_t>> in_place;
   // What makes the same results as the steps, in a library that has it.

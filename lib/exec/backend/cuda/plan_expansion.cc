@@ -141,16 +141,26 @@ class ExpansionPlan {
   bool reduce(const Call& call, const std::vector<Value>& arguments,
               std::vector<Value>& results) {
     for (const Value v : arguments) {
-      if (v == kNone || !store(v)) return false;
+      if (v == kNone) return false;
     }
     auto part = own_plan(call);
     if (!part || part->explain != nullptr) return false;
+    const auto computed = reduce_computed(*part, arguments[0]);
+    for (const Value v : arguments) {
+      if (!computed && !store(v)) return false;
+    }
+    if (computed) {
+      auto& first = std::get<Launch>(part->steps[0]);
+      first.source = computed->source;
+      first.in.clear();
+    }
     std::vector<Slot> made;
     for (const Type& type : call.results) {
       made.push_back(scratch(plan_.add_scratch(type.bytes())));
       results.push_back(fusion_.add_memory(type, made.back()));
     }
     const size_t before = plan_.scratch.size();
+    const size_t at = plan_.steps.size();
     plan_.scratch.insert(plan_.scratch.end(), part->scratch.begin(),
                          part->scratch.end());
     for (cuda::Step& step : part->steps) {
@@ -165,7 +175,18 @@ class ExpansionPlan {
       });
       plan_.steps.push_back(std::move(step));
     }
+    if (computed) std::get<Launch>(plan_.steps[at]).in = computed->in;
     return true;
+  }
+
+  // The first launch of a plan that reduces, of a value that is not written;
+  // none if it must be.
+  std::optional<Launch> reduce_computed(const Plan& part, Value of) {
+    if (!part.reducing || !fusion_.is_computed(of)) return std::nullopt;
+    auto launch = fusion_.launch_reduced(
+        of, *part.reducing, std::get<Launch>(part.steps[0]), {}, {});
+    saves_ = saves_ || launch;
+    return launch;
   }
 
   // Sees to it that the value is in memory.

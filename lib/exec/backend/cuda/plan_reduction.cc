@@ -58,6 +58,12 @@ int64_t parts_of(int64_t reduced, int64_t part) {
   return std::max<int64_t>(1, (reduced + part - 1) / part);
 }
 
+bool are_multiples(size_t count, const Strides& strides, int64_t of) {
+  return std::all_of(strides.begin(),
+                     strides.begin() + static_cast<ptrdiff_t>(count),
+                     [of](int64_t stride) { return stride % of == 0; });
+}
+
 // Launches of one reduction, and what the last of them has left.
 class Passes {
  public:
@@ -92,13 +98,26 @@ class Passes {
     layout_ = left;
     return parts > 1;
   }
-  Source source(std::string_view name, int64_t parts,
-                const std::string& more) const {
+  // The kernel's text; that of the first launch may take its elements from
+  // elsewhere.
+  Source source(std::string_view name, int64_t parts, const std::string& more) {
     const std::string into =
         parts == 1 ? instance("Results", {r_.function, word_of(r_.to)})
                    : instance("Totals", {r_.function});
-    return make_source(r_.header, fmt::format("{}<{}, {}, {}{}>(a);", name,
-                                              r_.function, from_, into, more));
+    const auto body = [=, function = r_.function](std::string_view from) {
+      return fmt::format("{}<{}, {}, {}{}>(a);", name, function, from, into,
+                         more);
+    };
+    if (r_.call != nullptr && plan_.steps.empty()) {
+      plan_.reducing =
+          Reducing{r_.call->type(0), r_.call->results[0],
+                   [=, function = r_.function](std::string_view declarations) {
+                     return make_source("reduce_computed.cuh",
+                                        body(instance("Computed", {function})),
+                                        declarations);
+                   }};
+    }
+    return make_source("reduce.cuh", body(from_));
   }
 
   bool add_rows() {
@@ -106,12 +125,20 @@ class Passes {
     const int64_t reduced = layout_.reduced.elements();
     const bool is_short = reduced <= kShortRow;
     const int64_t parts = is_short ? 1 : parts_of(reduced, kBlockPart);
+    const Joined along =
+        join_dimensions(layout_.reduced, {layout_.reduced_strides});
+    const bool is_beside = along.sizes.size() == 1 && along.strides[0][0] == 1;
+    const int64_t pack = is_beside ? pack_size() : 1;
+    const bool is_whole =
+        pack > 1 && reduced % pack == 0 &&
+        are_multiples(layout_.kept.size(), layout_.kept_strides, pack);
     Launch launch =
         is_short ? each_launch(source("reduce_by_thread", 1, ""), results)
-                 : block_launch(source("reduce_by_block", parts, ""),
+                 : block_launch(source("reduce_by_block", parts,
+                                       fmt::format(", {}", pack)),
                                 results * parts);
-    const std::array<int64_t, 5> numbers = {results, reduced, parts, kBlockPart,
-                                            r_.divisor};
+    const std::array<int64_t, 6> numbers = {results,    reduced,    parts,
+                                            kBlockPart, r_.divisor, is_whole};
     int64_t* rest = std::copy(numbers.begin(), numbers.end(), launch.n.begin());
     rest = write_place(rest, layout_.kept, layout_.kept_strides);
     write_place(rest, layout_.reduced, layout_.reduced_strides);
@@ -155,13 +182,10 @@ class Passes {
     const int64_t part = parts_of(rows, parts);
     parts = parts_of(rows, part);
 
-    bool is_whole = width % pack == 0;
-    for (size_t d = 0; d < kept.sizes.size(); ++d) {
-      is_whole = is_whole && kept.strides[0][d] % pack == 0;
-    }
-    for (size_t d = 0; d < along.sizes.size(); ++d) {
-      is_whole = is_whole && along.strides[0][d] % pack == 0;
-    }
+    const bool is_whole =
+        width % pack == 0 &&
+        are_multiples(kept.sizes.size(), kept.strides[0], pack) &&
+        are_multiples(along.sizes.size(), along.strides[0], pack);
     const int64_t blocks = groups * parts * tiles(lanes);
     Launch launch = block_launch(
         source("reduce_columns", parts,
@@ -216,6 +240,7 @@ Plan reduce(const Call& call, Layout layout, const char* name,
   r.divisor = layout.reduced.elements();
   r.layout = std::move(layout);
   Plan plan;
+  r.call = &call;
   add_reduction(plan, r);
   return plan;
 }

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "exec/backend/cuda/plan.h"
@@ -18,7 +17,6 @@ struct Layout {
 
 // What is reduced, in the words of text/reduce.cuh.
 struct Reduction {
-  std::string_view header = "reduce.cuh";
   std::string function;  // "Sum<f32>"
   std::string from;      // where its elements come from: "Elements<...>"
   std::vector<Slot> in;  // that it reads
@@ -28,6 +26,8 @@ struct Reduction {
   int64_t divisor = 1;       // of Mean
   size_t element_bytes = 4;  // of what it reads
   size_t total_bytes = 8;    // of one total
+  // If it is a whole plan: of what call, for Plan::reducing.
+  const Call* call = nullptr;
 };
 
 // Of a total of elements of the dtype.

@@ -80,8 +80,7 @@ std::optional<Device::Span> Timer::take(bool waits) {
     rest_ = measure(pair);
   }
   const double start = rest_.start;
-  rest_.start +=
-      (rest_.end - rest_.start) / static_cast<double>(rest_.spans--);
+  rest_.start += (rest_.end - rest_.start) / static_cast<double>(rest_.spans--);
   return Device::Span{static_cast<uint64_t>(start),
                       static_cast<uint64_t>(rest_.start)};
 }

@@ -128,17 +128,28 @@ using Argmax = Extreme<T, true>;
 template <typename T>
 using Argmin = Extreme<T, false>;
 
-// The elements of operand 0, or what an earlier launch has made of them. `Raw`:
-// as they lie in memory.
-template <typename F, typename T>
-struct Elements {
+// What is reduced: the elements of operand 0, or what an earlier launch has made
+// of them, by their places in memory. `Raw`: as they lie there.
+template <typename T>
+struct Memory {
   using Raw = T;
+  // Whether packs may be loaded at once.
+  static bool are_even(const Args& a) { return is_even(a.in[0]); }
+  static T at(const Args& a, int64_t i) { return in<T>(a, 0)[i]; }
+  // The first kPack of `left` elements from the i-th on, as load_pack() has
+  // them.
+  template <bool kWhole, int kPack>
+  static Several<T, kPack> pack(const Args& a, int64_t i, int64_t left) {
+    return load_pack<kWhole, kPack>(in<T>(a, 0) + i, 1, left, T{});
+  }
+};
+template <typename F, typename T>
+struct Elements : Memory<T> {
   static typename F::A take(T x, int64_t index) { return F::take(x, index); }
 };
 template <typename F>
-struct Partial {
-  using Raw = typename F::A;
-  static Raw take(Raw x, int64_t /*index*/) { return x; }
+struct Partial : Memory<typename F::A> {
+  static typename F::A take(typename F::A x, int64_t /*index*/) { return x; }
 };
 // What becomes of a total: a result, or something for a later launch.
 template <typename F, typename R>
@@ -154,24 +165,54 @@ struct Totals {
   }
 };
 
+// How many packs a thread has on their way to it.
+constexpr int kPacksAtOnce = 4;
+
 // Args::n of both: results, elements of each, parts of each, elements of a
-// part, the n of give(), then the places of a result's first element and of an
-// element within it. The totals of a result's parts lie together.
-template <typename F, typename From, typename Into>
+// part, the n of give(), whether all packs are whole, then the places of a
+// result's first element and of an element within it. The totals of a result's
+// parts lie together. A thread takes kPack elements at a time, which lie side by
+// side if they are more than one.
+template <typename F, typename From, typename Into, int kPack>
 inline void reduce_by_block(const Args& a) {
-  GT_SHARED typename F::A lane[kThreads];
-  const int64_t* kept = a.n + 5;
+  using A = typename F::A;
+  constexpr int64_t kTurn = int64_t{kThreads} * kPack;
+  GT_SHARED A lane[kThreads];
+  const int64_t* kept = a.n + 6;
   const int64_t* along = kept + place_size(kept);
+  const bool whole = a.n[5] != 0 && From::are_even(a);
   GT_BLOCKS(b, a.n[0] * a.n[2]) {
     const int64_t base = place(kept, b / a.n[2]);
     const int64_t first = b % a.n[2] * a.n[3];
     const int64_t last = first + a.n[3] < a.n[1] ? first + a.n[3] : a.n[1];
     GT_PHASE(t) {
-      typename F::A total = F::none();
-      for (int64_t i = first + t; i < last; i += kThreads) {
-        const auto x = in<typename From::Raw>(a, 0)[base + place(along, i)];
-        total = F::join(total, From::take(x, i));
-      }
+      A own[kPack];
+#pragma unroll
+      for (int j = 0; j < kPack; ++j) own[j] = F::none();
+      with_constant(whole, [&](auto is_whole) {
+        for (int64_t i = first + t * kPack; i < last; i += kPacksAtOnce * kTurn) {
+          Several<typename From::Raw, kPack> x[kPacksAtOnce];
+#pragma unroll
+          for (int k = 0; k < kPacksAtOnce; ++k) {
+            const int64_t at = i + k * kTurn;
+            x[k] = From::template pack<is_whole.value, kPack>(
+                a, base + (kPack > 1 ? at : place(along, at)), last - at);
+          }
+#pragma unroll
+          for (int k = 0; k < kPacksAtOnce; ++k) {
+            const int64_t at = i + k * kTurn;
+#pragma unroll
+            for (int j = 0; j < kPack; ++j) {
+              if (at + j < last) {
+                own[j] = F::join(own[j], From::take(x[k].x[j], at + j));
+              }
+            }
+          }
+        }
+      });
+      A total = own[0];
+#pragma unroll
+      for (int j = 1; j < kPack; ++j) total = F::join(total, own[j]);
       lane[t] = total;
     }
     for (int half = kThreads / 2; half > 0; half /= 2) {
@@ -188,13 +229,13 @@ inline void reduce_by_block(const Args& a) {
 // Of few elements each. Args::n as above; there is one part.
 template <typename F, typename From, typename Into>
 inline void reduce_by_thread(const Args& a) {
-  const int64_t* kept = a.n + 5;
+  const int64_t* kept = a.n + 6;
   const int64_t* along = kept + place_size(kept);
   GT_EACH(r, a.n[0]) {
     const int64_t base = place(kept, r);
     typename F::A total = F::none();
     for (int64_t i = 0; i < a.n[1]; ++i) {
-      const auto x = in<typename From::Raw>(a, 0)[base + place(along, i)];
+      const auto x = From::at(a, base + place(along, i));
       total = F::join(total, From::take(x, i));
     }
     Into::put(a, r, total);
@@ -211,9 +252,7 @@ inline void reduce_by_thread(const Args& a) {
 template <typename F, typename From, typename Into, int kPack, bool kStraight>
 inline void reduce_columns(const Args& a) {
   using A = typename F::A;
-  constexpr int kAtOnce = 4;  // rows of a thread
   GT_SHARED A total[kPack * kThreads];
-  const auto* x0 = in<typename From::Raw>(a, 0);
   const auto lanes = static_cast<int>(a.n[5]);
   const int64_t width = a.n[6];
   const int64_t* kept = a.n + 9;
@@ -221,7 +260,7 @@ inline void reduce_columns(const Args& a) {
   const int64_t step = kStraight ? along[2] : 0;
   const int rows = kThreads / lanes;
   const int64_t groups = a.n[0] / a.n[7] / a.n[2];
-  const bool whole = a.n[8] != 0 && is_even(a.in[0]);
+  const bool whole = a.n[8] != 0 && From::are_even(a);
   GT_BLOCKS(b, a.n[0]) {
     const int64_t part = b / a.n[7] % a.n[2];
     const int64_t group = b / a.n[7] / a.n[2];
@@ -237,17 +276,17 @@ inline void reduce_columns(const Args& a) {
       for (int j = 0; j < kPack; ++j) own[j] = F::none();
       with_constant(whole, [&](auto is_whole) {
         if (left <= 0) return;
-        for (int64_t i = first + t / lanes; i < last; i += kAtOnce * rows) {
-          Several<typename From::Raw, kPack> x[kAtOnce];
+        for (int64_t i = first + t / lanes; i < last; i += kPacksAtOnce * rows) {
+          Several<typename From::Raw, kPack> x[kPacksAtOnce];
 #pragma unroll
-          for (int k = 0; k < kAtOnce; ++k) {
+          for (int k = 0; k < kPacksAtOnce; ++k) {
             const int64_t row = i + k * rows;
             const int64_t to = kStraight ? row * step : place(along, row);
-            x[k] = load_pack<is_whole.value, kPack>(
-                x0 + at + to, 1, row < last ? left : 0, typename From::Raw{});
+            x[k] = From::template pack<is_whole.value, kPack>(
+                a, at + to, row < last ? left : 0);
           }
 #pragma unroll
-          for (int k = 0; k < kAtOnce; ++k) {
+          for (int k = 0; k < kPacksAtOnce; ++k) {
             const int64_t row = i + k * rows;
 #pragma unroll
             for (int j = 0; j < kPack; ++j) {

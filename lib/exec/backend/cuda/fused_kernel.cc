@@ -1,0 +1,375 @@
+#include "exec/backend/cuda/fused_kernel.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "exec/backend/cuda/source.h"
+#include "exec/backend/philox.h"
+
+namespace gt::exec::cuda {
+namespace {
+
+// A number of dimensions for which there is a kernel, at least `rank`.
+size_t kernel_rank(size_t rank) {
+  size_t kept = 1;
+  while (kept < rank) kept *= 2;
+  return kept;
+}
+
+// Result r where it is one element.
+std::string y_of(size_t r) { return r == 0 ? "y" : fmt::format("y{}", r); }
+
+}  // namespace
+
+std::string FusedKernel::name(Id id) const {
+  const auto at = std::lower_bound(ids_.begin(), ids_.end(), id);
+  return fmt::format("v{}", at - ids_.begin());
+}
+
+std::string_view FusedKernel::result_word(size_t r) const {
+  return word_of(value(results_[r]).type.dtype);
+}
+
+void FusedKernel::name_operands() {
+  for (const Id id : ids_) {
+    const Value& v = value(id);
+    if (v.home == Home::kComputed) continue;
+    operands_.push_back(id);
+    sources_.push_back(instance(v.home == Home::kNumber ? "Literal" : "In",
+                                {word_of(v.type.dtype)}));
+  }
+}
+
+// Sizes and strides are written as Places of text/pointwise.cuh reads them.
+bool FusedKernel::add_operands() {
+  name_operands();
+  std::vector<Strides> strides;
+  for (const Id id : operands_) {
+    strides.push_back(broadcast_strides(value(id).type.shape, type_.shape));
+  }
+  const Joined joined = join_dimensions(type_.shape, strides);
+  dimensions_ = joined.sizes.size();
+  rank_ = kernel_rank(dimensions_);
+  used_ = 1 + rank_ * (1 + operands_.size());
+  if (operands_.size() > kIn || used_ > kNumbers) return false;
+  n_[0] = type_.elements();
+  const size_t lead = rank_ - dimensions_;
+  for (size_t d = 0; d < rank_; ++d) {
+    n_[1 + d] = d < lead ? 1 : joined.sizes[d - lead];
+    for (size_t k = 0; k < operands_.size(); ++k) {
+      n_[1 + (k + 1) * rank_ + d] = d < lead ? 0 : joined.strides[k][d - lead];
+    }
+  }
+  const bool is_small = n_[0] < int64_t{1} << 31;
+  places_ =
+      fmt::format("Places<{}, {}, {}>", is_small ? "uint32_t" : "uint64_t",
+                  rank_, std::max<size_t>(1, operands_.size()));
+  return true;
+}
+
+// Packs lie along the last dimension, where every operand's elements lie side
+// by side or are one. A result of one dimension may have a rest.
+void FusedKernel::choose_pack() {
+  size_t smallest = size_of(type_.dtype);
+  for (const Id id : results_) {
+    smallest = std::min(smallest, size_of(value(id).type.dtype));
+  }
+  for (const Id id : operands_) {
+    if (value(id).home == Home::kNumber) continue;
+    smallest = std::min(smallest, size_of(value(id).type.dtype));
+  }
+  const int64_t pack =
+      std::clamp<int64_t>(static_cast<int64_t>(16 / smallest), 2, 8);
+  bool fits = dimensions_ < 2 || n_[rank_] % pack == 0;
+  for (size_t k = 0; k < operands_.size(); ++k) {
+    const int64_t last = stride(k, rank_ - 1);
+    along_.push_back(last == 1);
+    fits = fits && (last == 1 || last == 0);
+    for (size_t d = 0; d + 1 < rank_; ++d) {
+      fits = fits && (last == 0 || stride(k, d) % pack == 0);
+    }
+  }
+  if (fits) pack_ = pack;
+}
+
+// A value of the same dtype is handed on as it is, so that a nan keeps its
+// bits.
+void FusedKernel::add_cast(Id id) {
+  const Value& v = value(id);
+  const std::string of = name(v.operands[0]);
+  const auto word = word_of(v.type.dtype);
+  const bool same = value(v.operands[0]).type.dtype == v.type.dtype &&
+                    value(v.operands[0]).home != Home::kNumber;
+  statements_ +=
+      fmt::format("  const {} {} = {};\n", word, name(id),
+                  same ? of : fmt::format("to<{}>(widen({}))", word, of));
+}
+
+bool FusedKernel::add_rand(Id id) {
+  const Value& v = value(id);
+  if (v.type.shape != type_.shape ||
+      used_ + 2 + 2 * v.type.shape.size() > kNumbers) {
+    return false;
+  }
+  statements_ += fmt::format(
+      "  const {0} {1} =\n      uniform<{0}, {2}>({3}, a.n[{4}] + place(a.n + "
+      "{5}, i));\n",
+      word_of(v.type.dtype), name(id), philox::digits_of(v.type.dtype),
+      name(v.operands[0]), used_, used_ + 1);
+  n_[used_] = v.first;
+  used_ = static_cast<size_t>(
+      write_place(n_.data() + used_ + 1, v.type.shape, v.whole) - n_.data());
+  return true;
+}
+
+std::string FusedKernel::rounded_operands(const Value& v) const {
+  std::string text;
+  for (size_t k = 0; k < v.operands.size(); ++k) {
+    text += fmt::format("{}As<{}>::of({})", k > 0 ? ", " : "",
+                        word_of(v.rounds[k]), name(v.operands[k]));
+  }
+  return text;
+}
+
+bool FusedKernel::add_formula(Id id) {
+  const Value& v = value(id);
+  formulas_ += fmt::format(
+      "template <typename V>\ninline auto formula_{}({}) {{\n  return "
+      "{};\n}}\n",
+      name(id), v.parameters, v.formula);
+  const std::string operands = rounded_operands(v);
+  if (v.wrong != nullptr) {
+    // Which operand is wrong is known of the kernel's only op alone.
+    if (id != operands_.size() || ids_.back() != id || results_.size() > 1) {
+      return false;
+    }
+    formulas_ += fmt::format(
+        "template <typename V>\ninline bool wrong(V a, V b) {{\n  (void)a;\n"
+        "  return {};\n}}\n",
+        v.wrong);
+    statements_ += fmt::format(
+        "  if (wrong({})) {{\n    fault(a, i);\n    return;\n  }}\n", operands);
+  }
+  statements_ +=
+      fmt::format("  const {0} {1} = result<{0}>(formula_{1}({2}));\n",
+                  word_of(v.type.dtype), name(id), operands);
+  return true;
+}
+
+// The formulas, and a function that computes one element of them all.
+std::string FusedKernel::declarations() const {
+  std::string parameters = "const Args& a, int64_t i";
+  for (const Id id : operands_) {
+    parameters +=
+        fmt::format(", {} {}", word_of(value(id).type.dtype), name(id));
+  }
+  std::string ends;
+  for (size_t r = 0; r < results_.size(); ++r) {
+    parameters += fmt::format(", {}& {}", result_word(r), y_of(r));
+    ends += fmt::format("  {} = {};\n", y_of(r), name(results_[r]));
+  }
+  return fmt::format(
+      "{}inline void element({}) {{\n  (void)a;\n  (void)i;\n{}{}}}\n",
+      formulas_, parameters, statements_, ends);
+}
+
+std::string FusedKernel::operand_text(size_t k, std::string_view at) const {
+  return fmt::format("{}::at(a, {}, {})", sources_[k], k, at);
+}
+
+// A statement that computes an element, of the operands that operand(k) names,
+// as the results that to(r) does.
+template <typename Operand, typename To>
+std::string FusedKernel::call_element(const std::string& at,
+                                      const Operand& operand,
+                                      const To& to) const {
+  std::string text = "element(a, " + at;
+  for (size_t k = 0; k < operands_.size(); ++k) text += ", " + operand(k);
+  for (size_t r = 0; r < results_.size(); ++r) text += ", " + to(r);
+  return text + ");\n";
+}
+
+// By packs where all addresses let them be loaded at once; the rest, or all, an
+// element at a time.
+std::string FusedKernel::body() const {
+  const auto one = [&](size_t k) {
+    return operand_text(k, fmt::format("at[{}]", k));
+  };
+  const std::string single =
+      fmt::format("const {} at(a, i);\n    ", places_) +
+      call_element("i", one, [&](size_t r) {
+        return fmt::format("out<{}>(a, {})[i]", result_word(r), r);
+      });
+  if (pack_ == 1) {
+    return fmt::format("GT_EACH(i, a.n[0]) {{\n    {}  }}", single);
+  }
+  std::string addresses;
+  std::string results;
+  std::string stores;
+  for (size_t r = 0; r < results_.size(); ++r) {
+    addresses += fmt::format("{}a.out[{}]", r > 0 ? " | " : "", r);
+    results += fmt::format("    Several<{}, {}> {}{{}};\n", result_word(r),
+                           pack_, y_of(r));
+    stores += fmt::format("    store_several(a, {}, i, {});\n", r, y_of(r));
+  }
+  std::string loads;
+  for (size_t k = 0; k < operands_.size(); ++k) {
+    if (along_[k]) addresses += fmt::format(" | a.in[{}]", k);
+    const std::string load =
+        along_[k]
+            ? fmt::format("load_several<{}, {}>(a, {}, at[{}])",
+                          word_of(value(operands_[k]).type.dtype), pack_, k, k)
+            : one(k);
+    loads += fmt::format("    const auto x{} = {};\n", k, load);
+  }
+  const std::string many = call_element(
+      "i + j",
+      [&](size_t k) {
+        return "x" + std::to_string(k) + (along_[k] ? ".x[j]" : "");
+      },
+      [&](size_t r) { return y_of(r) + ".x[j]"; });
+  return fmt::format(
+      "const int64_t packs = (({0}) & 15) == 0 ? a.n[0] / {1} : 0;\n"
+      "  GT_EACH(p, packs) {{\n    const int64_t i = p * {1};\n"
+      "    const {2} at(a, i);\n{3}{4}"
+      "#pragma unroll\n    for (int j = 0; j < {1}; ++j) {{\n      {5}    }}\n"
+      "{7}  }}\n"
+      "  GT_EACH(r, a.n[0] - packs * {1}) {{\n"
+      "    const int64_t i = packs * {1} + r;\n    {6}  }}",
+      addresses, pack_, places_, loads, results, many, single, stores);
+}
+
+bool FusedKernel::add_statements() {
+  for (const Id id : ids_) {
+    if (value(id).home != Home::kComputed) continue;
+    switch (value(id).maker) {
+      case Maker::kCast:
+        add_cast(id);
+        break;
+      case Maker::kRand:
+        if (!add_rand(id)) return false;
+        break;
+      case Maker::kFormula:
+        if (!add_formula(id)) return false;
+        break;
+    }
+  }
+  return true;
+}
+
+std::optional<Launch> FusedKernel::make(std::span<const Slot> to) {
+  if (to.size() > kOut || !add_operands()) return std::nullopt;
+  choose_pack();
+  if (!add_statements()) return std::nullopt;
+  Launch launch =
+      each_launch(make_source("pointwise.cuh", body(), declarations()),
+                  (n_[0] + pack_ - 1) / pack_);
+  launch.n = n_;
+  for (const Id id : operands_) launch.in.push_back(value(id).slot);
+  launch.out.assign(to.begin(), to.end());
+  return launch;
+}
+
+// ---- what is reduced --------------------------------------------------------
+
+// Each has its element where the reduction finds that of its own operand, or it
+// is one element. Args::n is the reduction's, so nothing can be kept there.
+bool FusedKernel::add_flat_operands() {
+  name_operands();
+  if (operands_.size() > kIn) return false;
+  for (const Id id : operands_) {
+    const Value& v = value(id);
+    along_.push_back(v.home == Home::kMemory && v.type.shape == type_.shape);
+    if (!along_.back() && v.type.elements() != 1) return false;
+  }
+  return std::none_of(ids_.begin(), ids_.end(), [this](Id id) {
+    const Value& v = value(id);
+    return v.home == Home::kComputed &&
+           (v.maker == Maker::kRand || v.wrong != nullptr);
+  });
+}
+
+// The struct Computed of text/reduce_computed.cuh. What is written lies behind
+// the reduction's own result.
+std::string FusedKernel::computed() const {
+  const std::string_view raw = result_word(0);
+  std::string even = "0";
+  std::string ys;  // one of each result but the first
+  std::string stores;
+  std::string packs;
+  std::string pack_stores;
+  std::string loads;
+  for (size_t k = 0; k < operands_.size(); ++k) {
+    if (along_[k]) even += fmt::format(" | a.in[{}]", k);
+    loads += fmt::format(
+        "    const auto x{} = {};\n", k,
+        along_[k] ? fmt::format("load_several<{}, kPack>(a, {}, i)",
+                                word_of(value(operands_[k]).type.dtype), k)
+                  : operand_text(k, "0"));
+  }
+  for (size_t r = 1; r < results_.size(); ++r) {
+    even += fmt::format(" | a.out[{}]", r);
+    ys += fmt::format("    {} {};\n", result_word(r), y_of(r));
+    stores += fmt::format("    out<{}>(a, {})[i] = {};\n", result_word(r), r,
+                          y_of(r));
+    packs +=
+        fmt::format("    Several<{}, kPack> {};\n", result_word(r), y_of(r));
+    pack_stores +=
+        fmt::format("    store_several(a, {}, i, {});\n", r, y_of(r));
+  }
+  const std::string one = call_element(
+      "i", [&](size_t k) { return operand_text(k, along_[k] ? "i" : "0"); },
+      y_of);
+  const std::string many = call_element(
+      "i + j",
+      [&](size_t k) {
+        return "x" + std::to_string(k) + (along_[k] ? ".x[j]" : "");
+      },
+      [&](size_t r) { return y_of(r) + ".x[j]"; });
+  return fmt::format(
+      "template <typename F>\nstruct Computed : Elements<F, {0}> {{\n"
+      "  static bool are_even(const Args& a) {{ return is_even({1}); }}\n"
+      "  static {0} at(const Args& a, int64_t i) {{\n"
+      "    {0} y;\n{2}    {3}{4}    return y;\n  }}\n"
+      "  template <bool kWhole, int kPack>\n"
+      "  static Several<{0}, kPack> pack(const Args& a, int64_t i, int64_t "
+      "left) "
+      "{{\n    Several<{0}, kPack> y{{}};\n"
+      "    if constexpr (!kWhole) {{\n"
+      "      for (int j = 0; j < kPack; ++j) {{\n"
+      "        if (j < left) y.x[j] = at(a, i + j);\n      }}\n"
+      "      return y;\n    }}\n"
+      "    if (left <= 0) return y;\n{5}{6}"
+      "#pragma unroll\n    for (int j = 0; j < kPack; ++j) {{\n      {7}    "
+      "}}\n"
+      "{8}    return y;\n  }}\n}};\n",
+      raw, even, ys, one, stores, loads, packs, many, pack_stores);
+}
+
+// A reduction of few blocks is no place for much work: by itself that has as
+// many threads as there are elements.
+bool FusedKernel::is_little_work(const Launch& reduction) const {
+  constexpr int64_t kBusy = 264;    // blocks, which keep any GPU busy
+  constexpr int64_t kLittle = 512;  // ops that a thread does
+  if (reduction.blocks >= kBusy) return true;
+  const auto ops = static_cast<int64_t>(ids_.size() - operands_.size());
+  return ops * type_.elements() <= kLittle * reduction.blocks * kThreads;
+}
+
+std::optional<Launch> FusedKernel::make_reduced(const Reducing& reducing,
+                                                const Launch& first,
+                                                std::span<const Slot> to) {
+  if (1 + to.size() > kOut || !add_flat_operands() || !is_little_work(first) ||
+      !add_statements()) {
+    return std::nullopt;
+  }
+  Launch launch = first;
+  launch.source = reducing.source(declarations() + computed());
+  launch.in.clear();
+  for (const Id id : operands_) launch.in.push_back(value(id).slot);
+  launch.out.insert(launch.out.end(), to.begin(), to.end());
+  return launch;
+}
+
+}  // namespace gt::exec::cuda
