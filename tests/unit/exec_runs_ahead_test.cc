@@ -36,6 +36,14 @@ class LateDevice final : public Device {
   std::deque<Status> left_;
 };
 
+// Done as soon as it is waited for.
+class LateDownload final : public DeviceDownload {
+ public:
+  bool is_done(bool waits) override { return done = done || waits; }
+  Result<const void*> data() const override { return nullptr; }
+  bool done = false;
+};
+
 // Adds one, and finds out later that it cannot where the operand is negative.
 class LateIncrement final : public Kernel {
  public:
@@ -133,6 +141,36 @@ TEST_F(RunsAheadTest, WhatIsMadeAnewInBetweenIsWell) {
   EXPECT_EQ(b_.fault, nullptr);
   EXPECT_NE(c_.fault, nullptr);
   EXPECT_EQ(reports_, 1);
+}
+
+TEST_F(RunsAheadTest, ACallWaitsForItsDownloadAndThoseBehindItForIt) {
+  const auto download = std::make_shared<LateDownload>();
+  std::vector<int> called;
+  ahead_.after([&] { called.push_back(1); }, download);
+  ahead_.after([&] { called.push_back(2); });
+  ahead_.settle(false);
+  EXPECT_TRUE(called.empty());
+  EXPECT_FALSE(ahead_.is_settled());
+  download->done = true;
+  ahead_.settle(false);
+  EXPECT_EQ(called, (std::vector<int>{1, 2}));
+  EXPECT_EQ(download.use_count(), 1);
+  ahead_.after([&] { called.push_back(3); }, std::make_shared<LateDownload>());
+  ahead_.settle(true);
+  EXPECT_EQ(called.back(), 3);
+}
+
+TEST_F(RunsAheadTest, ACallKnowsTheFaultsOfItsTime) {
+  memory_[0] = -3;
+  run(a_, b_);
+  bool had = false;
+  ahead_.after([&] { had = b_.fault != nullptr; },
+               std::make_shared<LateDownload>());
+  memory_[0] = 1;
+  run(a_, b_);  // what was printed is made anew, and is well
+  ahead_.settle(true);
+  EXPECT_TRUE(had);
+  EXPECT_EQ(b_.fault, nullptr);
 }
 
 TEST_F(RunsAheadTest, TheLogDoesNotGrowForEver) {

@@ -26,6 +26,21 @@ class DeviceEvent {
   virtual ~DeviceEvent() = default;
 };
 
+// Bytes of a value on their way to the host. The value may be written over
+// meanwhile.
+class DeviceDownload {
+ public:
+  DeviceDownload() = default;
+  DeviceDownload(const DeviceDownload&) = delete;
+  DeviceDownload& operator=(const DeviceDownload&) = delete;
+  virtual ~DeviceDownload() = default;
+
+  // Whether they are there, or are known never to be; with `waits` they are.
+  virtual bool is_done(bool waits) = 0;
+  // Once that is so: where the host can read them, as long as this lives.
+  virtual Result<const void*> data() const = 0;
+};
+
 // Work that a device has recorded, to be done again as one piece, such as a
 // graph of CUDA. It does not outlive the device.
 class DeviceRecording {
@@ -39,10 +54,10 @@ class DeviceRecording {
 // A device may do its work later than it is told to, in the order in which one
 // thread told it. Each backend has a Device, and one thread runs its kernels:
 // that of the compute queue, or the communication thread. That thread alone
-// calls upload(), download(), copy(), view(), record(), wait_for(), finish(),
-// those of checks and of recordings and, until it has ended, release(); they
-// are in order with its kernels. Any thread may call allocate(), is_host() and
-// has_data().
+// calls upload(), download(), begin_download(), copy(), view(), record(),
+// wait_for(), finish(), those of checks and of recordings and, until it has
+// ended, release(); they are in order with its kernels. Any thread may call
+// allocate(), is_host() and has_data().
 //
 // Devices of one kind share their memory: what the Device of the backend that
 // computes has allocated, that of the communication thread reads and writes.
@@ -76,6 +91,12 @@ class Device {
   virtual Status upload(const void* host, void* data, size_t bytes) = 0;
   // Copies from the device to the host. The bytes are there when it returns.
   virtual Status download(const void* data, void* host, size_t bytes) = 0;
+  // Begins to copy from the device to the host. Null where download() or view()
+  // is to be called instead: there is nothing to wait for, or no room.
+  virtual std::shared_ptr<DeviceDownload> begin_download(const void* /*data*/,
+                                                         size_t /*bytes*/) {
+    return nullptr;
+  }
   // Copies from one value to another; they do not overlap.
   virtual Status copy(const void* from, void* to, size_t bytes) = 0;
 

@@ -56,6 +56,11 @@ void Executor::run(uint64_t* record) {
 
 void Executor::run_job(std::unique_ptr<Job> job) {
   if (job->when() != Job::When::kLater) ahead_.run_held();
+  if (const auto bytes = download(job->wants())) {
+    std::shared_ptr<Job> held = std::move(job);
+    return ahead_.after(
+        [this, held, bytes] { held->run_on(*this, bytes->data()); }, bytes);
+  }
   if (!ahead_.is_settled()) {
     if (job->when() == Job::When::kLater) {
       std::shared_ptr<Job> held = std::move(job);
@@ -64,6 +69,16 @@ void Executor::run_job(std::unique_ptr<Job> job) {
     if (job->when() == Job::When::kSettled) ahead_.settle(true);
   }
   job->run(*this);
+}
+
+// Null if it is to be looked at when all is settled: there is no value, or it
+// lies on the host, or may have failed.
+std::shared_ptr<DeviceDownload> Executor::download(const Job::Wanted& wanted) {
+  if (wanted.value == nullptr || !runs_ahead_ || ahead_.waits() || stopped() ||
+      interpreter_.knows_faults() || loss() != nullptr) {
+    return nullptr;
+  }
+  return backend_.device().begin_download(wanted.value->data, wanted.bytes);
 }
 
 // The queue is empty, and what has been given to the device, or is to be given

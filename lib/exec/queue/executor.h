@@ -54,12 +54,24 @@ class Job {
   // once they are known, behind tasks that come after it; or it runs at once.
   enum class When : uint8_t { kSettled, kLater, kAtOnce };
 
+  // A value that a job wants to have on the host.
+  struct Wanted {
+    const Value* value = nullptr;
+    size_t bytes = 0;
+  };
+
   explicit Job(When when = When::kSettled) : when_(when) {}
   Job(const Job&) = delete;
   Job& operator=(const Job&) = delete;
   virtual ~Job() = default;
   virtual void run(Executor& executor) = 0;
   When when() const { return when_; }
+  // Of a job that waits only to have a value's bytes: which. Then they may be
+  // copied behind the tasks so far, while those that follow run; once they are
+  // there, and outcomes are known, run_on() is called in the stead of run(),
+  // with them or with why there are none.
+  virtual Wanted wants() const { return {}; }
+  virtual void run_on(Executor& /*executor*/, Result<const void*> /*bytes*/) {}
 
  private:
   When when_;
@@ -155,6 +167,7 @@ class Executor final : public Queue::Handler {
   // comes next.
   void hold_output(uint64_t cost);
   void run_job(std::unique_ptr<Job> job);
+  std::shared_ptr<DeviceDownload> download(const Job::Wanted& wanted);
   void settle_saves();
   void run_traced(TaskRecord& task);
   void run_metered(TaskRecord& task);

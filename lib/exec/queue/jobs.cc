@@ -25,26 +25,91 @@ std::unique_ptr<Job> report_job(const Where& origin, Error error,
       Job::When::kLater);
 }
 
-std::unique_ptr<Job> print_job(Saves::Failure line, std::string name,
-                               const Type& type, const Value& value) {
-  return make_job([line = std::move(line), name = std::move(name), type,
-                   &value](Executor& executor) {
+namespace {
+
+class PrintJob final : public Job {
+ public:
+  PrintJob(Saves::Failure line, std::string name, const Type& type,
+           const Value& value)
+      : line_(std::move(line)),
+        name_(std::move(name)),
+        type_(type),
+        value_(value) {}
+
+  void run(Executor& executor) override {
+    print(executor, [&] { return view(executor, type_, value_); });
+  }
+  Wanted wants() const override { return {&value_, type_.bytes()}; }
+  void run_on(Executor& executor, Result<const void*> bytes) override {
+    print(executor, [&] { return bytes; });
+  }
+
+ private:
+  template <typename Read>
+  void print(Executor& executor, const Read& read) {
     if (executor.stopped()) return;
-    if (const Fault fault = fault_of(executor, value)) {
-      write_failure(executor.out(), name, *fault);
-    } else if (const auto data = view(executor, type, value); data.ok()) {
-      write_tensor(executor.out(), name, type, data.value());
+    if (const Fault fault = fault_of(executor, value_)) {
+      write_failure(executor.out(), name_, *fault);
+    } else if (const Result<const void*> data = read(); data.ok()) {
+      write_tensor(executor.out(), name_, type_, data.value());
     } else if (const Fault& lost = executor.loss()) {
-      write_failure(executor.out(), name, *lost);
+      write_failure(executor.out(), name_, *lost);
     } else {
-      write_failure(executor.out(), name, data.error().message);
-      executor.report(line.where,
-                      {"print: " + data.error().message, line.error.column},
-                      line.line, Exit::kFailed);
+      write_failure(executor.out(), name_, data.error().message);
+      executor.report(line_.where,
+                      {"print: " + data.error().message, line_.error.column},
+                      line_.line, Exit::kFailed);
     }
     executor.wrote();
     executor.check_output();
-  });
+  }
+
+  Saves::Failure line_;
+  std::string name_;
+  Type type_;
+  const Value& value_;
+};
+
+// An instruction with a row in the trace.
+class TracedJob final : public Job {
+ public:
+  TracedJob(std::unique_ptr<Job> job, const TraceText& text, uint64_t line)
+      : Job(job == nullptr ? When::kAtOnce : job->when()),
+        job_(std::move(job)),
+        text_(text),
+        line_(line) {}
+
+  void run(Executor& executor) override {
+    if (executor.stopped()) return;  // a print or a save, which does nothing
+    executor.trace()->begin();
+    if (job_ != nullptr) job_->run(executor);
+    executor.trace()->end(text_, line_);
+  }
+  Wanted wants() const override {
+    return job_ == nullptr ? Wanted{} : job_->wants();
+  }
+  // Other instructions may have begun before.
+  void run_on(Executor& executor, Result<const void*> bytes) override {
+    if (executor.stopped()) return;
+    executor.trace()->pause();
+    executor.trace()->begin();
+    job_->run_on(executor, std::move(bytes));
+    executor.trace()->end(text_, line_);
+    executor.trace()->pause();
+  }
+
+ private:
+  std::unique_ptr<Job> job_;
+  const TraceText& text_;
+  uint64_t line_;
+};
+
+}  // namespace
+
+std::unique_ptr<Job> print_job(Saves::Failure line, std::string name,
+                               const Type& type, const Value& value) {
+  return std::make_unique<PrintJob>(std::move(line), std::move(name), type,
+                                    value);
 }
 
 std::unique_ptr<Job> print_failure_job(std::string name, std::string message) {
@@ -140,16 +205,7 @@ std::unique_ptr<Job> task_job(std::vector<uint64_t> words) {
 
 std::unique_ptr<Job> traced_job(std::unique_ptr<Job> job, const TraceText* text,
                                 uint64_t line) {
-  const Job::When when = job == nullptr ? Job::When::kAtOnce : job->when();
-  return make_job(
-      [job = std::move(job), text, line](Executor& executor) {
-        if (executor.stopped())
-          return;  // a print or a save, which does nothing
-        executor.trace()->begin();
-        if (job != nullptr) job->run(executor);
-        executor.trace()->end(*text, line);
-      },
-      when);
+  return std::make_unique<TracedJob>(std::move(job), *text, line);
 }
 
 }  // namespace gt::exec

@@ -90,16 +90,18 @@ bool RunsAhead::give_one(TaskRecord& task) {
   }
   outcomes_.clear();
   interpreter_.run_ahead(*task.recipe, task.all_values(), outcomes_);
-  if (log_.empty() && outcomes_.empty()) return false;
+  const bool asks = !log_.empty() && ++given_ % kSome == 0;
+  if (!is_unsure() && outcomes_.empty()) return asks;
   Tasks one;
   one.add(task);
   log(std::move(one), outcomes_);
-  return !outcomes_.empty() || log_.size() % kSome == 0;
+  return asks || !outcomes_.empty();
 }
 
 void RunsAhead::log(Tasks tasks, std::vector<Interpreter::Outcome> outcomes) {
   Entry& entry = log_.emplace_back();
   logged_words_ += tasks.words();
+  logged_tasks_ += tasks.size();
   entry.tasks = std::move(tasks);
   entry.outcomes = std::move(outcomes);
 }
@@ -137,7 +139,7 @@ bool RunsAhead::replay(Tasks& tasks, const Repeats::Recording& recording) {
     return false;
   }
   tasks.for_each([this](TaskRecord& task) { name_next(task); });
-  if (!log_.empty() || !recording.outcomes.empty()) {
+  if (is_unsure() || !recording.outcomes.empty()) {
     log(std::exchange(tasks, {}), recording.outcomes);
     settle(is_full());
   }
@@ -153,18 +155,23 @@ void RunsAhead::add_row(TaskRecord& task) {
   entry.line = task.head.line;
 }
 
-void RunsAhead::after(std::function<void()> call) {
+void RunsAhead::after(std::function<void()> call,
+                      std::shared_ptr<DeviceDownload> download) {
   if (holds()) {
     held_calls_.push_back(std::move(call));
     return;
   }
-  if (log_.empty()) return call();
-  log_.emplace_back().call = std::move(call);
+  if (log_.empty() && download == nullptr) return call();
+  Entry& entry = log_.emplace_back();
+  entry.call = std::move(call);
+  entry.download = std::move(download);
+  if (entry.download != nullptr) settle(is_full());
 }
 
 void RunsAhead::settle(bool waits) {
   while (!log_.empty() && is_known(log_.front(), waits)) {
     logged_words_ -= log_.front().tasks.words();
+    logged_tasks_ -= log_.front().tasks.size();
     finish(log_.front());
     log_.pop_front();
   }
@@ -176,6 +183,7 @@ bool RunsAhead::is_known(Entry& entry, bool waits) {
     outcome.status = device_.take_check(waits);
     if (!outcome.status) return false;
   }
+  if (entry.download != nullptr) return entry.download->is_done(waits);
   if (entry.row == nullptr) return true;
   entry.span = device_.take_span(waits);
   return entry.span.has_value();

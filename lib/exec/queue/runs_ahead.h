@@ -73,8 +73,10 @@ class RunsAhead final : private Repeats::Runner {
   // Takes the outcomes that are known of tasks that are not held back; with
   // `waits` those of all of them.
   void settle(bool waits);
-  // Calls it once all tasks so far are settled: at once if they are.
-  void after(std::function<void()> call);
+  // Calls it once all tasks so far are settled and, if there is a download,
+  // that is done: at once if so.
+  void after(std::function<void()> call,
+             std::shared_ptr<DeviceDownload> download = nullptr);
   // Null without recordings.
   const Repeats* repeats() const { return repeats_ ? &*repeats_ : nullptr; }
 
@@ -84,14 +86,15 @@ class RunsAhead final : private Repeats::Runner {
   static constexpr size_t kMostWords = size_t{1} << 18;
   static constexpr int kPatience = 4;
   static constexpr size_t kNamed = size_t{1} << 15;
-  // Where nothing else does, outcomes are asked for whenever so many were
-  // added.
+  // Where nothing else does, outcomes are asked for whenever so many tasks were
+  // run.
   static constexpr size_t kSome = 64;
 
   struct Entry {
     Tasks tasks;
     std::vector<Interpreter::Outcome> outcomes;
-    std::function<void()> call;        // if it is no tasks
+    std::function<void()> call;                // if it is no tasks
+    std::shared_ptr<DeviceDownload> download;  // that the call waits for
     const TraceText* row = nullptr;    // if it is a row of the trace instead
     uint64_t line = 0;                 // of the row
     std::optional<Device::Span> span;  // that the row says
@@ -106,6 +109,9 @@ class RunsAhead final : private Repeats::Runner {
   bool give_one(TaskRecord& task);
   void name_next(const TaskRecord& task);
   void log(Tasks tasks, std::vector<Interpreter::Outcome> outcomes);
+  // Whether an outcome is not known yet, so that tasks without one are to be
+  // logged as well: they may read a value that turns out to be none.
+  bool is_unsure() const { return logged_tasks_ > 0; }
   bool is_full() const {
     return log_.size() >= kMost || logged_words_ >= kMostWords;
   }
@@ -122,6 +128,8 @@ class RunsAhead final : private Repeats::Runner {
   int patience_ = kPatience;  // how often it may still be asked
   std::deque<Entry> log_;
   size_t logged_words_ = 0;
+  size_t logged_tasks_ = 0;
+  size_t given_ = 0;  // tasks while there was something in the log
   std::vector<Interpreter::Outcome> outcomes_;  // of the task that runs
   Trace* trace_ = nullptr;
   bool waits_ = false;

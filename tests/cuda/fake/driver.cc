@@ -193,7 +193,7 @@ CUresult cuEventQuery(CUevent event) {
 }
 CUresult cuEventSynchronize(CUevent event) {
   GT_ENTER_UNCAPTURED(CUDA_ERROR_UNKNOWN)
-  m.drive([event] { return of(event)->done >= of(event)->recorded; });
+  m.wait(of(event));
   return lost_or_done();
 }
 

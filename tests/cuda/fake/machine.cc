@@ -52,6 +52,12 @@ void Machine::wait(Stream* stream) {
   drive([stream] { return stream->work.empty(); });
 }
 
+void Machine::wait(Event* event) {
+  const auto is_reached = [event] { return event->done >= event->recorded; };
+  if (!is_reached()) ++waits_;
+  drive(is_reached);
+}
+
 void Machine::finish() {
   drive([this] {
     return std::all_of(streams.begin(), streams.end(),

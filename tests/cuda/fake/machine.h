@@ -30,7 +30,7 @@
 //   GT_FAKE_CHOSEN=F   a line is added to the file: the number of the GPU that
 //                      a process takes
 //   GT_FAKE_WAITS=F    at the end, a line is added to the file: how often the
-//                      host waited for a kernel
+//                      host waited for a kernel, or for an event to be reached
 //   GT_FAKE_LAUNCHES=F at the end, a line is added to the file: how many
 //                      kernels, products and graphs were given to streams, how
 //                      many of them were graphs, how many graphs were made, and
@@ -123,6 +123,7 @@ class Machine {
   void give(Stream* stream, Work work);
   void do_some();             // of the work that is ready
   void wait(Stream* stream);  // does all that the stream has
+  void wait(Event* event);    // does what comes before it
   void finish();              // does all that the streams have
   // Counts a copy to an address, if that is another process's.
   void note_copy(uint64_t to, size_t bytes);

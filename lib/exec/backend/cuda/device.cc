@@ -176,6 +176,12 @@ Status CudaDevice::download(const void* data, void* host, size_t bytes) {
                                    bytes, stream()));
 }
 
+std::shared_ptr<DeviceDownload> CudaDevice::begin_download(const void* data,
+                                                           size_t bytes) {
+  if (!enter().ok()) return nullptr;
+  return downloads_.begin(address(data), bytes, stream());
+}
+
 Status CudaDevice::copy(const void* from, void* to, size_t bytes) {
   if (Status s = enter(); !s.ok()) return s;
   if (bytes == 0) return ok_status();

@@ -9,6 +9,7 @@
 
 #include "exec/backend/cuda/batch.h"
 #include "exec/backend/cuda/chains.h"
+#include "exec/backend/cuda/downloads.h"
 #include "exec/backend/cuda/faults.h"
 #include "exec/backend/cuda/gpu.h"
 #include "exec/backend/cuda/graph.h"
@@ -69,6 +70,8 @@ class CudaDevice final : public Device {
   void release(void* data, size_t bytes) override;
   Status upload(const void* host, void* data, size_t bytes) override;
   Status download(const void* data, void* host, size_t bytes) override;
+  std::shared_ptr<DeviceDownload> begin_download(const void* data,
+                                                 size_t bytes) override;
   Status copy(const void* from, void* to, size_t bytes) override;
   std::shared_ptr<DeviceEvent> record() override;
   void wait_for(const DeviceEvent& event) override;
@@ -133,6 +136,7 @@ class CudaDevice final : public Device {
   explicit CudaDevice(std::shared_ptr<Gpu> gpu)
       : gpu_(std::move(gpu)),
         staging_(gpu_),
+        downloads_(gpu_),
         faults_(gpu_),
         timer_(gpu_),
         chains_(*gpu_) {}
@@ -150,6 +154,7 @@ class CudaDevice final : public Device {
   std::shared_ptr<Gpu> gpu_;
   CUstream stream_ = nullptr;
   Staging staging_;
+  Downloads downloads_;
   Faults faults_;
   Timer timer_;
   Chains chains_;
