@@ -299,8 +299,9 @@ END
     read -r -t 20 line <&"${COPROC[0]}"
     [ "$line" = "x = tensor f32[2] $((i + 1)) $((i + 1))" ]
   done
-  exec {COPROC[1]}>&-
-  wait "$COPROC_PID"
+  local to=${COPROC[1]} pid=$COPROC_PID
+  exec {to}>&-
+  wait "$pid"
 }
 
 @test "fake device: a line that fails is told although nothing follows it" {
