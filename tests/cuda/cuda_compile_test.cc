@@ -187,7 +187,8 @@ size_t count(const std::string& text, const std::string& word) {
 
 // What is as slow as memory loads and stores 16 bytes at once: point-wise
 // kernels, with fused ops too and with a row that is added to each of many;
-// rows, and sums of columns, whose results are few.
+// rows, and sums, whose results are few, also of what is computed as it is
+// summed.
 TEST_P(CudaCompile, KernelsLoadAndStoreSixteenBytes) {
   const auto nvrtc = nvrtc_entry_points();
   if (!nvrtc.ok()) GTEST_SKIP() << nvrtc.error().message;
@@ -208,6 +209,9 @@ TEST_P(CudaCompile, KernelsLoadAndStoreSixteenBytes) {
            Case{"y = layer_norm a", "a f32[64,768]", 6},
            Case{"y = layer_norm_grad g a", "g f32[64,768] a f32[64,768]", 6},
            Case{"y = sum a axis=0", "a bf16[256,768]", 4, 0},
+           Case{"y = sum a", "a f32[65536]", 4, 0},
+           Case{"y = max a axis=1", "a bf16[64,4096]", 4, 0},
+           Case{"y = mse a b", "a bf16[65536] b bf16[65536]", 8, 0},
            Case{"y = cross_entropy_grad g a c",
                 "g f32[] a f32[64,8192] c i64[64]", 4},
            Case{"w m v = adamw w g m v 1 0.1",
