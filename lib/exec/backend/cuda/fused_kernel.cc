@@ -350,9 +350,8 @@ std::string FusedKernel::computed() const {
 // A reduction of few blocks is no place for much work: by itself that has as
 // many threads as there are elements.
 bool FusedKernel::is_little_work(const Launch& reduction) const {
-  constexpr int64_t kBusy = 264;    // blocks, which keep any GPU busy
   constexpr int64_t kLittle = 512;  // ops that a thread does
-  if (reduction.blocks >= kBusy) return true;
+  if (reduction.blocks >= kBusyBlocks) return true;
   const auto ops = static_cast<int64_t>(ids_.size() - operands_.size());
   return ops * type_.elements() <= kLittle * reduction.blocks * kThreads;
 }

@@ -45,6 +45,8 @@ inline constexpr size_t kIn = 8;
 inline constexpr size_t kOut = 4;
 inline constexpr size_t kNumbers = 72;
 inline constexpr int kThreads = 256;
+// Fewer blocks than these leave multiprocessors of a GPU idle.
+inline constexpr int64_t kBusyBlocks = 264;
 
 // Args of text/common.cuh, byte for byte.
 struct Args {

@@ -25,8 +25,6 @@ constexpr int64_t kLongColumn = 1024;
 constexpr int64_t kColumnBlocks = 396;
 constexpr int64_t kLeastRows = 64;
 constexpr int64_t kLanes = 32;  // of a block, where columns are long
-// Fewer blocks than these leave multiprocessors idle.
-constexpr int64_t kBusy = 264;
 // What neighbouring threads read at least, as memory has it.
 constexpr int64_t kSector = 32;
 
@@ -174,7 +172,7 @@ class Passes {
     // Where blocks are few, more of them share out the columns, and in each
     // more threads the rows.
     const int64_t pack_bytes = pack * static_cast<int64_t>(element_bytes_);
-    while (lanes > 1 && groups * parts * tiles(lanes) < kBusy &&
+    while (lanes > 1 && groups * parts * tiles(lanes) < kBusyBlocks &&
            lanes * pack_bytes > kSector &&
            2 * (kThreads / lanes) <= rows / parts) {
       lanes /= 2;
