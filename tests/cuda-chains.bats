@@ -147,6 +147,21 @@ reduced() {
   (($(reduced 1,40000 's = sum p') < 27))
 }
 
+# The forms of chains are told apart by numbers of their kernels; sum is the
+# fifth here, and neg the second, whose word in a form is 5.
+@test "fake device: a chain with an end is never taken for a longer one" {
+  {
+    printf 'x = randn f32[4,8] 1\n'
+    for op in tanh neg relu sigmoid; do printf 'e = %s x\nd = cumsum x axis=1\n' $op; done
+    for _ in {1..300}; do printf '%s\n' 'p = tanh x' 'q = neg x' 'd = cumsum x axis=1'; done
+    for _ in {1..300}; do printf '%s\n' 'p = tanh x' 's = sum p' 'd = cumsum x axis=1'; done
+    printf 'print %s\n' p q s d
+  } | gt-emit --no-at >p.s
+  gt-work --backend cuda --sync p.s >wanted
+  compiled gt-work --backend cuda p.s
+  GT_FAKE_PACE=50 gt-work --backend cuda p.s | cmp - wanted
+}
+
 @test "fake device: what is expanded keeps its bits, those of a nan, too" {
   {
     printf '\x93NUMPY\x01\x00\x76\x00%-117s\n' \

@@ -193,29 +193,6 @@ END
   [ "$stderr" = "$said" ]
 }
 
-# Lines that meet wrong data here and there, with many lines between a fault and
-# the print of what depends on it, names that are bound anew, rejected lines and
-# saves.
-make_faults() {
-  awk 'BEGIN {
-    print "w = ones f32[4,2]\nacc = zeros f32[2,2]\none = ones f32[2,2]"
-    print "i = tensor i64[2] 1 9\nn = tensor i64[] 0\ntwo = tensor i64[2] 4 2"
-    for (r = 0; r < 12; ++r) {
-      print "k = sub two n\nq = floordiv two k\nm = mod q 4"
-      print "e = embedding w q\ne = mul e 2\nf = add e acc\nacc = add acc one"
-      for (j = 0; j < 10; ++j) print "h" j " = add acc " j
-      print "s = add h3 f\nl = cross_entropy s m\nz = floordiv m q"
-      if (r % 3 == 2) print "print s\nprint acc\nprint l\nprint z\nprint h4"
-      if (r == 5) print "acc = add acc s\nprint acc\nacc = zeros f32[2,2]"
-      print "n = add n 1"
-    }
-    print "bad = embedding w i\nworse = foo bad\nprint worse\nprint n"
-    print "c = matmul bad bad\nprint bad\nprint c\nsave acc \"acc.npy\""
-    print "save bad \"bad.npy\"\nback = load \"bad.npy\" f32[2,2]\nprint back"
-    print "last = floordiv two 0"
-  }' >faults.s
-}
-
 @test "fake device: what is wrong with data is told as on the host, in any order" {
   make_faults
   local how seed
@@ -263,45 +240,6 @@ END
   } >p.s
   GT_FAKE_WAITS=waits run -1 gt-work --backend cuda p.s
   [ "$(cat waits)" -le 8 ]
-}
-
-@test "fake device: nothing waits for small values that are printed" {
-  {
-    printf 'x = randn f32[8,8] 1\nk = ones i64[8]\ns = zeros f32[]\n'
-    for i in {1..300}; do
-      # What is printed is written over before the GPU has come that far; one
-      # line in between may find wrong data, and does at last.
-      printf '%s\n' 'y = matmul x x' 'x = tanh y' 's = sum x' 'print s' \
-        "j = floordiv k $((300 - i))" 's = add s 1' 'print s'
-    done
-    printf 'print j\nprint x\n'
-  } >p.s
-  run -1 --separate-stderr gt-work --backend cuda --sync p.s
-  local wanted=$output said=$stderr seed
-  for seed in 1 2 3; do
-    rm -f waits report
-    GT_FAKE_SEED=$seed GT_FAKE_WAITS=waits GT_FAKE_REPORT=report \
-      run -1 --separate-stderr gt-work --backend cuda p.s
-    [ "$output" = "$wanted" ]
-    [ "$stderr" = "$said" ]
-    grep "$all_given_back" report
-    # There is room for 128 of them; then those so far are waited for.
-    (($(<waits) < 30))
-  done
-}
-
-@test "fake device: what is printed is seen at once by who waits for it" {
-  coproc gt-work --backend cuda
-  local i line
-  echo 'x = ones f32[2]' >&"${COPROC[1]}"
-  for i in 1 2 3; do
-    printf 'x = add x 1\nprint x\n' >&"${COPROC[1]}"
-    read -r -t 20 line <&"${COPROC[0]}"
-    [ "$line" = "x = tensor f32[2] $((i + 1)) $((i + 1))" ]
-  done
-  local to=${COPROC[1]} pid=$COPROC_PID
-  exec {to}>&-
-  wait "$pid"
 }
 
 @test "fake device: a line that fails is told although nothing follows it" {
@@ -413,123 +351,6 @@ END
     ((status >= 1 && status <= 4))
     [[ -s said ]]
   done
-}
-
-# ---- times -------------------------------------------------------------------
-
-# Of a trace's rows of the GPU $2, "gpu" or "0/gpu": how many; and whether each
-# ends after it began and begins after the one before it has ended.
-gpu_rows() {
-  awk -F '\t' -v queue="$2" '$3 == queue {
-    if ($1 > $2 || $1 < end) exit 1
-    end = $2
-    ++n
-  } END { print n + 0 }' "$1"
-}
-
-@test "fake device: a trace has the time that a line took on the GPU" {
-  cat >p.s <<'END'
-a = ones f32[8,8]
-b = matmul a a
-c = add b 1
-print c
-d = add c 2
-print d
-END
-  GT_FAKE_PACE=3000 GT_FAKE_REPORT=report gt-work --backend cuda --trace t p.s >out
-  gt-work p.s | cmp - out
-  grep "$all_given_back" report
-  [ "$(gpu_rows t gpu)" -eq 4 ]
-  [ "$(awk -F '\t' '$3 == "compute" { print $6 }' t | xargs)" = 'print print' ]
-  # A kernel takes three milliseconds there and, to be given, none; a print
-  # comes behind what it prints, and d behind the print of c, if the clocks
-  # differ by less than one.
-  awk -F '\t' '$6 == "add" || $6 == "ones" {
-      if ($2 - $1 < 3000000 || $3 != "gpu") exit 1
-      end[$5] = $2
-    }
-    $5 == "p.s:4" { printed = $2; began = $1 }
-    $5 == "p.s:5" { late = $1 }
-    END { exit began < end["p.s:3"] - 1e6 || late < printed - 1e6 }' t
-  run -0 gt-log --summary --peak 1e9 t
-  [[ ${lines[0]} == *'flops/s  of peak' ]]
-  [[ $output == *$'\ngpu  lines '*idle$'\n-        4  '*' %' ]]
-  # The GPU had nothing to do while c was printed.
-  run -0 gt-log --summary --tsv t
-  awk -F '\t' '$1 == "gpu-idle" { n = $7 }
-    $1 == "op" && $2 == "print" { p = $7 }
-    END { exit !(n > p / 2 && p > 0) }' <<<"$output"
-}
-
-# So it is known without a GPU what a run would take on one.
-@test "fake device: streams that keep time take as long as what they are given" {
-  skip_if_sanitized 'so many addresses are not to be had'
-  cat >p.s <<'EOF'
-x = randn f32[1048576] 1
-y = add x x
-a = randn bf16[1024,512] 2
-c = matmul a a tb=1
-s = sum y
-print s
-EOF
-  GT_FAKE_SPEED=0.1:10 gt-work --backend cuda --trace t p.s >out
-  # took OP NS: its line did, or longer, since the host may be late with it.
-  took() {
-    awk -F '\t' -v op="$1" -v ns="$2" '$3 == "gpu" && $6 == op {
-      found = 1
-      if ($2 - $1 < ns * 0.999 || $2 - $1 > ns * 3) { print; wrong = 1 }
-    } END { exit wrong || !found }' t
-  }
-  # 8 MiB at 0.1 bytes a nanosecond; 2^30 flops at 10 of them.
-  took add 83886080
-  took matmul 107374182
-  [ "$(wc -l <out)" -eq 1 ]
-  # What is lost stays so, though no kernel has said which line it is of.
-  GT_FAKE_SPEED=0.1:10 GT_FAKE_LOSE=2 run -4 --separate-stderr \
-    gt-work --backend cuda p.s
-  [ "$stderr" = 'gt-work: the GPU failed: an illegal memory access was encountered; all values are lost, and the worker ends; with --sync the line is told' ]
-  GT_FAKE_SPEED=nan:1 run ! gt-work --backend cuda p.s
-}
-
-@test "fake device: a trace changes neither results nor messages" {
-  skip_leaks 'a worker that lost its GPU gives nothing back'
-  make_faults
-  run -3 --separate-stderr gt-work faults.s
-  local seed wanted=$output said=$stderr
-  for seed in 1 2 3; do
-    GT_FAKE_SEED=$seed run -3 --separate-stderr \
-      gt-work --backend cuda --trace t faults.s
-    [ "$output" = "$wanted" ]
-    [ "$stderr" = "$said" ]
-    [ "$(gpu_rows t gpu)" -gt 200 ]
-  done
-  GT_FAKE_LOSE=20 run -4 gt-work --backend cuda --trace t faults.s
-  gpu_rows t gpu
-}
-
-@test "fake device: a trace of any length begins with what its columns are" {
-  {
-    printf 'x = ones f32[4]\n'
-    for _ in {1..15000}; do echo 'x = mul x 1'; done
-  } | gt-emit --no-at >p.s
-  gt-work --backend cuda --trace t p.s
-  [ "$(head -n 1 t)" = "$(gt-work --trace u p.s; head -n 1 u)" ]
-  [ "$(wc -l <t)" -eq 15002 ]
-}
-
-@test "fake device: the trace of a run has the times of each GPU" {
-  cat >p.s <<'END'
-mesh d=2
-x@0-1 = ones f32[8]
-y@0-1 = mul x@0-1 2
-z@0-1 = all_reduce y@0-1 over=d
-print z@0
-END
-  gt-route -n 2 --backend cuda --trace t p.s
-  [ "$(gpu_rows t 0/gpu)" -eq 2 ]
-  [ "$(gpu_rows t 1/gpu)" -eq 2 ]
-  run -0 gt-log --summary t
-  [[ $output == *$'\ngpu  lines '*$'\n0        2  '*$'\n1        2  '* ]]
 }
 
 # ---- the cache of kernels ----------------------------------------------------

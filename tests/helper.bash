@@ -104,6 +104,29 @@ skip_if_sanitized() {
   [[ -z ${GT_SANITIZED:-} ]] || skip "sanitizer build: $1"
 }
 
+# Lines that meet wrong data here and there, with many lines between a fault and
+# the print of what depends on it, names that are bound anew, rejected lines and
+# saves.
+make_faults() {
+  awk 'BEGIN {
+    print "w = ones f32[4,2]\nacc = zeros f32[2,2]\none = ones f32[2,2]"
+    print "i = tensor i64[2] 1 9\nn = tensor i64[] 0\ntwo = tensor i64[2] 4 2"
+    for (r = 0; r < 12; ++r) {
+      print "k = sub two n\nq = floordiv two k\nm = mod q 4"
+      print "e = embedding w q\ne = mul e 2\nf = add e acc\nacc = add acc one"
+      for (j = 0; j < 10; ++j) print "h" j " = add acc " j
+      print "s = add h3 f\nl = cross_entropy s m\nz = floordiv m q"
+      if (r % 3 == 2) print "print s\nprint acc\nprint l\nprint z\nprint h4"
+      if (r == 5) print "acc = add acc s\nprint acc\nacc = zeros f32[2,2]"
+      print "n = add n 1"
+    }
+    print "bad = embedding w i\nworse = foo bad\nprint worse\nprint n"
+    print "c = matmul bad bad\nprint bad\nprint c\nsave acc \"acc.npy\""
+    print "save bad \"bad.npy\"\nback = load \"bad.npy\" f32[2,2]\nprint back"
+    print "last = floordiv two 0"
+  }' >faults.s
+}
+
 # use_fake_device [FILE]: the backend cuda finds the fake device where CUDA would
 # be (tests/cuda/fake). Skips where FILE of it, or its driver, was not built.
 use_fake_device() {

@@ -82,7 +82,7 @@ class RunsAheadTest : public testing::Test {
   }
 
   LateDevice device_;
-  int runs_ = 0, reports_ = 0;
+  int runs_ = 0, reports_ = 0, waits_ = 0;
   Recipe recipe_;
   std::array<double, 3> memory_{};
   Value a_{&memory_[0], nullptr};
@@ -93,7 +93,8 @@ class RunsAheadTest : public testing::Test {
                    [this](const TaskRecord& /*task*/, const Error& error) {
                      ++reports_;
                      return std::make_shared<const std::string>(error.message);
-                   }};
+                   },
+                   [this] { ++waits_; }};
 };
 
 TEST_F(RunsAheadTest, AFaultSpreadsOnceItIsKnown) {
@@ -156,8 +157,10 @@ TEST_F(RunsAheadTest, ACallWaitsForItsDownloadAndThoseBehindItForIt) {
   EXPECT_EQ(called, (std::vector<int>{1, 2}));
   EXPECT_EQ(download.use_count(), 1);
   ahead_.after([&] { called.push_back(3); }, std::make_shared<LateDownload>());
+  EXPECT_EQ(waits_, 0);
   ahead_.settle(true);
   EXPECT_EQ(called.back(), 3);
+  EXPECT_EQ(waits_, 1);
 }
 
 TEST_F(RunsAheadTest, ACallKnowsTheFaultsOfItsTime) {

@@ -92,7 +92,8 @@ class Device {
   // Copies from the device to the host. The bytes are there when it returns.
   virtual Status download(const void* data, void* host, size_t bytes) = 0;
   // Begins to copy from the device to the host. Null where download() or view()
-  // is to be called instead: there is nothing to wait for, or no room.
+  // is to be called instead: there is nothing to wait for, no room, or
+  // something is wrong, which these say.
   virtual std::shared_ptr<DeviceDownload> begin_download(const void* /*data*/,
                                                          size_t /*bytes*/) {
     return nullptr;

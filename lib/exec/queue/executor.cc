@@ -22,10 +22,14 @@ Executor::Executor(Backend& backend, Saves& saves, Writer& out,
       trace_(options.trace),
       interpreter_(backend.device()),
       runs_ahead_(backend.device().leaves_checks()),
-      ahead_(backend.device(), interpreter_,
-             [this](const TaskRecord& task, const Error& error) {
-               return failure(task, error);
-             }) {
+      ahead_(
+          backend.device(), interpreter_,
+          [this](const TaskRecord& task, const Error& error) {
+            return failure(task, error);
+          },
+          [this] {
+            if (has_output_) idle();
+          }) {
   backend.device().allow_delay();
   if (trace_ != nullptr && backend.device().keeps_time()) {
     ahead_.record_times(*trace_);
@@ -89,9 +93,9 @@ bool Executor::awaits(bool is_idle) {
   const bool holds_back = backend_.device().holds_back();
   if (ahead_.is_settled() && !held) return holds_back;
   ahead_.settle(false);
-  if (!ahead_.is_settled()) return true;
-  idle();
-  return holds_back;
+  const bool is_settled = ahead_.is_settled();
+  if (is_settled || has_output_) idle();
+  return !is_settled || holds_back;
 }
 
 // Where the device keeps time, the row comes of what that says later.

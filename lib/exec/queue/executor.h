@@ -152,7 +152,7 @@ class Executor final : public Queue::Handler {
   // is drained.
   const std::string& stopped_by() const { return stopped_by_; }
   // Any thread: the instruction that the queue has come to, or at which it
-  // stopped; all before it have run.
+  // stopped; all before it have run, but prints may wait for their values.
   uint64_t at() const { return at_.load(std::memory_order_relaxed); }
   // The worst of what was reported; to be asked once the queue is drained.
   Exit status() const { return status_; }

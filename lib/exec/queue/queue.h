@@ -4,13 +4,13 @@
 // 64-bit words.
 //
 // Each of the two threads may sleep, and is woken by the other alone; nobody
-// spins, but a handler that waits for a device is asked every kPoll. The
-// running thread sleeps when the queue is empty. Waking it costs tens of
-// microseconds, so it is done when the work that waits is worth it: when its
-// estimated cost passes kWakeCost, when half of the ring is full, or when the
-// enqueuing thread is about to sleep itself and calls kick(). The enqueuing
-// thread sleeps when the ring is full, and in wait(); it is woken once the
-// queue has run as far as it waits for.
+// spins, but a handler that waits for a device is asked again and again, after
+// kPoll and then less and less often. The running thread sleeps when the queue
+// is empty. Waking it costs tens of microseconds, so it is done when the work
+// that waits is worth it: when its estimated cost passes kWakeCost, when half
+// of the ring is full, or when the enqueuing thread is about to sleep itself
+// and calls kick(). The enqueuing thread sleeps when the ring is full, and in
+// wait(); it is woken once the queue has run as far as it waits for.
 #pragma once
 
 #include <atomic>
@@ -110,6 +110,7 @@ class Queue {
   static constexpr size_t kPublishWords = 256;
   static constexpr uint64_t kPublishCost = 2'000;
   static constexpr std::chrono::microseconds kPoll{50};
+  static constexpr std::chrono::microseconds kLongestPoll{500};
   static constexpr size_t kHeadStep = 1024;  // words run between head updates
 
   static size_t offset(uint64_t position) { return position & (kWords - 1); }

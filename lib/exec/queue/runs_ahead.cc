@@ -4,10 +4,12 @@
 
 namespace gt::exec {
 
-RunsAhead::RunsAhead(Device& device, Interpreter& interpreter, Failed failed)
+RunsAhead::RunsAhead(Device& device, Interpreter& interpreter, Failed failed,
+                     std::function<void()> waits)
     : device_(device),
       interpreter_(interpreter),
       failed_(std::move(failed)),
+      before_wait_(std::move(waits)),
       named_(device.leaves_checks() ? kNamed : 0) {}
 
 void RunsAhead::record_repeats() {
@@ -90,12 +92,21 @@ bool RunsAhead::give_one(TaskRecord& task) {
   }
   outcomes_.clear();
   interpreter_.run_ahead(*task.recipe, task.all_values(), outcomes_);
-  const bool asks = !log_.empty() && ++given_ % kSome == 0;
+  const bool asks = is_time_to_ask();
   if (!is_unsure() && outcomes_.empty()) return asks;
   Tasks one;
   one.add(task);
   log(std::move(one), outcomes_);
   return asks || !outcomes_.empty();
+}
+
+bool RunsAhead::is_time_to_ask() {
+  if (log_.empty()) return false;
+  const auto now = std::chrono::steady_clock::now();
+  if (++unasked_ < kSome && now - asked_ < kOften) return false;
+  unasked_ = 0;
+  asked_ = now;
+  return true;
 }
 
 void RunsAhead::log(Tasks tasks, std::vector<Interpreter::Outcome> outcomes) {
@@ -158,26 +169,44 @@ void RunsAhead::add_row(TaskRecord& task) {
 void RunsAhead::after(std::function<void()> call,
                       std::shared_ptr<DeviceDownload> download) {
   if (holds()) {
+    GT_CHECK(download == nullptr);
     held_calls_.push_back(std::move(call));
     return;
   }
   if (log_.empty() && download == nullptr) return call();
   Entry& entry = log_.emplace_back();
   entry.call = std::move(call);
+  if (download == nullptr) return;
   entry.download = std::move(download);
-  if (entry.download != nullptr) settle(is_full());
+  ++downloads_;
+  while (downloads_ > kMostDownloads) settle_oldest(true);
+  settle(is_full());
 }
 
 void RunsAhead::settle(bool waits) {
-  while (!log_.empty() && is_known(log_.front(), waits)) {
-    logged_words_ -= log_.front().tasks.words();
-    logged_tasks_ -= log_.front().tasks.size();
-    finish(log_.front());
-    log_.pop_front();
+  while (!log_.empty() && settle_oldest(waits)) {
   }
 }
 
+bool RunsAhead::settle_oldest(bool waits) {
+  Entry& entry = log_.front();
+  if (!is_known(entry, waits)) return false;
+  logged_words_ -= entry.tasks.words();
+  logged_tasks_ -= entry.tasks.size();
+  if (entry.download != nullptr) --downloads_;
+  finish(entry);
+  log_.pop_front();
+  return true;
+}
+
 bool RunsAhead::is_known(Entry& entry, bool waits) {
+  if (ask(entry, false)) return true;
+  if (!waits) return false;
+  before_wait_();
+  return ask(entry, true);
+}
+
+bool RunsAhead::ask(Entry& entry, bool waits) {
   for (Interpreter::Outcome& outcome : entry.outcomes) {
     if (outcome.status) continue;
     outcome.status = device_.take_check(waits);

@@ -12,6 +12,7 @@
 // Used by the thread of the compute queue.
 #pragma once
 
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <deque>
@@ -34,7 +35,9 @@ class RunsAhead final : private Repeats::Runner {
   // Reports that a step of the task failed, and gives the fault of what it was
   // to make.
   using Failed = std::function<Fault(const TaskRecord&, const Error&)>;
-  RunsAhead(Device& device, Interpreter& interpreter, Failed failed);
+  // `waits` is called before the thread waits for an outcome.
+  RunsAhead(Device& device, Interpreter& interpreter, Failed failed,
+            std::function<void()> waits);
 
   // From now on each task gets a row of the trace, in the device's time, which
   // is asked for as outcomes are.
@@ -89,6 +92,12 @@ class RunsAhead final : private Repeats::Runner {
   // Where nothing else does, outcomes are asked for whenever so many tasks were
   // run.
   static constexpr size_t kSome = 64;
+  // Or whenever so much time has passed, so that what was printed is not kept
+  // back by tasks that take long.
+  static constexpr std::chrono::milliseconds kOften{10};
+  // The most downloads that are under way; beyond them the oldest is waited
+  // for.
+  static constexpr size_t kMostDownloads = 64;
 
   struct Entry {
     Tasks tasks;
@@ -107,6 +116,7 @@ class RunsAhead final : private Repeats::Runner {
 
   void give(TaskRecord& task);
   bool give_one(TaskRecord& task);
+  bool is_time_to_ask();
   void name_next(const TaskRecord& task);
   void log(Tasks tasks, std::vector<Interpreter::Outcome> outcomes);
   // Whether an outcome is not known yet, so that tasks without one are to be
@@ -117,19 +127,24 @@ class RunsAhead final : private Repeats::Runner {
   }
   void take_held_calls();
   void add_row(TaskRecord& task);
+  bool settle_oldest(bool waits);
   bool is_known(Entry& entry, bool waits);
+  bool ask(Entry& entry, bool waits);
   void finish(Entry& entry);
 
   Device& device_;
   Interpreter& interpreter_;
   Failed failed_;
+  std::function<void()> before_wait_;
   std::optional<Repeats> repeats_;
   std::vector<std::function<void()>> held_calls_;  // for after held tasks
   int patience_ = kPatience;  // how often it may still be asked
   std::deque<Entry> log_;
   size_t logged_words_ = 0;
   size_t logged_tasks_ = 0;
-  size_t given_ = 0;  // tasks while there was something in the log
+  size_t downloads_ = 0;  // in the log
+  size_t unasked_ = 0;    // tasks since outcomes were asked for
+  std::chrono::steady_clock::time_point asked_{};
   std::vector<Interpreter::Outcome> outcomes_;  // of the task that runs
   Trace* trace_ = nullptr;
   bool waits_ = false;

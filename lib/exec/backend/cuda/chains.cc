@@ -149,9 +149,10 @@ void Chains::forget(uint64_t out) {
   }
 }
 
-// All that the text and the numbers of the chain's launch depend on.
+// All that the text and the numbers of the chain's launch depend on. How many
+// runs there are, and so where their words end, comes first.
 std::vector<uint64_t> Chains::signature(bool ends) const {
-  std::vector<uint64_t> words;
+  std::vector<uint64_t> words = {count_ << 1 | (ends ? 1U : 0U)};
   for (size_t r = 0; r < count_; ++r) {
     const Run& run = runs_[r];
     words.push_back(run.link->id() << 1 | (run.is_live ? 1 : 0));
@@ -241,51 +242,49 @@ ReadyLaunch Chains::ready(const Form& form, CUfunction function,
   return launch;
 }
 
-// The runs alone: as one launch if it is compiled.
-void Chains::take_runs(bool waits) {
+// The runs without an end: as one launch if it is compiled.
+std::span<const ReadyLaunch> Chains::take_runs(bool waits) {
   const auto runs = std::span(runs_).first(count_);
   if (std::none_of(runs.begin(), runs.end(),
                    [](const Run& run) { return run.is_live; })) {
-    return;
+    return {};
   }
   if (count_ > 1) {
     Form& form = form_of(false, waits);
     if (const CUfunction function = function_of(form, waits)) {
-      taken_ = {ready(form, function, alone_[count_ - 1], 0)};
-      return;
+      fused_ = ready(form, function, alone_[count_ - 1], 0);
+      return {&fused_, 1};
     }
   }
-  taken_.assign(alone_.begin(), alone_.begin() + static_cast<long>(count_));
+  return std::span(alone_).first(count_);
 }
 
-// The runs and their end; until that is compiled as one, each by itself. False
-// if it cannot be one.
-bool Chains::take_whole(bool waits) {
+// The runs and their end: the end's first launch does both if it is compiled.
+// Until it is, each is a launch of its own; where it cannot be, the runs may be
+// one without the end, which then reads what it was to compute.
+std::span<const ReadyLaunch> Chains::take_whole(bool waits) {
   Form& form = form_of(true, waits);
   const CUfunction function = function_of(form, waits);
-  if (!form.launch) return false;
-  if (function == nullptr) {
-    taken_.assign(alone_.begin(), alone_.begin() + static_cast<long>(count_));
-  } else {
+  if (function != nullptr) {
     end_alone_[0] = ready(form, function, end_alone_[0], 1);
+    return end_alone_;
   }
-  taken_.insert(taken_.end(), end_alone_.begin(), end_alone_.end());
-  return true;
+  std::span<const ReadyLaunch> runs = std::span(alone_).first(count_);
+  if (!form.launch) {
+    runs_[reduced_].is_live = true;
+    runs = take_runs(waits);
+  }
+  with_end_.assign(runs.begin(), runs.end());
+  with_end_.insert(with_end_.end(), end_alone_.begin(), end_alone_.end());
+  return with_end_;
 }
 
 std::span<const ReadyLaunch> Chains::take(bool waits) {
-  taken_.clear();
-  if (end_ == nullptr) {
-    take_runs(waits);
-  } else if (!take_whole(waits)) {
-    runs_[reduced_].is_live = true;  // it was, for the end
-    take_runs(waits);
-    taken_.insert(taken_.end(), end_alone_.begin(), end_alone_.end());
-  }
+  const auto taken = end_ == nullptr ? take_runs(waits) : take_whole(waits);
   count_ = 0;
   operands_.clear();
   end_.reset();
-  return taken_;
+  return taken;
 }
 
 size_t Chains::Hash::operator()(const std::vector<uint64_t>& words) const {

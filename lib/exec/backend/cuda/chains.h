@@ -121,8 +121,8 @@ class Chains final : public PutOff {
   CUfunction function_of(Form& form, bool waits);
   ReadyLaunch ready(const Form& form, CUfunction function, ReadyLaunch launch,
                     size_t results) const;
-  void take_runs(bool waits);
-  bool take_whole(bool waits);
+  std::span<const ReadyLaunch> take_runs(bool waits);
+  std::span<const ReadyLaunch> take_whole(bool waits);
 
   Gpu& gpu_;
   size_t count_ = 0;  // of runs_ and alone_
@@ -132,7 +132,9 @@ class Chains final : public PutOff {
   std::shared_ptr<const ChainEnd> end_;  // null: there is none
   size_t reduced_ = 0;                   // the run that it reads
   std::vector<ReadyLaunch> end_alone_;
-  std::vector<ReadyLaunch> taken_;
+  // What take() has given last.
+  ReadyLaunch fused_;
+  std::vector<ReadyLaunch> with_end_;
   struct Hash {
     size_t operator()(const std::vector<uint64_t>& words) const;
   };

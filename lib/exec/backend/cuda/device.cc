@@ -265,7 +265,9 @@ void CudaDevice::end_span() {
 }
 
 std::optional<Device::Span> CudaDevice::take_span(bool waits) {
-  if (waits) (void)enter();
+  // Also of what was put off and which a GPU that has failed does not take.
+  if (waits) (void)gpu_->enter();
+  if (waits) flush();
   return timer_.take(waits);
 }
 

@@ -96,7 +96,7 @@ class Downloads::Download final : public DeviceDownload {
           waits ? room_->driver().cuEventSynchronize(slot_.event)
                 : room_->driver().cuEventQuery(slot_.event);
       if (done == CUDA_ERROR_NOT_READY) return false;
-      s = check(room_->gpu().api(), done, "cuEventQuery");
+      s = check(room_->gpu().api(), done, "a copy to the host");
     }
     is_under_way_ = false;
     ended_ = s;

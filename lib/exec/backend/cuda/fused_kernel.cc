@@ -190,6 +190,28 @@ std::string FusedKernel::call_element(const std::string& at,
   return text + ");\n";
 }
 
+// The addresses of operands and results that are loaded and stored as packs.
+std::string FusedKernel::addresses(size_t first_result) const {
+  std::vector<std::string> all;
+  for (size_t k = 0; k < operands_.size(); ++k) {
+    if (along_[k]) all.push_back(fmt::format("a.in[{}]", k));
+  }
+  for (size_t r = first_result; r < results_.size(); ++r) {
+    all.push_back(fmt::format("a.out[{}]", r));
+  }
+  return all.empty() ? "0" : fmt::format("{}", fmt::join(all, " | "));
+}
+
+// A statement for element j of packs.
+std::string FusedKernel::packed_element() const {
+  return call_element(
+      "i + j",
+      [&](size_t k) {
+        return fmt::format("x{}{}", k, along_[k] ? ".x[j]" : "");
+      },
+      [](size_t r) { return y_of(r) + ".x[j]"; });
+}
+
 // By packs where all addresses let them be loaded at once; the rest, or all, an
 // element at a time.
 std::string FusedKernel::body() const {
@@ -204,18 +226,15 @@ std::string FusedKernel::body() const {
   if (pack_ == 1) {
     return fmt::format("GT_EACH(i, a.n[0]) {{\n    {}  }}", single);
   }
-  std::string addresses;
   std::string results;
   std::string stores;
   for (size_t r = 0; r < results_.size(); ++r) {
-    addresses += fmt::format("{}a.out[{}]", r > 0 ? " | " : "", r);
     results += fmt::format("    Several<{}, {}> {}{{}};\n", result_word(r),
                            pack_, y_of(r));
     stores += fmt::format("    store_several(a, {}, i, {});\n", r, y_of(r));
   }
   std::string loads;
   for (size_t k = 0; k < operands_.size(); ++k) {
-    if (along_[k]) addresses += fmt::format(" | a.in[{}]", k);
     const std::string load =
         along_[k]
             ? fmt::format("load_several<{}, {}>(a, {}, at[{}])",
@@ -223,12 +242,6 @@ std::string FusedKernel::body() const {
             : one(k);
     loads += fmt::format("    const auto x{} = {};\n", k, load);
   }
-  const std::string many = call_element(
-      "i + j",
-      [&](size_t k) {
-        return "x" + std::to_string(k) + (along_[k] ? ".x[j]" : "");
-      },
-      [&](size_t r) { return y_of(r) + ".x[j]"; });
   return fmt::format(
       "const int64_t packs = (({0}) & 15) == 0 ? a.n[0] / {1} : 0;\n"
       "  GT_EACH(p, packs) {{\n    const int64_t i = p * {1};\n"
@@ -237,7 +250,8 @@ std::string FusedKernel::body() const {
       "{7}  }}\n"
       "  GT_EACH(r, a.n[0] - packs * {1}) {{\n"
       "    const int64_t i = packs * {1} + r;\n    {6}  }}",
-      addresses, pack_, places_, loads, results, many, single, stores);
+      addresses(0), pack_, places_, loads, results, packed_element(), single,
+      stores);
 }
 
 bool FusedKernel::add_statements() {
@@ -294,14 +308,12 @@ bool FusedKernel::add_flat_operands() {
 // the reduction's own result.
 std::string FusedKernel::computed() const {
   const std::string_view raw = result_word(0);
-  std::string even = "0";
   std::string ys;  // one of each result but the first
   std::string stores;
   std::string packs;
   std::string pack_stores;
   std::string loads;
   for (size_t k = 0; k < operands_.size(); ++k) {
-    if (along_[k]) even += fmt::format(" | a.in[{}]", k);
     loads += fmt::format(
         "    const auto x{} = {};\n", k,
         along_[k] ? fmt::format("load_several<{}, kPack>(a, {}, i)",
@@ -309,7 +321,6 @@ std::string FusedKernel::computed() const {
                   : operand_text(k, "0"));
   }
   for (size_t r = 1; r < results_.size(); ++r) {
-    even += fmt::format(" | a.out[{}]", r);
     ys += fmt::format("    {} {};\n", result_word(r), y_of(r));
     stores += fmt::format("    out<{}>(a, {})[i] = {};\n", result_word(r), r,
                           y_of(r));
@@ -321,12 +332,6 @@ std::string FusedKernel::computed() const {
   const std::string one = call_element(
       "i", [&](size_t k) { return operand_text(k, along_[k] ? "i" : "0"); },
       y_of);
-  const std::string many = call_element(
-      "i + j",
-      [&](size_t k) {
-        return "x" + std::to_string(k) + (along_[k] ? ".x[j]" : "");
-      },
-      [&](size_t r) { return y_of(r) + ".x[j]"; });
   return fmt::format(
       "template <typename F>\nstruct Computed : Elements<F, {0}> {{\n"
       "  static bool are_even(const Args& a) {{ return is_even({1}); }}\n"
@@ -336,7 +341,7 @@ std::string FusedKernel::computed() const {
       "  static Several<{0}, kPack> pack(const Args& a, int64_t i, int64_t "
       "left) "
       "{{\n    Several<{0}, kPack> y{{}};\n"
-      "    if constexpr (!kWhole) {{\n"
+      "    if constexpr (!kWhole) {{\n#pragma unroll\n"
       "      for (int j = 0; j < kPack; ++j) {{\n"
       "        if (j < left) y.x[j] = at(a, i + j);\n      }}\n"
       "      return y;\n    }}\n"
@@ -344,13 +349,21 @@ std::string FusedKernel::computed() const {
       "#pragma unroll\n    for (int j = 0; j < kPack; ++j) {{\n      {7}    "
       "}}\n"
       "{8}    return y;\n  }}\n}};\n",
-      raw, even, ys, one, stores, loads, packs, many, pack_stores);
+      raw, addresses(1), ys, one, stores, loads, packs, packed_element(),
+      pack_stores);
 }
 
 // A reduction of few blocks is no place for much work: by itself that has as
-// many threads as there are elements.
+// many threads as there are elements. Nor is any for many operands, since a
+// thread holds several packs of each: as many bytes of all of them as four
+// operands have that are of the dtype that is reduced.
 bool FusedKernel::is_little_work(const Launch& reduction) const {
   constexpr int64_t kLittle = 512;  // ops that a thread does
+  size_t bytes = 0;
+  for (size_t k = 0; k < operands_.size(); ++k) {
+    if (along_[k]) bytes += size_of(value(operands_[k]).type.dtype);
+  }
+  if (bytes > 4 * std::max<size_t>(size_of(type_.dtype), 2)) return false;
   if (reduction.blocks >= kBusyBlocks) return true;
   const auto ops = static_cast<int64_t>(ids_.size() - operands_.size());
   return ops * type_.elements() <= kLittle * reduction.blocks * kThreads;

@@ -83,6 +83,8 @@ class FusedKernel {
   std::string call_element(const std::string& at, const Operand& operand,
                            const To& to) const;
   std::string_view result_word(size_t r) const;
+  std::string addresses(size_t first_result) const;
+  std::string packed_element() const;
   std::string body() const;
   std::string computed() const;
 

@@ -157,13 +157,13 @@ Status CudaKernel::run_item(const Addresses& at) {
 
 // Its steps are launches alone.
 Status CudaKernel::run_reduction(const Addresses& at) {
-  std::vector<ReadyLaunch> launches;
+  launches_.clear();
   for (size_t i = 0; i < plan_.steps.size(); ++i) {
     const auto made = ready(std::get<Launch>(plan_.steps[i]), i, at);
     if (!made.ok()) return made.error();
-    launches.push_back(made.value());
+    launches_.push_back(made.value());
   }
-  return device_.launch(launches, end_, word(operand(0), at),
+  return device_.launch(launches_, end_, word(operand(0), at),
                         word(result(0), at));
 }
 

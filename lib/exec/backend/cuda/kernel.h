@@ -57,6 +57,7 @@ class CudaKernel final : public Kernel {
   Plan plan_;
   std::shared_ptr<const ChainLink> link_;  // of a point-wise plan
   std::shared_ptr<const ChainEnd> end_;    // of one that reduces
+  std::vector<ReadyLaunch> launches_;      // of a run of that
   // Of a plan whose runs can be items: such a run, and the bytes of each
   // operand in memory, else 0, and of each result.
   struct ItemRun {

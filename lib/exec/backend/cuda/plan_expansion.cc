@@ -1,5 +1,6 @@
 // Ops that are run as their expansions, where these are point-wise ops around
-// reductions: what is point-wise becomes one kernel.
+// reductions: what is point-wise is computed by the reduction that reads it, or
+// becomes one kernel.
 #include <algorithm>
 #include <optional>
 #include <string>

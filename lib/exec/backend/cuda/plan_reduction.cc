@@ -20,7 +20,8 @@ constexpr int64_t kBlockPart = 16384;
 constexpr int64_t kShortRow = 32;
 // Columns of more rows are cut into parts, so that there are about so many
 // blocks, but each part has some rows. Three blocks for each of a GPU's
-// multiprocessors are there all at once, and have enough on their way to them.
+// multiprocessors have enough on their way to them, and are there all at once
+// unless a chain that they compute needs many registers.
 constexpr int64_t kLongColumn = 1024;
 constexpr int64_t kColumnBlocks = 396;
 constexpr int64_t kLeastRows = 64;
@@ -62,6 +63,9 @@ bool are_multiples(size_t count, const Strides& strides, int64_t of) {
                      [of](int64_t stride) { return stride % of == 0; });
 }
 
+// The text of a launch, by the type that its elements come from.
+using Body = std::function<std::string(std::string_view from)>;
+
 // Launches of one reduction, and what the last of them has left.
 class Passes {
  public:
@@ -73,10 +77,16 @@ class Passes {
         in_(r.in),
         element_bytes_(r.element_bytes) {}
 
-  // Until each result is one part.
-  void add() {
-    while (is_by_columns(layout_) ? add_columns() : add_rows()) {
+  // Until each result is one part. Returns the first launch's text.
+  Body add() {
+    Body first;
+    bool goes_on = true;
+    while (goes_on) {
+      Body body;
+      goes_on = is_by_columns(layout_) ? add_columns(body) : add_rows(body);
+      if (first == nullptr) first = std::move(body);
     }
+    return first;
   }
 
  private:
@@ -96,29 +106,18 @@ class Passes {
     layout_ = left;
     return parts > 1;
   }
-  // The kernel's text; that of the first launch may take its elements from
-  // elsewhere.
-  Source source(std::string_view name, int64_t parts, const std::string& more) {
+  Body body_of(const char* name, int64_t parts, const std::string& more) const {
     const std::string into =
         parts == 1 ? instance("Results", {r_.function, word_of(r_.to)})
                    : instance("Totals", {r_.function});
-    const auto body = [=, function = r_.function](std::string_view from) {
+    return [=, function = r_.function](std::string_view from) {
       return fmt::format("{}<{}, {}, {}{}>(a);", name, function, from, into,
                          more);
     };
-    if (r_.call != nullptr && plan_.steps.empty()) {
-      plan_.reducing =
-          Reducing{r_.call->type(0), r_.call->results[0],
-                   [=, function = r_.function](std::string_view declarations) {
-                     return make_source("reduce_computed.cuh",
-                                        body(instance("Computed", {function})),
-                                        declarations);
-                   }};
-    }
-    return make_source("reduce.cuh", body(from_));
   }
 
-  bool add_rows() {
+  // These two add a launch, give its text, and say whether others must follow.
+  bool add_rows(Body& body) {
     const int64_t results = layout_.kept.elements();
     const int64_t reduced = layout_.reduced.elements();
     const bool is_short = reduced <= kShortRow;
@@ -130,11 +129,12 @@ class Passes {
     const bool is_whole =
         pack > 1 && reduced % pack == 0 &&
         are_multiples(layout_.kept.size(), layout_.kept_strides, pack);
-    Launch launch =
-        is_short ? each_launch(source("reduce_by_thread", 1, ""), results)
-                 : block_launch(source("reduce_by_block", parts,
-                                       fmt::format(", {}", pack)),
-                                results * parts);
+    body = is_short
+               ? body_of("reduce_by_thread", 1, "")
+               : body_of("reduce_by_block", parts, fmt::format(", {}", pack));
+    const Source source = make_source("reduce.cuh", body(from_));
+    Launch launch = is_short ? each_launch(source, results)
+                             : block_launch(source, results * parts);
     const std::array<int64_t, 6> numbers = {results,    reduced,    parts,
                                             kBlockPart, r_.divisor, is_whole};
     int64_t* rest = std::copy(numbers.begin(), numbers.end(), launch.n.begin());
@@ -143,7 +143,7 @@ class Passes {
     return finish(std::move(launch), parts, {{results}, {parts}, {parts}, {1}});
   }
 
-  bool add_columns() {
+  bool add_columns(Body& body) {
     const int64_t results = layout_.kept.elements();
     const int64_t rows = layout_.reduced.elements();
     Joined kept = join_dimensions(layout_.kept, {layout_.kept_strides});
@@ -185,10 +185,10 @@ class Passes {
         are_multiples(kept.sizes.size(), kept.strides[0], pack) &&
         are_multiples(along.sizes.size(), along.strides[0], pack);
     const int64_t blocks = groups * parts * tiles(lanes);
-    Launch launch = block_launch(
-        source("reduce_columns", parts,
-               fmt::format(", {}, {}", pack, along.sizes.size() < 2)),
-        blocks);
+    body = body_of("reduce_columns", parts,
+                   fmt::format(", {}, {}", pack, along.sizes.size() < 2));
+    Launch launch =
+        block_launch(make_source("reduce.cuh", body(from_)), blocks);
     const std::array<int64_t, 9> numbers = {blocks, rows,         parts,
                                             part,   r_.divisor,   lanes,
                                             width,  tiles(lanes), is_whole};
@@ -220,7 +220,14 @@ size_t total_bytes(Dtype dtype) {
   return is_float(dtype) ? size_of(wide_dtype(dtype)) : sizeof(int64_t);
 }
 
-void add_reduction(Plan& plan, const Reduction& r) { Passes(plan, r).add(); }
+std::function<Source(std::string_view)> add_reduction(Plan& plan,
+                                                      const Reduction& r) {
+  return
+      [body = Passes(plan, r).add(), from = instance("Computed", {r.function})](
+          std::string_view declarations) {
+        return make_source("reduce_computed.cuh", body(from), declarations);
+      };
+}
 
 namespace {
 
@@ -238,8 +245,8 @@ Plan reduce(const Call& call, Layout layout, const char* name,
   r.divisor = layout.reduced.elements();
   r.layout = std::move(layout);
   Plan plan;
-  r.call = &call;
-  add_reduction(plan, r);
+  auto computed = add_reduction(plan, r);
+  plan.reducing = {call.type(0), call.results[0], std::move(computed)};
   return plan;
 }
 

@@ -201,7 +201,7 @@ std::optional<Plan> plan_norm_grad(const Call& call) {
     r.out = result(i + 1);
     r.to = type.dtype;
     r.element_bytes = r.total_bytes = bytes;
-    add_reduction(plan, r);
+    (void)add_reduction(plan, r);
   }
   return plan;
 }
@@ -255,7 +255,7 @@ std::optional<Plan> plan_cross_entropy(const Call& call) {
   r.out = result(0);
   r.to = to;
   r.divisor = rows.count;
-  add_reduction(plan, r);
+  (void)add_reduction(plan, r);
   return plan;
 }
 

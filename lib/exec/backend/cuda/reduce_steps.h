@@ -1,7 +1,9 @@
 // The launches that reduce, for the plans that need totals.
 #pragma once
 
+#include <functional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "exec/backend/cuda/plan.h"
@@ -26,14 +28,14 @@ struct Reduction {
   int64_t divisor = 1;       // of Mean
   size_t element_bytes = 4;  // of what it reads
   size_t total_bytes = 8;    // of one total
-  // If it is a whole plan: of what call, for Plan::reducing.
-  const Call* call = nullptr;
 };
 
 // Of a total of elements of the dtype.
 size_t total_bytes(Dtype dtype);
 
-// Appends as many launches as it takes, until each result is one part.
-void add_reduction(Plan& plan, const Reduction& reduction);
+// Appends as many launches as it takes, until each result is one part. Returns
+// the kernel of the first of them over elements that it computes: see Reducing.
+std::function<Source(std::string_view declarations)> add_reduction(
+    Plan& plan, const Reduction& reduction);
 
 }  // namespace gt::exec::cuda

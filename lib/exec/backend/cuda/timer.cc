@@ -68,7 +68,11 @@ void Timer::end(CUstream stream, size_t spans) {
 
 std::optional<Device::Span> Timer::take(bool waits) {
   if (rest_.spans == 0) {
-    if (pairs_.empty() || pairs_.front().spans == 0) return std::nullopt;
+    if (pairs_.empty() || pairs_.front().spans == 0) {
+      if (!waits) return std::nullopt;
+      return Device::Span{static_cast<uint64_t>(at_),
+                          static_cast<uint64_t>(at_)};
+    }
     const Pair pair = pairs_.front();
     if (pair.end != nullptr) {
       const Driver& driver = gpu_->driver();

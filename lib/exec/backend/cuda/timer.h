@@ -28,7 +28,8 @@ class Timer {
   // What the stream is given between the two is the work of so many spans.
   void begin(CUstream stream);
   void end(CUstream stream, size_t spans = 1);
-  // As Device::take_span(); none if end() is yet to come for it.
+  // As Device::take_span(). Of one whose end() is yet to come there is none, or
+  // no time, if it waits.
   std::optional<Device::Span> take(bool waits);
 
  private:
