@@ -27,9 +27,7 @@ Executor::Executor(Backend& backend, Saves& saves, Writer& out,
           [this](const TaskRecord& task, const Error& error) {
             return failure(task, error);
           },
-          [this] {
-            if (has_output_) idle();
-          }) {
+          [this] { flush_output(); }) {
   backend.device().allow_delay();
   if (trace_ != nullptr && backend.device().keeps_time()) {
     ahead_.record_times(*trace_);
@@ -93,9 +91,12 @@ bool Executor::awaits(bool is_idle) {
   const bool holds_back = backend_.device().holds_back();
   if (ahead_.is_settled() && !held) return holds_back;
   ahead_.settle(false);
-  const bool is_settled = ahead_.is_settled();
-  if (is_settled || has_output_) idle();
-  return !is_settled || holds_back;
+  if (!ahead_.is_settled()) {
+    flush_output();
+    return true;
+  }
+  idle();
+  return holds_back;
 }
 
 // Where the device keeps time, the row comes of what that says later.
@@ -115,8 +116,7 @@ void Executor::run_metered(TaskRecord& task) {
 void Executor::idle() {
   has_output_ = false;
   held_cost_ = 0;
-  out_.flush();  // before the saves are waited for, which may take long
-  check_output();
+  flush_output();  // before the saves are waited for, which may take long
   settle_saves();
   if (trace_ != nullptr) trace_->pause();
 }
@@ -133,6 +133,11 @@ void Executor::settle_saves() {
     report(failure.where, {"save: " + error.message, error.column},
            failure.line, Exit::kFailed);
   }
+}
+
+void Executor::flush_output() {
+  out_.flush();
+  check_output();
 }
 
 void Executor::check_output() {
@@ -164,8 +169,7 @@ void Executor::hold_output(uint64_t cost) {
   held_cost_ += cost;
   if (held_cost_ < kMostHeld) return;
   if (held_cost_ >= saves_.settle_cost()) return idle();
-  out_.flush();
-  check_output();
+  flush_output();
 }
 
 const Fault& Executor::loss() {

@@ -169,6 +169,7 @@ class Executor final : public Queue::Handler {
   void run_job(std::unique_ptr<Job> job);
   std::shared_ptr<DeviceDownload> download(const Job::Wanted& wanted);
   void settle_saves();
+  void flush_output();
   void run_traced(TaskRecord& task);
   void run_metered(TaskRecord& task);
   Fault failure(const TaskRecord& task, const Error& error);
