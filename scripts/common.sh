@@ -27,6 +27,11 @@ bad_usage() {
   die 2 "unknown argument '$1'; see ${0##*/} --help"
 }
 
+# needs_value ARG...: whether something stands behind an option.
+needs_value() {
+  (($# > 1)) || die 2 "$1 needs a value; see ${0##*/} --help"
+}
+
 # skip_rest WHY: leaves a test whose tools are not installed, counted as skipped;
 # with GT_NO_SKIPS it fails.
 skip_rest() {

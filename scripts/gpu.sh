@@ -22,8 +22,8 @@ gpu_options() {
     case $1 in
       -h | --help) usage; exit 0 ;;
       --fake) fake=1 ;;
-      --libraries) shift; libraries=${1:?--libraries needs a folder} ;;
-      -o) shift; report=${1:?-o needs a file} ;;
+      --libraries) needs_value "$@"; shift; libraries=$1 ;;
+      -o) needs_value "$@"; shift; report=$1 ;;
       -*) bad_usage "$1" ;;
       *) wanted+=("$1") ;;
     esac

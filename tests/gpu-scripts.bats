@@ -52,6 +52,8 @@ END
     [ ! -e report ]
     run -2 "$GT_ROOT/scripts/$script" --fake nothing
     [[ $output == *"unknown argument 'nothing'"* ]]
+    run -2 "$GT_ROOT/scripts/$script" --fake --libraries
+    [[ $output == *"--libraries needs a value; see $script --help" ]]
   done
 }
 
