@@ -12,10 +12,11 @@ setup() {
   ln -s "$GT_SHARE" share
 }
 
-# launches_of [OPTION...] FILE: how many a program takes.
+# launches_of [OPTION...] FILE: how many a program takes on a device that always
+# has something to do, and so begins nothing early.
 launches_of() {
   rm -f launches
-  GT_FAKE_LAUNCHES=launches gt-work --backend cuda "$@" >/dev/null
+  GT_FAKE_PACE=100 GT_FAKE_LAUNCHES=launches gt-work --backend cuda "$@" >/dev/null
   sed -n 's/.*launches \([0-9]*\).*/\1/p' launches
 }
 
