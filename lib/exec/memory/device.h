@@ -27,7 +27,7 @@ class DeviceEvent {
 };
 
 // Bytes of a value on their way to the host. The value may be written over
-// meanwhile.
+// meanwhile. It does not outlive the device.
 class DeviceDownload {
  public:
   DeviceDownload() = default;

@@ -19,32 +19,6 @@ CUdeviceptr address(const void* data) {
 
 }  // namespace
 
-// ---- events -----------------------------------------------------------------
-
-CudaEvent::~CudaEvent() {
-  if (event_ == nullptr || !gpu_->enter().ok()) return;
-  (void)gpu_->driver().cuEventDestroy(event_);
-}
-
-Status CudaEvent::record(CUstream stream) {
-  const Driver& driver = gpu_->driver();
-  if (event_ == nullptr) {
-    Status s = check(gpu_->api(),
-                     driver.cuEventCreate(&event_, CU_EVENT_DISABLE_TIMING |
-                                                       CU_EVENT_BLOCKING_SYNC),
-                     "cuEventCreate");
-    if (!s.ok()) return s;
-  }
-  return check(gpu_->api(), driver.cuEventRecord(event_, stream),
-               "cuEventRecord");
-}
-
-Status CudaEvent::wait() const {
-  if (event_ == nullptr) return ok_status();
-  return check(gpu_->api(), gpu_->driver().cuEventSynchronize(event_),
-               "cuEventSynchronize");
-}
-
 // ---- staging ----------------------------------------------------------------
 
 Staging::~Staging() {
@@ -266,8 +240,10 @@ void CudaDevice::end_span() {
 
 std::optional<Device::Span> CudaDevice::take_span(bool waits) {
   // Also of what was put off and which a GPU that has failed does not take.
-  if (waits) (void)gpu_->enter();
-  if (waits) flush();
+  if (waits) {
+    (void)gpu_->enter();
+    flush();
+  }
   return timer_.take(waits);
 }
 

@@ -10,6 +10,7 @@
 #include "exec/backend/cuda/batch.h"
 #include "exec/backend/cuda/chains.h"
 #include "exec/backend/cuda/downloads.h"
+#include "exec/backend/cuda/event.h"
 #include "exec/backend/cuda/faults.h"
 #include "exec/backend/cuda/gpu.h"
 #include "exec/backend/cuda/graph.h"
@@ -17,20 +18,6 @@
 #include "exec/memory/device.h"
 
 namespace gt::exec::cuda {
-
-class CudaEvent final : public DeviceEvent {
- public:
-  explicit CudaEvent(std::shared_ptr<Gpu> gpu) : gpu_(std::move(gpu)) {}
-  ~CudaEvent() override;
-  // Behind what the stream was given so far.
-  Status record(CUstream stream);
-  Status wait() const;  // sleeps
-  CUevent get() const { return event_; }
-
- private:
-  std::shared_ptr<Gpu> gpu_;
-  CUevent event_ = nullptr;
-};
 
 // Memory of the host that the GPU copies from and to by itself, in two halves:
 // one is filled or emptied while the other is on its way.

@@ -4,7 +4,9 @@
 
 #include <cstddef>
 #include <memory>
+#include <vector>
 
+#include "exec/backend/cuda/event.h"
 #include "exec/backend/cuda/gpu.h"
 #include "exec/memory/device.h"
 
@@ -15,9 +17,13 @@ namespace gt::exec::cuda {
 class Downloads {
  public:
   static constexpr size_t kSlotBytes = 4096;
+  // More than RunsAhead has under way at once.
   static constexpr size_t kSlots = 128;
 
-  explicit Downloads(std::shared_ptr<Gpu> gpu);
+  explicit Downloads(std::shared_ptr<Gpu> gpu) : gpu_(std::move(gpu)) {}
+  ~Downloads();
+  Downloads(const Downloads&) = delete;
+  Downloads& operator=(const Downloads&) = delete;
 
   // Behind what the stream was given so far. Null if they do not fit in a slot,
   // none is free, or the GPU refuses.
@@ -25,9 +31,16 @@ class Downloads {
                                         CUstream stream);
 
  private:
-  class Room;
   class Download;
-  std::shared_ptr<Room> room_;  // downloads may outlive this
+  struct Slot {
+    char* data = nullptr;
+    std::unique_ptr<CudaEvent> copied;
+  };
+  bool allocate();
+
+  std::shared_ptr<Gpu> gpu_;
+  void* memory_ = nullptr;  // of all slots
+  std::vector<Slot> free_;
 };
 
 }  // namespace gt::exec::cuda

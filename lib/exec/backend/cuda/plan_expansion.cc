@@ -150,11 +150,6 @@ class ExpansionPlan {
     for (const Value v : arguments) {
       if (!computed && !store(v)) return false;
     }
-    if (computed) {
-      auto& first = std::get<Launch>(part->steps[0]);
-      first.source = computed->source;
-      first.in.clear();
-    }
     std::vector<Slot> made;
     for (const Type& type : call.results) {
       made.push_back(scratch(plan_.add_scratch(type.bytes())));
@@ -176,7 +171,11 @@ class ExpansionPlan {
       });
       plan_.steps.push_back(std::move(step));
     }
-    if (computed) std::get<Launch>(plan_.steps[at]).in = computed->in;
+    if (computed) {
+      auto& first = std::get<Launch>(plan_.steps[at]);
+      first.source = computed->source;
+      first.in = computed->in;
+    }
     return true;
   }
 
