@@ -5,6 +5,7 @@
 
 #include "file/files.h"
 #include "file/npy.h"
+#include "file/tensor_bytes.h"
 
 namespace gt {
 
@@ -13,6 +14,6 @@ namespace gt {
 // Replacement::commit() for the one exception. An open file that has no name
 // (Files::open_nameless) is written where it lies.
 Status save_npy(const Files& files, const std::string& path, const Type& type,
-                const void* data);
+                const TensorBytes& bytes);
 
 }  // namespace gt

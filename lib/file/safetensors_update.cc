@@ -98,23 +98,24 @@ bool SafetensorsUpdate::has(std::string_view tensor) const {
 }
 
 Status SafetensorsUpdate::add(const std::string& tensor, const Type& type,
-                              const void* data) {
+                              const TensorBytes& bytes) {
   if (Status s = check_tensor_name(tensor); !s.ok()) {
     return error(s.error().message);
   }
-  const size_t bytes = type.bytes();
   if (::lseek(spool_.fd(), static_cast<off_t>(spooled_), SEEK_SET) < 0) {
     return error(std::strerror(errno));
   }
-  if (Status s = write_all(spool_.fd(), data, bytes); !s.ok()) {
-    return error(s.error().message);
-  }
+  const Status written =
+      bytes.each([fd = spool_.fd()](const void* data, size_t n) {
+        return write_all(fd, data, n);
+      });
+  if (!written.ok()) return error(written.error().message);
   entries_.push_back(safetensors_entry(tensor, type));
   entries_.back().begin = spooled_;
-  spooled_ += bytes;
+  spooled_ += type.bytes();
   entries_.back().end = spooled_;
   cost_ = static_cast<uint64_t>(
-      static_cast<double>(bytes + std::exchange(old_bytes_, 0)) /
+      static_cast<double>(type.bytes() + std::exchange(old_bytes_, 0)) /
       kBytesPerNano);
   return ok_status();
 }

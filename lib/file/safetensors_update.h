@@ -10,6 +10,7 @@
 #include "file/files.h"
 #include "file/replacement.h"
 #include "file/safetensors.h"
+#include "file/tensor_bytes.h"
 
 namespace gt {
 
@@ -24,7 +25,8 @@ class SafetensorsUpdate {
   bool has(std::string_view tensor) const;
   // Writes the tensor to the scratch file; its name must not have been added
   // yet. On an error nothing is added.
-  Status add(const std::string& tensor, const Type& type, const void* data);
+  Status add(const std::string& tensor, const Type& type,
+             const TensorBytes& bytes);
   // An estimate, in nanoseconds, of the time that the last add() has added to
   // what commit() will take. The first one's includes copying what the file
   // already holds.

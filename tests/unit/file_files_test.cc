@@ -77,8 +77,12 @@ TEST_F(FilesTest, AnOpenFileWithoutANameIsWrittenWhereItLies) {
   // The new bytes are all that is in it afterwards.
   const Type large{Dtype::kF32, Shape({500})}, small{Dtype::kF32, Shape({2})};
   const std::vector<float> values(500, 1.5F);
-  ASSERT_TRUE(save_npy(files, path_of(nameless), large, values.data()).ok());
-  ASSERT_TRUE(save_npy(files, path_of(nameless), small, values.data()).ok());
+  ASSERT_TRUE(
+      save_npy(files, path_of(nameless), large, {values.data(), large.bytes()})
+          .ok());
+  ASSERT_TRUE(
+      save_npy(files, path_of(nameless), small, {values.data(), small.bytes()})
+          .ok());
   const auto header = read_npy_header(nameless.get());
   ASSERT_TRUE(header.ok());
   EXPECT_EQ(header.value().type, small);

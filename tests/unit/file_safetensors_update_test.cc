@@ -148,18 +148,26 @@ TEST_F(SafetensorsTest, AWriteThatFailsLateIsToldByItsLine) {
   exec::Saves saves(Files::make({}).value());
   const Type type{Dtype::kF32, {1}};
   const float value = 1;
-  EXPECT_TRUE(saves.save(file + ":a", type, &value, {{}, "save a", {}}).ok());
-  EXPECT_TRUE(saves.save(file + ":b", type, &value, {{}, "save b", {}}).ok());
+  for (const std::string name : {"a", "b"}) {
+    exec::Saves::Order order;
+    order.line.line = "save " + name;
+    order.path = file + ":" + name;
+    order.type = type;
+    order.data = &value;
+    saves.begin(std::move(order));
+  }
+  saves.read_all();
   EXPECT_TRUE(saves.waiting());
   EXPECT_EQ(files(), 0U);
   put("another program's");
-  const auto failures = saves.settle();
+  saves.settle();
+  const auto failures = saves.failures();
   ASSERT_EQ(failures.size(), 1U);
   EXPECT_EQ(failures[0].line, "save b");
   EXPECT_NE(failures[0].error.message.find("is not a safetensors file"),
             std::string::npos);
-  EXPECT_NE(saves.failure_of(file + ":a"), nullptr);
-  EXPECT_EQ(saves.failure_of(file + ":c"), nullptr);
+  EXPECT_NE(saves.failure_of(file + ":a"), "");
+  EXPECT_EQ(saves.failure_of(file + ":c"), "");
   EXPECT_FALSE(saves.waiting());
   EXPECT_EQ(bytes(), "another program's");
   EXPECT_EQ(files(), 1U);

@@ -32,6 +32,22 @@ Ranks ranks_of(const Operand& operand) {
                                : ascending(parse_ranks(operand.ranks).value());
 }
 
+bool is_integer_scalar(const Type& type) {
+  return type.shape.empty() &&
+         (is_integer(type.dtype) || type.dtype == Dtype::kBool);
+}
+
+// Whether it makes integer scalars, of such alone.
+bool makes_integers(const Call& call) {
+  return std::all_of(call.results.begin(), call.results.end(),
+                     is_integer_scalar) &&
+         std::all_of(call.arguments.begin(), call.arguments.end(),
+                     [](const Argument& a) {
+                       return a.role != Role::kTensor || a.absent ||
+                              is_integer_scalar(a.type);
+                     });
+}
+
 }  // namespace
 
 void LineEntry::set_output(const Line& line) {
@@ -148,7 +164,34 @@ Status Decoder::decode_run(const Line& line, LineEntry& entry) {
   }
   add_results(line, entry);
   add_memory(entry);
+  if (on_host_ != nullptr) add_known(entry);
   return ok_status();
+}
+
+// What is lacking there is only slower.
+void Decoder::add_known(LineEntry& entry) {
+  if (call_.op->row->statement == Statement::kLoad) {
+    if (call_.arguments.size() <= kRowOfLoad) return;
+    Argument& row = call_.arguments[kRowOfLoad];
+    if (row.absent || row.literal) return;
+    row.literal = true;
+    row.type = {Dtype::kI64, {}};
+    row.number = {};
+    row.text = "0";
+    auto recipe = recipes_.obtain(call_);
+    if (recipe.ok()) entry.numbered = std::move(recipe.value());
+    return;
+  }
+  const auto is_small = [](const Block& block) {
+    return block.size_class == 0;
+  };
+  if (!makes_integers(call_)) return;
+  auto recipe = on_host_->obtain(call_);
+  if (!recipe.ok() || !std::all_of(recipe.value()->blocks.begin(),
+                                   recipe.value()->blocks.end(), is_small)) {
+    return;
+  }
+  entry.on_host = std::move(recipe.value());
 }
 
 Status Decoder::decode_group(const Op& op, const std::vector<Type>& pieces,

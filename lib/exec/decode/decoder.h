@@ -32,6 +32,9 @@ class Decoder {
   // (build_group_recipe()). The entry has its operands and results already.
   Status decode_group(const Op& op, const std::vector<Type>& pieces,
                       const GroupProgram& program, LineEntry& entry);
+  // From now on lines get their recipes on the host (LineEntry::on_host), from
+  // this table.
+  void know_integers(RecipeTable& on_host) { on_host_ = &on_host; }
   // Frees the memory that decoding a very long line took.
   void forget_line();
 
@@ -40,6 +43,7 @@ class Decoder {
   Status decode_run(const Line& line, LineEntry& entry);
   Status decode_output(const Line& line, LineEntry& entry);
   const Register* find_register(const Operand& operand) const;
+  void add_known(LineEntry& entry);
   void add_results(const Line& line, LineEntry& entry);
   void add_memory(LineEntry& entry) const;
   int32_t lender_of(const LineEntry& entry, const Block& block,
@@ -50,6 +54,7 @@ class Decoder {
   Registers& registers_;
   TypeIds& types_;
   RecipeTable& recipes_;
+  RecipeTable* on_host_ = nullptr;
   std::vector<const Register*> found_;  // by operand of the line
   std::vector<const Type*> operand_types_;
   Call call_;

@@ -46,6 +46,9 @@ inline LineResult result_of(Registers& registers, std::string_view name) {
   return {id, registers[id].stamp.generation};
 }
 
+// The operand of a load that says its first row.
+inline constexpr size_t kRowOfLoad = 2;
+
 // What the entry of an exchange with other workers has besides: its operands
 // are what it shows, by export; its results are what it makes.
 struct LineExchange {
@@ -92,7 +95,13 @@ struct LineEntry {
   std::string text;        // without notes
   uint32_t op_column = 0;  // in the text
   Action action = Action::kRun;
-  std::shared_ptr<Recipe> recipe;     // of kRun; kPrint and kSave may have one
+  std::shared_ptr<Recipe> recipe;  // of kRun; kPrint and kSave may have one
+  // Of a line that makes integer scalars of such alone, on a device whose
+  // values the host does not see: the same for the host. Or null.
+  std::shared_ptr<Recipe> on_host;
+  // There, of a load from a row that a register holds: that of the line with a
+  // number in the register's place. Or null.
+  std::shared_ptr<Recipe> numbered;
   std::vector<LineOperand> operands;  // with a recipe: by its argument
   std::vector<LineNumber> numbers;    // that operands refer to
   std::vector<LineResult> results;

@@ -6,6 +6,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -13,6 +14,7 @@
 
 #include "base/result.h"
 #include "exec/memory/device_link.h"
+#include "file/tensor_bytes.h"
 
 namespace gt::exec {
 
@@ -41,6 +43,22 @@ class DeviceDownload {
   virtual Result<const void*> data() const = 0;
 };
 
+// Reads values beside what the thread of the device gives it, on a thread of
+// its own. It does not outlive the device.
+class DeviceReader {
+ public:
+  DeviceReader() = default;
+  DeviceReader(const DeviceReader&) = delete;
+  DeviceReader& operator=(const DeviceReader&) = delete;
+  virtual ~DeviceReader() = default;
+
+  // Gives a value's bytes to `take` in their order, once the work before
+  // `behind` is done, which is null if it was done as it was given. Nobody
+  // writes to the value meanwhile.
+  virtual Status read(const void* data, size_t bytes, const DeviceEvent* behind,
+                      const TensorBytes::Take& take) = 0;
+};
+
 // Work that a device has recorded, to be done again as one piece, such as a
 // graph of CUDA. It does not outlive the device.
 class DeviceRecording {
@@ -54,10 +72,10 @@ class DeviceRecording {
 // A device may do its work later than it is told to, in the order in which one
 // thread told it. Each backend has a Device, and one thread runs its kernels:
 // that of the compute queue, or the communication thread. That thread alone
-// calls upload(), download(), begin_download(), copy(), view(), record(),
-// wait_for(), finish(), those of checks and of recordings and, until it has
-// ended, release(); they are in order with its kernels. Any thread may call
-// allocate(), is_host() and has_data().
+// calls upload(), fill(), download(), begin_download(), copy(), view(),
+// record(), wait_for(), finish(), those of checks and of recordings and, until
+// it has ended, release(); they are in order with its kernels. Any thread may
+// call allocate(), is_host() and has_data().
 //
 // Devices of one kind share their memory: what the Device of the backend that
 // computes has allocated, that of the communication thread reads and writes.
@@ -89,6 +107,14 @@ class Device {
   // Copies from the host to the device. The host's bytes may change as soon as
   // it has returned.
   virtual Status upload(const void* host, void* data, size_t bytes) = 0;
+  // The same of bytes that `write` writes to memory of the host, which it is
+  // given. If that fails nothing is copied, and its error is returned.
+  using Write = std::function<Status(void* host)>;
+  virtual Status fill(void* data, size_t bytes, const Write& write) {
+    std::vector<char> written(bytes);
+    const Status s = write(written.data());
+    return s.ok() ? upload(written.data(), data, bytes) : s;
+  }
   // Copies from the device to the host. The bytes are there when it returns.
   virtual Status download(const void* data, void* host, size_t bytes) = 0;
   // Begins to copy from the device to the host. Null where download() or view()
@@ -98,6 +124,8 @@ class Device {
                                                          size_t /*bytes*/) {
     return nullptr;
   }
+  // Who reads values on a thread of its own; null where view() alone can.
+  virtual std::unique_ptr<DeviceReader> make_reader() { return nullptr; }
   // Copies from one value to another; they do not overlap.
   virtual Status copy(const void* from, void* to, size_t bytes) = 0;
 

@@ -17,7 +17,11 @@ class HostDevice final : public Device {
   void release(void* data, size_t bytes) override;
   bool is_host() const override { return true; }
   Status upload(const void* host, void* data, size_t bytes) override;
+  Status fill(void* data, size_t /*bytes*/, const Write& write) override {
+    return write(data);
+  }
   Status download(const void* data, void* host, size_t bytes) override;
+  std::unique_ptr<DeviceReader> make_reader() override;
   Status copy(const void* from, void* to, size_t bytes) override;
   Result<const void*> view(const void* data, size_t /*bytes*/,
                            std::vector<char>& /*scratch*/) override {

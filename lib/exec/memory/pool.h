@@ -35,6 +35,10 @@ struct Buffer {
   comm::ExchangeRun* pending = nullptr;
   uint32_t references = 0;
   uint32_t size_class = 0;
+  // Whether it is to hold an integer scalar that the thread which enqueues
+  // knows already, and its bytes (worker/known_integers.h).
+  bool is_known = false;
+  uint64_t known = 0;
 };
 
 // Classes are multiples of 64 bytes up to 1 KiB, then eight to a doubling, so
@@ -140,6 +144,7 @@ class Pool {
   }
   void take(Buffer* buffer) {
     remove_free(buffer);
+    buffer->is_known = false;
     count(buffer->size_class);
   }
   void add_free(Buffer* buffer) {

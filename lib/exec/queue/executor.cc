@@ -27,8 +27,9 @@ Executor::Executor(Backend& backend, Saves& saves, Writer& out,
           [this](const TaskRecord& task, const Error& error) {
             return failure(task, error);
           },
-          [this] { flush_output(); }) {
+          [this] { let_out(); }) {
   backend.device().allow_delay();
+  saves_.set_reader(backend.device().make_reader());
   if (trace_ != nullptr && backend.device().keeps_time()) {
     ahead_.record_times(*trace_);
   }
@@ -42,7 +43,7 @@ void Executor::run(uint64_t* record) {
     if (stopped()) [[unlikely]]
       return;
     auto& task = *reinterpret_cast<TaskRecord*>(record);
-    at_.store(task.seq, std::memory_order_relaxed);
+    at_.store(task.seq, std::memory_order_release);
     if (meter_.is_on()) [[unlikely]]
       return run_metered(task);
     return trace_ == nullptr ? run_task(task) : run_traced(task);
@@ -51,7 +52,7 @@ void Executor::run(uint64_t* record) {
     return ahead_.forget(*reinterpret_cast<ForgetRecord*>(record));
   }
   auto& next = *reinterpret_cast<JobRecord*>(record);
-  if (!stopped()) at_.store(next.seq, std::memory_order_relaxed);
+  if (!stopped()) at_.store(next.seq, std::memory_order_release);
   run_job(std::unique_ptr<Job>(next.job));
   if (trace_ != nullptr) trace_->pause();
 }
@@ -83,16 +84,27 @@ std::shared_ptr<DeviceDownload> Executor::download(const Job::Wanted& wanted) {
   return backend_.device().begin_download(wanted.value->data, wanted.bytes);
 }
 
+bool Executor::awaits(bool is_idle) {
+  const bool on_device = awaits_device(is_idle);
+  return awaits_saves() || on_device;
+}
+
+bool Executor::awaits_saves() {
+  if (!has_output_ && !saves_.waiting()) return false;
+  let_out();
+  return saves_.waiting();
+}
+
 // The queue is empty, and what has been given to the device, or is to be given
 // to it yet, may fail.
-bool Executor::awaits(bool is_idle) {
+bool Executor::awaits_device(bool is_idle) {
   const bool held = ahead_.holds();
   if (ahead_.awaits_more(is_idle)) return true;
   const bool holds_back = backend_.device().holds_back();
   if (ahead_.is_settled() && !held) return holds_back;
   ahead_.settle(false);
   if (!ahead_.is_settled()) {
-    flush_output();
+    let_out();
     return true;
   }
   idle();
@@ -114,11 +126,14 @@ void Executor::run_metered(TaskRecord& task) {
 }
 
 void Executor::idle() {
-  has_output_ = false;
-  held_cost_ = 0;
-  flush_output();  // before the saves are waited for, which may take long
-  settle_saves();
+  saves_.begin_settle();
+  let_out();
   if (trace_ != nullptr) trace_->pause();
+}
+
+void Executor::settle() {
+  saves_.settle();
+  idle();
 }
 
 void Executor::report_counts(bool was_written) {
@@ -126,16 +141,35 @@ void Executor::report_counts(bool was_written) {
   if (!text.empty()) reports_({{}, Exit::kDone, "", text});
 }
 
-void Executor::settle_saves() {
-  if (!saves_.waiting()) return;
-  for (const Saves::Failure& failure : saves_.settle()) {
+void Executor::meets_save() {
+  met_saves_.push_back(at());
+  if (saves_from_.load(std::memory_order_relaxed) != 0) return;
+  saves_from_.store(at(), std::memory_order_relaxed);
+}
+
+// Those that have begun come before those that have not.
+void Executor::note_saved() {
+  uint64_t first = saves_.first_waiting();
+  if (first == 0 && !met_saves_.empty()) first = met_saves_.front();
+  if (first == saves_from_.exchange(first)) return;
+  if (saved_) saved_();
+}
+
+void Executor::tell_failed_saves() {
+  for (const Saves::Failure& failure : saves_.failures()) {
     const Error& error = failure.error;
+    if (loss() != nullptr) continue;  // which was told
     report(failure.where, {"save: " + error.message, error.column},
            failure.line, Exit::kFailed);
   }
 }
 
-void Executor::flush_output() {
+void Executor::let_out() {
+  tell_failed_saves();
+  if (saves_from_.load(std::memory_order_relaxed) != 0) note_saved();
+  if (saves_.waiting()) return;
+  has_output_ = false;
+  held_cost_ = 0;
   out_.flush();
   check_output();
 }
@@ -168,8 +202,8 @@ void Executor::run_task(TaskRecord& task) {
 void Executor::hold_output(uint64_t cost) {
   held_cost_ += cost;
   if (held_cost_ < kMostHeld) return;
-  if (held_cost_ >= saves_.settle_cost()) return idle();
-  flush_output();
+  if (held_cost_ >= saves_.settle_cost()) saves_.begin_settle();
+  let_out();
 }
 
 const Fault& Executor::loss() {
@@ -197,6 +231,7 @@ const Fault& Executor::loss() {
 
 Fault Executor::failure(const TaskRecord& task, const Error& error) {
   if (loss() != nullptr) return lost_;
+  tell_failed_saves();  // of which this may be a load
   const std::string_view text(task.text, task.text_size);
   const Where origin = task.origin();
   const Error whole{task.recipe->op->name + ": " + error.message,

@@ -10,8 +10,10 @@
 // All calls come from the queue's thread, but for those that say otherwise.
 #pragma once
 
+#include <algorithm>
 #include <atomic>
 #include <cstdint>
+#include <deque>
 #include <functional>
 #include <memory>
 #include <string>
@@ -139,11 +141,29 @@ class Executor final : public Queue::Handler {
   Meter& meter() { return meter_; }
   Writer& out() { return out_; }
   std::vector<char>& scratch() { return scratch_; }
-  // To be called when a print was written or a save waits for others to be
-  // written with. Both leave when the queue is idle, or before much more is
-  // computed.
+  // To be called when a print was written or a save has begun. Both leave when
+  // the queue is idle, or before much more is computed: a result that is behind
+  // a save once that is written, so that who reads it finds the file.
   void wrote() { has_output_ = true; }
+  // To be called when the queue has come to a save, and once that has begun.
+  void meets_save();
+  void has_begun_save() { met_saves_.pop_front(); }
+  // Of instructions that have run up to one of that number: up to which it is
+  // also known whether what they save is written.
+  uint64_t settled_up_to(uint64_t seq) const {
+    const uint64_t saves = saves_from_.load(std::memory_order_relaxed);
+    return saves == 0 ? seq : std::min(seq, saves - 1);
+  }
+  // From now on it is called whenever more of that is known.
+  void when_saved(std::function<void()> call) { saved_ = std::move(call); }
+  // Lets results leave, unless saves before them are not written yet; says why
+  // saves have failed.
+  void let_out();
+  // Waits until all saves so far are written, and lets results leave.
+  void settle();
 
+  // Whether what fails is to be known before anything else is done.
+  bool looks_at_each() const { return fail_fast_ || ahead_.waits(); }
   // Whether nothing more is to be done, since a line failed under --fail-fast
   // or standard output is lost. Any thread may ask.
   bool stopped() const { return stopped_.load(std::memory_order_relaxed); }
@@ -153,7 +173,13 @@ class Executor final : public Queue::Handler {
   const std::string& stopped_by() const { return stopped_by_; }
   // Any thread: the instruction that the queue has come to, or at which it
   // stopped; all before it have run, but prints may wait for their values.
-  uint64_t at() const { return at_.load(std::memory_order_relaxed); }
+  uint64_t at() const { return at_.load(std::memory_order_acquire); }
+  // Any thread: the last instruction that has run with all before it, and of
+  // which it is known whether what they save is written.
+  uint64_t ran_up_to() const {
+    const uint64_t reached = at();
+    return reached == 0 ? 0 : settled_up_to(reached - 1);
+  }
   // The worst of what was reported; to be asked once the queue is drained.
   Exit status() const { return status_; }
   // Reports how often failures that were told once came again; to be called
@@ -168,8 +194,10 @@ class Executor final : public Queue::Handler {
   void hold_output(uint64_t cost);
   void run_job(std::unique_ptr<Job> job);
   std::shared_ptr<DeviceDownload> download(const Job::Wanted& wanted);
-  void settle_saves();
-  void flush_output();
+  bool awaits_device(bool is_idle);
+  bool awaits_saves();
+  void tell_failed_saves();
+  void note_saved();
   void run_traced(TaskRecord& task);
   void run_metered(TaskRecord& task);
   Fault failure(const TaskRecord& task, const Error& error);
@@ -185,11 +213,15 @@ class Executor final : public Queue::Handler {
   // own.
   alignas(64) std::atomic<bool> stopped_{false};
   alignas(64) std::atomic<uint64_t> at_{0};
+  // The first instruction with a save that is not written; 0: there is none.
+  std::atomic<uint64_t> saves_from_{0};
   std::string stopped_by_;
   bool output_lost_ = false;
   bool writes_reports_ = false;
-  bool has_output_ = false;  // not flushed
-  uint64_t held_cost_ = 0;   // of what ran since it was written
+  bool has_output_ = false;         // not flushed
+  std::deque<uint64_t> met_saves_;  // the instructions of those not begun
+  std::function<void()> saved_;
+  uint64_t held_cost_ = 0;  // of what ran since it was written
   Exit status_ = Exit::kDone;
   Interpreter interpreter_;
   std::atomic<bool> is_lost_{false};

@@ -124,28 +124,54 @@ std::unique_ptr<Job> print_failure_job(std::string name, std::string message) {
       Job::When::kLater);
 }
 
-std::unique_ptr<Job> save_job(Saves::Failure line, std::string path,
-                              const Type& type, const Value& value) {
-  return make_job([line = std::move(line), path = std::move(path), type,
-                   &value](Executor& executor) {
-    if (executor.stopped()) return;
-    if (const Fault fault = fault_of(executor, value)) {
-      return executor.saves().fail(path, *fault);
+namespace {
+
+// What is done once it is known whether the value was made.
+void begin_save(Executor& executor, Saves::Order order, const Value& value) {
+  if (executor.stopped()) return;
+  executor.let_out();  // what was printed before
+  Saves& saves = executor.saves();
+  if (const Fault fault = fault_of(executor, value)) {
+    return saves.fail(order.path, *fault);
+  }
+  if (!executor.backend().device().has_data()) return;
+  order.data = value.data;
+  const bool is_read_here = !saves.has_reader();
+  if (is_read_here) {
+    const auto data = view(executor, order.type, value);
+    if (!data.ok()) {
+      saves.fail(order.path, data.error().message);
+      if (executor.loss() != nullptr) return;
+      const Saves::Failure& line = order.line;
+      return executor.report(
+          line.where, {"save: " + data.error().message, line.error.column},
+          line.line, Exit::kFailed);
     }
-    if (!executor.backend().device().has_data()) return;
-    const auto data = view(executor, type, value);
-    const Status s = data.ok()
-                         ? executor.saves().save(path, type, data.value(), line)
-                         : Status(data.error());
-    executor.wrote();
-    if (s.ok()) return;
-    if (const Fault& lost = executor.loss()) {
-      return executor.saves().fail(path, *lost);
-    }
-    executor.report(line.where,
-                    {"save: " + s.error().message, line.error.column},
-                    line.line, Exit::kFailed);
-  });
+    order.data = data.value();
+  }
+  saves.begin(std::move(order));
+  executor.wrote();
+  if (!is_read_here && !executor.looks_at_each()) return;
+  saves.read_all();
+  executor.let_out();
+}
+
+}  // namespace
+
+std::unique_ptr<Job> save_job(Saves::Order order, const Value& value) {
+  return make_job(
+      [order = std::move(order), &value](Executor& executor) mutable {
+        if (executor.stopped()) return;
+        executor.meets_save();
+        order.line.seq = executor.at();
+        order.made = executor.backend().device().record();
+        executor.runs_ahead().after(
+            [&executor, order = std::move(order), &value]() mutable {
+              begin_save(executor, std::move(order), value);
+              executor.has_begun_save();
+            });
+      },
+      Job::When::kAtOnce);
 }
 
 std::unique_ptr<Job> save_failure_job(std::string path, std::string message) {
@@ -167,19 +193,19 @@ std::unique_ptr<Job> release_job(std::unique_ptr<Value> value, size_t bytes) {
 }
 
 std::unique_ptr<Job> flush_job() {
-  return make_job([](Executor& executor) { executor.idle(); });
+  return make_job([](Executor& executor) { executor.settle(); });
 }
 
 std::unique_ptr<Job> settle_job() {
   return make_job([](Executor& executor) {
-    if (executor.saves().waiting()) executor.idle();
+    if (executor.saves().waiting()) executor.settle();
   });
 }
 
 std::unique_ptr<Job> sync_job(std::string line) {
   return make_job([line = std::move(line)](Executor& executor) {
     if (executor.stopped()) return;
-    executor.idle();
+    executor.settle();
     executor.out().write(line + "\n");
     executor.out().flush();
     executor.check_output();

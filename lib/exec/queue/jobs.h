@@ -19,10 +19,9 @@ std::unique_ptr<Job> report_job(const Where& origin, Error error,
 std::unique_ptr<Job> print_job(Saves::Failure line, std::string name,
                                const Type& type, const Value& value);
 std::unique_ptr<Job> print_failure_job(std::string name, std::string message);
-// Saves a value (storage/saves.h). `line` is the line that saves, for the
-// report if that fails.
-std::unique_ptr<Job> save_job(Saves::Failure line, std::string path,
-                              const Type& type, const Value& value);
+// Begins to save a value (storage/saves.h). The job fills in where the value
+// lies, and what is before it.
+std::unique_ptr<Job> save_job(Saves::Order order, const Value& value);
 // For a save whose value never came to be: loads of the path fail from now on,
 // rather than find what was there before.
 std::unique_ptr<Job> save_failure_job(std::string path, std::string message);

@@ -34,14 +34,21 @@ std::string RanLog::take() {
 }
 
 void RanLog::end_batch(uint64_t first, uint64_t last) {
-  add({net::RanRow::Kind::kCompute,
-       first,
-       last,
-       begin_,
-       net::wall_clock(),
-       0,
-       0,
-       {}});
+  unsettled_.push_back({net::RanRow::Kind::kCompute,
+                        first,
+                        last,
+                        begin_,
+                        net::wall_clock(),
+                        0,
+                        0,
+                        {}});
+}
+
+void RanLog::settle(uint64_t last) {
+  while (!unsettled_.empty() && unsettled_.front().last <= last) {
+    add(unsettled_.front());
+    unsettled_.pop_front();
+  }
 }
 
 void RanLog::ran(const comm::ExchangeRun& op, uint64_t begin, uint64_t end,

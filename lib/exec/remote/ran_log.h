@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <deque>
 #include <mutex>
 #include <string>
 #include <vector>
@@ -23,9 +24,12 @@ class RanLog final : public comm::Watch {
   bool is_wanted() const { return is_logged_ || trace_ != nullptr; }
 
   // On the compute queue's thread: the lines of one message begin to run; those
-  // numbered from `first` to `last` have run.
+  // numbered from `first` to `last` have run. Who reads their row believes that
+  // what they save is written, so it waits for settle(), which says up to which
+  // line that is so.
   void begin_batch() { begin_ = net::wall_clock(); }
   void end_batch(uint64_t first, uint64_t last);
+  void settle(uint64_t last);
   void ran(const comm::ExchangeRun& op, uint64_t begin, uint64_t end,
            const std::vector<comm::Transferred>& read) override;
 
@@ -38,6 +42,7 @@ class RanLog final : public comm::Watch {
   const bool is_logged_;
   Trace* const trace_;
   uint64_t begin_ = 0;
+  std::deque<net::RanRow> unsettled_;
   std::mutex mutex_;
   std::string rows_;  // guarded by mutex_
 };

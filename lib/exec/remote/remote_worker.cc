@@ -86,7 +86,9 @@ void RemoteWorker::note_done(uint64_t first, uint64_t last, uint64_t bytes) {
 // Lines are done when what they saved is written: who is told so may look at
 // the file.
 void RemoteWorker::publish_done() {
-  if (!worker_->saves_wait()) channel_.done_seq.store(done_);
+  const uint64_t done = worker_->settled_up_to(done_);
+  ran_.settle(done);
+  channel_.done_seq.store(done);
 }
 
 // ---- lines ------------------------------------------------------------------
@@ -201,6 +203,10 @@ void RemoteWorker::work(Files files) {
       *compute_, std::move(files), out,
       [this](const Report& report) { send_report(report); }, worker_options_);
   worker_ = &worker;
+  worker.when_saved([this] {
+    publish_done();
+    channel_.wake.signal();
+  });
   if (communicator_ != nullptr) {
     worker.attach({welcome_.worker, welcome_.workers, *communicator_,
                    *exchanging_, ran_.is_wanted() ? &ran_ : nullptr});

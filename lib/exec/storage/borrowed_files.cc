@@ -75,6 +75,7 @@ void BorrowedFiles::keep(Copy copy) {
 Result<Fd> BorrowedFiles::open(const std::string& path, std::string& version,
                                bool* is_missing) {
   constexpr int kMostTimes = 10;
+  const std::lock_guard lock(mutex_);
   const RemotePath at = split_remote(path);
   const auto found = caller_of(at);
   if (!found.ok()) return about(path, found.error().message);
@@ -112,6 +113,7 @@ Result<Fd> BorrowedFiles::open(const std::string& path, std::string& version,
 Status BorrowedFiles::store(const std::string& path, int fd,
                             const std::string& over, bool& is_overtaken) {
   is_overtaken = false;
+  const std::lock_guard lock(mutex_);
   const RemotePath at = split_remote(path);
   const auto caller = caller_of(at);
   if (!caller.ok()) return caller.error();

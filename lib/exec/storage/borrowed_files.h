@@ -4,13 +4,14 @@
 // A file that was fetched is kept while nobody changes it there, so that who
 // loads some rows of it at each step fetches it once; each load asks whether it
 // is the same. Kept are at most 64 files and 4 GiB, in files without a name in
-// $TMPDIR or /tmp; the one that was used least recently goes first. For one
-// thread, as Saves.
+// $TMPDIR or /tmp; the one that was used least recently goes first. Loads and
+// saves may call from threads of their own: one waits for the other.
 #pragma once
 
 #include <list>
 #include <map>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <string>
 #include <vector>
@@ -56,6 +57,7 @@ class BorrowedFiles : public RemoteFiles {
   void keep(Copy copy);
 
   BorrowedFilesOptions options_;
+  std::mutex mutex_;                       // guards what follows
   std::unique_ptr<net::Context> context_;  // made when it is needed
   std::map<std::string, std::unique_ptr<net::FileCaller>> callers_;
   std::list<Copy> copies_;  // the last used first

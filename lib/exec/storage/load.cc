@@ -31,8 +31,8 @@ class LoadKernel final : public Kernel {
              std::span<void* const> out) override {
     const StoredPath parts = split_path(path_);
     saves_.settle(parts.file);
-    if (const std::string* why = saves_.failure_of(path_)) {
-      return Error{path_ + " was not saved: " + *why};
+    if (const std::string why = saves_.failure_of(path_); !why.empty()) {
+      return Error{path_ + " was not saved: " + why};
     }
     const auto fd = saves_.files().open(parts.file);
     if (!fd.ok()) return fd.error();
@@ -46,10 +46,7 @@ class LoadKernel final : public Kernel {
       if (s.ok()) return s;
       return Error{path_ + " " + s.error().message};
     };
-    if (device_.is_host()) return read_to(out[0]);
-    std::vector<char> bytes(type_.bytes());
-    if (Status s = read_to(bytes.data()); !s.ok()) return s;
-    return device_.upload(bytes.data(), out[0], bytes.size());
+    return device_.fill(out[0], type_.bytes(), read_to);
   }
 
  private:

@@ -1,8 +1,10 @@
 #include "exec/storage/saves.h"
 
 #include <algorithm>
+#include <chrono>
+#include <system_error>
+#include <utility>
 
-#include "file/npy_write.h"
 #include "file/stored.h"
 
 namespace gt::exec {
@@ -10,53 +12,257 @@ namespace {
 
 constexpr char kEnd = '\0';
 
+uint64_t steady_now() {
+  const auto now = std::chrono::steady_clock::now().time_since_epoch();
+  return static_cast<uint64_t>(
+      std::chrono::duration_cast<std::chrono::nanoseconds>(now).count());
+}
+
 }  // namespace
 
-Status Saves::save(const std::string& path, const Type& type, const void* data,
-                   const Failure& line) {
-  const StoredPath parts = split_path(path);
-  const Status s = parts.in_safetensors ? save_to(parts, type, data, line)
-                                        : save_npy(files_, path, type, data);
-  if (s.ok()) {
-    // To know a path by all its spellings takes a look at the file system.
-    if (!failed_.empty()) forgive(path);
-  } else {
-    fail(path, s.error().message);
+Saves::Saves(Files files) : files_(std::move(files)), saved_(files_) {}
+
+void Saves::set_reader(std::unique_ptr<DeviceReader> reader) {
+  reader_ = std::move(reader);
+}
+
+void Saves::end() {
+  {
+    const Lock lock(mutex_);
+    is_ending_ = true;
   }
-  return s;
+  changed_.notify_all();
+  if (thread_.joinable()) thread_.join();
+}
+
+// ---- what is to be done -----------------------------------------------------
+
+// Where no thread can be had it is done at once.
+void Saves::add(Work work, Lock& lock) {
+  if (is_ending_) return;
+  work_.push_back(std::move(work));
+  if (!thread_.joinable()) {
+    try {
+      thread_ = std::thread([this] { run(); });
+    } catch (const std::system_error& /*none*/) {
+      return do_first(lock);
+    }
+  }
+  changed_.notify_all();
+}
+
+void Saves::begin(Order order) {
+  Work work;
+  work.file = split_path(normal_path(order.path)).file;
+  work.save = std::make_unique<Order>(std::move(order));
+  Lock lock(mutex_);
+  unwritten_[work.file].push_back(work.save->line.seq);
+  settles_ = false;
+  add(std::move(work), lock);
 }
 
 void Saves::fail(const std::string& path, const std::string& why) {
-  failed_[normal_path(path)] = why;
+  Lock lock(mutex_);
+  if (work_.empty()) {
+    failed_[normal_path(path)] = why;
+  } else {
+    add({nullptr, path, why, ""}, lock);
+  }
 }
+
+void Saves::begin_settle() {
+  Lock lock(mutex_);
+  if (settles_ || unwritten_.empty()) return;
+  settles_ = true;
+  add({}, lock);
+}
+
+// For all that there is to do.
+void Saves::wait(Lock& lock) {
+  changed_.wait(lock, [this] { return work_.empty() || is_ending_; });
+}
+
+void Saves::read_all() {
+  Lock lock(mutex_);
+  wait(lock);
+}
+
+void Saves::settle() {
+  begin_settle();
+  read_all();
+}
+
+void Saves::settle(const std::string& file) {
+  {
+    const Lock lock(mutex_);
+    if (unwritten_.empty()) return;
+  }
+  const std::string normal = normal_path(file);
+  Lock lock(mutex_);
+  if (!unwritten_.contains(normal)) return;
+  add({nullptr, "", "", normal}, lock);
+  changed_.wait(lock, [this, &normal] {
+    return !unwritten_.contains(normal) || is_ending_;
+  });
+}
+
+bool Saves::waiting() const {
+  const Lock lock(mutex_);
+  return !work_.empty() || !unwritten_.empty() || !failures_.empty();
+}
+
+uint64_t Saves::settle_cost() const {
+  const Lock lock(mutex_);
+  return settle_cost_;
+}
+
+uint64_t Saves::first_waiting() const {
+  const Lock lock(mutex_);
+  uint64_t first = ~uint64_t{0};
+  for (const auto& [file, saves] : unwritten_) {
+    first = std::min(first, *std::min_element(saves.begin(), saves.end()));
+  }
+  for (const Failure& failure : failures_) first = std::min(first, failure.seq);
+  return first == ~uint64_t{0} ? 0 : first;
+}
+
+std::vector<Saves::Failure> Saves::failures() {
+  const Lock lock(mutex_);
+  return std::exchange(failures_, {});
+}
+
+// ---- the thread -------------------------------------------------------------
+
+void Saves::run() {
+  Lock lock(mutex_);
+  for (;;) {
+    changed_.wait(lock, [this] { return !work_.empty() || is_ending_; });
+    if (is_ending_) return work_.clear();
+    do_first(lock);
+  }
+}
+
+void Saves::do_first(Lock& lock) {
+  const Work& work = work_.front();  // stays where it is
+  lock.unlock();
+  work_on(work);
+  lock.lock();
+  work_.pop_front();
+  settle_cost_ = saved_.cost();
+  changed_.notify_all();
+}
+
+void Saves::work_on(const Work& work) {
+  std::vector<SavedFiles::Written> files;
+  Status s = ok_status();
+  if (work.save != nullptr) {
+    const Order& order = *work.save;
+    const uint64_t start = order.trace == nullptr ? 0 : steady_now();
+    s = save(work, files);
+    if (order.trace != nullptr) {
+      order.trace->add(*order.row, order.line.where.line, start, steady_now());
+    }
+  } else if (work.path.empty()) {
+    saved_.write(work.file, files);
+  }
+  const Lock lock(mutex_);
+  for (SavedFiles::Written& file : files) note(file);
+  if (!work.path.empty()) failed_[normal_path(work.path)] = work.why;
+  if (work.save == nullptr) return;
+  if (s.ok()) {
+    // To know a path by all its spellings takes a look at the file system.
+    if (!failed_.empty()) forgive(normal_path(work.save->path));
+    return;
+  }
+  Failure failure = work.save->line;
+  failure.error.message = s.error().message;
+  failures_.push_back(std::move(failure));
+  failed_[normal_path(work.save->path)] = s.error().message;
+  count_written(work.file, work.save->line.seq);
+}
+
+// What a library throws, or that memory is short, fails the save alone.
+Status Saves::save(const Work& work, std::vector<SavedFiles::Written>& files) {
+  const Order& order = *work.save;
+  const TensorBytes bytes([this, &order](const TensorBytes::Take& take) {
+    return read(order, take);
+  });
+  try {
+    return saved_.save(work.file, order.path, order.type, bytes, order.line,
+                       files);
+  } catch (const std::exception& e) {
+    return Error{order.path + ": " + e.what()};
+  }
+}
+
+Status Saves::read(const Order& order, const TensorBytes::Take& take) {
+  const size_t bytes = order.type.bytes();
+  if (reader_ == nullptr) return take(order.data, bytes);
+  return reader_->read(order.data, bytes, order.made.get(), take);
+}
+
+void Saves::note(SavedFiles::Written& written) {
+  if (!written.status.ok()) {
+    for (const SavedFiles::Written::Save& save : written.saves) {
+      failed_[normal_path(save.path)] = written.status.error().message;
+    }
+    written.last.seq = written.saves.front().seq;
+    failures_.push_back(std::move(written.last));
+  }
+  for (const SavedFiles::Written::Save& save : written.saves) {
+    count_written(written.file, save.seq);
+  }
+}
+
+void Saves::count_written(const std::string& file, uint64_t seq) {
+  const auto it = unwritten_.find(file);
+  if (it == unwritten_.end()) return;
+  std::vector<uint64_t>& saves = it->second;
+  if (const auto at = std::find(saves.begin(), saves.end(), seq);
+      at != saves.end()) {
+    saves.erase(at);
+  }
+  if (saves.empty()) unwritten_.erase(it);
+}
+
+// ---- what has failed --------------------------------------------------------
 
 void Saves::lose(const std::string& file, const std::string& why) {
   const std::string normal = normal_path(file);
-  std::erase_if(failed_, [&normal](const auto& failed) {
-    return split_path(failed.first).file == normal;
-  });
+  const Lock lock(mutex_);
+  forget(normal);
   failed_[normal] = why;
 }
 
-void Saves::forgive(const std::string& path) {
-  const std::string normal = normal_path(path);
+// All that has failed in a file.
+void Saves::forget(const std::string& normal) {
+  std::erase_if(failed_, [&normal](const auto& failed) {
+    return split_path(failed.first).file == normal;
+  });
+}
+
+void Saves::forgive(const std::string& normal) {
   failed_.erase(normal);
   if (failed_.contains(split_path(normal).file)) failed_[normal] = "";
 }
 
-const std::string* Saves::failure_of(const std::string& path) const {
-  if (failed_.empty()) return nullptr;
+std::string Saves::failure_of(const std::string& path) const {
+  {
+    const Lock lock(mutex_);
+    if (failed_.empty()) return "";
+  }
   const std::string normal = normal_path(path);
+  const Lock lock(mutex_);
   auto it = failed_.find(normal);
   if (it == failed_.end()) it = failed_.find(split_path(normal).file);
-  return it == failed_.end() || it->second.empty() ? nullptr : &it->second;
+  return it == failed_.end() ? "" : it->second;
 }
 
 // What stands behind the file in a path, and a reason, each ended by a zero
 // byte: who reads it may see the file elsewhere.
 std::string Saves::failures_in(const std::string& file) const {
-  if (failed_.empty()) return "";
   const std::string normal = normal_path(file);
+  const Lock lock(mutex_);
   std::string out;
   for (const auto& [path, why] : failed_) {
     if (split_path(path).file != normal) continue;
@@ -66,14 +272,12 @@ std::string Saves::failures_in(const std::string& file) const {
 }
 
 void Saves::take_failures(const std::string& file, std::string_view failures) {
-  if (failed_.empty() && failures.empty()) return;
   if (!failures.empty() && failures.back() != kEnd) {
     return lose(file, "the list of what failed to be saved there is cut short");
   }
   const std::string normal = normal_path(file);
-  std::erase_if(failed_, [&normal](const auto& failed) {
-    return split_path(failed.first).file == normal;
-  });
+  const Lock lock(mutex_);
+  forget(normal);
   const auto next = [&failures] {
     const size_t end = std::min(failures.find(kEnd), failures.size());
     const std::string_view word = failures.substr(0, end);
@@ -84,59 +288,6 @@ void Saves::take_failures(const std::string& file, std::string_view failures) {
     std::string path = normal + next();
     failed_[std::move(path)] = next();
   }
-}
-
-Status Saves::save_to(const StoredPath& path, const Type& type,
-                      const void* data, const Failure& line) {
-  const std::string file = normal_path(path.file);
-  size_t i = 0;
-  while (i < waiting_.size() && waiting_[i].file != file) ++i;
-  if (i < waiting_.size() && waiting_[i].update->has(path.tensor)) {
-    settle_one(i);
-    i = waiting_.size();
-  }
-  if (i == waiting_.size()) {
-    if (waiting_.size() == kMostWaiting) settle_one(0);
-    auto update = SafetensorsUpdate::make(files_, path.file);
-    if (!update.ok()) return update.error();
-    i = waiting_.size();
-    waiting_.push_back({file, std::move(update.value()), {}, line});
-  }
-  Waiting& waiting = waiting_[i];
-  if (Status s = waiting.update->add(path.tensor, type, data); !s.ok()) {
-    return s;
-  }
-  waiting.paths.push_back(path.file + ":" + path.tensor);
-  waiting.last = line;
-  settle_cost_ += waiting.update->cost_of_last();
-  return ok_status();
-}
-
-void Saves::settle_one(size_t i) {
-  Waiting waiting = std::move(waiting_[i]);
-  waiting_.erase(waiting_.begin() + static_cast<ptrdiff_t>(i));
-  if (waiting.paths.empty()) return;  // the first of them failed
-  const Status s = waiting.update->commit(files_);
-  if (s.ok()) return;
-  for (const std::string& path : waiting.paths) {
-    fail(path, s.error().message);
-  }
-  waiting.last.error.message = s.error().message;
-  failures_.push_back(std::move(waiting.last));
-}
-
-void Saves::settle(const std::string& file) {
-  if (waiting_.empty()) return;
-  const std::string normal = normal_path(file);
-  for (size_t i = 0; i < waiting_.size(); ++i) {
-    if (waiting_[i].file == normal) return settle_one(i);
-  }
-}
-
-std::vector<Saves::Failure> Saves::settle() {
-  while (!waiting_.empty()) settle_one(0);
-  settle_cost_ = 0;
-  return std::exchange(failures_, {});
 }
 
 }  // namespace gt::exec

@@ -45,11 +45,7 @@ Exchanges::Exchanges(const Attachment& attachment, ComputeQueue& compute,
       workers_(attachment.workers),
       communicator_(attachment.communicator),
       engine_(attachment.communicator, attachment.backend.device(),
-              attachment.watch) {
-  compute_.set_reclaim([this] { return wait_and_reap(); });
-}
-
-Exchanges::~Exchanges() { compute_.set_reclaim({}); }
+              attachment.watch) {}
 
 Status Exchanges::fence(std::string_view words, const Where& origin) {
   std::vector<unsigned> workers;

@@ -38,7 +38,6 @@ class Exchanges {
   // All outlive it; `programs` has recipes of the attachment's backend.
   Exchanges(const Attachment& attachment, ComputeQueue& compute, Pool& pool,
             Registers& registers, LineTrace& trace);
-  ~Exchanges();
 
   // Waits until all workers are connected. Error: who did not answer.
   Status connect() { return engine_.connect(); }

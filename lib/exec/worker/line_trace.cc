@@ -51,6 +51,13 @@ void LineTrace::add_text(LineEntry& entry, comm::ExchangeRun& run) {
   run.traced = entry.traced;
 }
 
+void LineTrace::add_row(LineEntry& entry, Saves::Order& order) {
+  (void)text_of(entry, order.line.where,
+                static_cast<double>(order.type.bytes()), 0, "save");
+  order.trace = trace_;
+  order.row = entry.traced;
+}
+
 std::unique_ptr<Job> LineTrace::traced(std::unique_ptr<Job> job,
                                        LineEntry& entry, const Where& origin,
                                        double bytes) {

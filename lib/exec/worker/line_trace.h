@@ -28,8 +28,10 @@ class LineTrace {
   const TraceText* text_of_task(LineEntry& entry, const Where& origin);
   // Gives an exchange its text, which counts the bytes that it shows and makes.
   void add_text(LineEntry& entry, comm::ExchangeRun& run);
-  // A job that runs `job` and gives the line a row: a print, a save, or, where
-  // `job` is null, another name for a value.
+  // Gives a save what its row is made of.
+  void add_row(LineEntry& entry, Saves::Order& order);
+  // A job that runs `job` and gives the line a row: a print or, where `job` is
+  // null, another name for a value.
   std::unique_ptr<Job> traced(std::unique_ptr<Job> job, LineEntry& entry,
                               const Where& origin, double bytes);
   // The line's notes have changed, and its rows name a signal that stands

@@ -1,5 +1,11 @@
 #include "exec/worker/task_issuer.h"
 
+#include <algorithm>
+#include <bit>
+#include <utility>
+
+#include "exec/backend/element.h"
+
 namespace gt::exec {
 namespace {
 
@@ -14,7 +20,9 @@ uint64_t cost_of_text(const Type& type) {
 void TaskIssuer::issue(LineEntry& entry, const Where& origin) {
   switch (entry.action) {
     case Action::kRun:
-      return run(entry, origin);
+      return entry.numbered != nullptr && knows_row(entry)
+                 ? run_numbered(entry, origin)
+                 : run(entry, origin);
     case Action::kFree:
       for (const LineOperand& o : entry.operands) registers_.release(o.id);
       return;
@@ -40,6 +48,8 @@ void TaskIssuer::issue(LineEntry& entry, const Where& origin) {
 }
 
 void TaskIssuer::run(LineEntry& entry, const Where& origin) {
+  const bool is_known =
+      entry.on_host != nullptr && known_->compute(entry, registers_);
   if (!take_blocks(entry, origin)) return;
   const Recipe& recipe = *entry.recipe;
   if (!recipe.steps.empty()) {
@@ -50,6 +60,29 @@ void TaskIssuer::run(LineEntry& entry, const Where& origin) {
   }
   bind_results(entry);
   drop_blocks();
+  if (is_known) known_->note(entry, registers_);
+}
+
+bool TaskIssuer::knows_row(const LineEntry& entry) const {
+  return registers_[entry.operands[kRowOfLoad].id].buffer->is_known;
+}
+
+// The row is a number of the line, of this one time: tasks that wait have those
+// of other times.
+void TaskIssuer::run_numbered(LineEntry& entry, const Where& origin) {
+  LineOperand& row = entry.operands[kRowOfLoad];
+  const Register& r = registers_[row.id];
+  auto number = std::make_unique<LineNumber>();
+  const int64_t known =
+      load_int(types_[r.stamp.type].dtype, &r.buffer->known, 0);
+  number->bits = std::bit_cast<uint64_t>(known);
+  number->value.data = &number->bits;
+  const LineOperand kept = std::exchange(row, {false, 0, {}, &number->value});
+  std::swap(entry.recipe, entry.numbered);
+  run(entry, origin);
+  std::swap(entry.recipe, entry.numbered);
+  row = kept;
+  compute_.dispose(std::move(number));
 }
 
 // ---- print and save ---------------------------------------------------------
@@ -57,7 +90,7 @@ void TaskIssuer::run(LineEntry& entry, const Where& origin) {
 void TaskIssuer::output(LineEntry& entry, const Where& origin) {
   adopt_operands(entry);
   const Register& r = registers_[entry.operands[0].id];
-  write(entry, origin, types_[r.stamp.type], *r.buffer->value);
+  write(entry, origin, types_[r.stamp.type], r.buffer);
 }
 
 // print or save of a whole that the entry's recipe puts together here.
@@ -68,7 +101,7 @@ void TaskIssuer::output_made(LineEntry& entry, const Where& origin) {
   adopt_operands(entry);
   if (!entry.recipe->steps.empty()) enqueue(entry, origin);
   const RecipeResult& result = entry.recipe->results[0];
-  write(entry, origin, types_[result.type], *buffer_of(entry, result)->value);
+  write(entry, origin, types_[result.type], buffer_of(entry, result));
   drop_blocks();
 }
 
@@ -78,10 +111,11 @@ void TaskIssuer::output_exchanged(LineEntry& entry, const Where& origin) {
   exchanges_->adopt(*run);
   exchanges_->adopt_operands(entry);  // of which it may be one
   const comm::ExchangeRun::Made& made = run->made.back()[0];
-  if (made.output != nullptr) {
-    return write(entry, origin, types_[entry.crossing->types[0]], *made.output);
-  }
-  fail_output(entry, *made.fault);
+  if (made.output == nullptr) return fail_output(entry, *made.fault);
+  const auto output = std::find_if(
+      run->held.begin(), run->held.end(),
+      [&made](const Buffer* b) { return b->value == made.output; });
+  write(entry, origin, types_[entry.crossing->types[0]], *output);
 }
 
 // A whole to be printed or saved that cannot be put together.
@@ -92,17 +126,27 @@ void TaskIssuer::fail_output(const LineEntry& entry, const std::string& why) {
 }
 
 void TaskIssuer::write(LineEntry& entry, const Where& origin, const Type& type,
-                       const Value& value) {
-  const bool prints = entry.action == Action::kPrint;
+                       Buffer* buffer) {
+  if (entry.action == Action::kSave) return save(entry, origin, type, buffer);
   Saves::Failure line{origin, entry.text, {"", entry.op_column}};
   std::unique_ptr<Job> job =
-      prints ? print_job(std::move(line), entry.label, type, value)
-             : save_job(std::move(line), entry.label, type, value);
+      print_job(std::move(line), entry.label, type, *buffer->value);
   if (trace_.is_on()) {
     job = trace_.traced(std::move(job), entry, origin,
                         static_cast<double>(type.bytes()));
   }
   compute_.add(std::move(job), cost_of_text(type));
+}
+
+void TaskIssuer::save(LineEntry& entry, const Where& origin, const Type& type,
+                      Buffer* buffer) {
+  Saves::Order order;
+  order.line = {origin, entry.text, {"", entry.op_column}};
+  order.path = entry.label;
+  order.type = type;
+  order.held = lent_.lend(buffer);
+  if (trace_.is_on()) trace_.add_row(entry, order);
+  compute_.add(save_job(std::move(order), *buffer->value));
 }
 
 // ---- memory -----------------------------------------------------------------
@@ -114,7 +158,9 @@ bool TaskIssuer::take_blocks(LineEntry& entry, const Where& origin) {
   const std::vector<Block>& blocks = entry.recipe->blocks;
   for (size_t b = 0; b < blocks.size(); ++b) {
     Buffer* buffer = lent_by(entry, b);
-    if (buffer == nullptr) {
+    if (buffer != nullptr) {
+      buffer->is_known = false;
+    } else {
       buffer = pool_.allocate(blocks[b].size_class, entry.last_used[b]);
     }
     if (buffer == nullptr) {

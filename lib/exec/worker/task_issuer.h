@@ -8,6 +8,8 @@
 #include "exec/decode/line_entry.h"
 #include "exec/queue/compute_queue.h"
 #include "exec/worker/exchanges.h"
+#include "exec/worker/known_integers.h"
+#include "exec/worker/lent_buffers.h"
 #include "exec/worker/line_trace.h"
 
 namespace gt::exec {
@@ -21,15 +23,18 @@ namespace gt::exec {
 class TaskIssuer {
  public:
   // All outlive it.
-  TaskIssuer(ComputeQueue& compute, Pool& pool, Registers& registers,
-             const TypeIds& types, LineTrace& trace)
+  TaskIssuer(ComputeQueue& compute, Pool& pool, LentBuffers& lent,
+             Registers& registers, const TypeIds& types, LineTrace& trace)
       : compute_(compute),
         pool_(pool),
+        lent_(lent),
         registers_(registers),
         types_(types),
         trace_(trace) {}
   // To be called when the worker is one of several.
   void join(Exchanges& exchanges) { exchanges_ = &exchanges; }
+  // To be called where entries have recipes for the host; it outlives this.
+  void know_integers(KnownIntegers& known) { known_ = &known; }
 
   // Issues an entry that holds, of a line that stands at `origin`.
   void issue(LineEntry& entry, const Where& origin);
@@ -39,12 +44,16 @@ class TaskIssuer {
 
  private:
   void run(LineEntry& entry, const Where& origin);
+  void run_numbered(LineEntry& entry, const Where& origin);
+  bool knows_row(const LineEntry& entry) const;
   void output(LineEntry& entry, const Where& origin);
   void output_made(LineEntry& entry, const Where& origin);
   void fail_output(const LineEntry& entry, const std::string& why);
   void output_exchanged(LineEntry& entry, const Where& origin);
   void write(LineEntry& entry, const Where& origin, const Type& type,
-             const Value& value);
+             Buffer* buffer);
+  void save(LineEntry& entry, const Where& origin, const Type& type,
+            Buffer* buffer);
   void adopt_operands(const LineEntry& entry) {
     if (exchanges_ != nullptr) exchanges_->adopt_operands(entry);
   }
@@ -59,10 +68,12 @@ class TaskIssuer {
 
   ComputeQueue& compute_;
   Pool& pool_;
+  LentBuffers& lent_;
   Registers& registers_;
   const TypeIds& types_;
   LineTrace& trace_;
   Exchanges* exchanges_ = nullptr;
+  KnownIntegers* known_ = nullptr;
   // What the recipe at hand writes; each is referenced until its results are
   // bound.
   std::vector<Buffer*> blocks_;

@@ -52,18 +52,30 @@ Worker::Worker(Backend& backend, Files files, Writer& out, ReportSink reports,
       compute_(backend, saves_, out, std::move(reports),
                executor_options(options)),
       pool_(backend.device(), compute_, options.memory),
+      lent_(compute_, pool_),
       registers_(pool_),
       recipes_({backend_, types_, saves_}, options.caches),
       decoder_(registers_, types_, recipes_),
       placed_decoder_(decoder_, registers_, types_),
       trace_(options.trace, compute_),
       lines_(registers_, meshes_, compute_, trace_, options.caches),
-      issuer_(compute_, pool_, registers_, types_, trace_),
-      caches_(options.caches) {}
+      issuer_(compute_, pool_, lent_, registers_, types_, trace_),
+      caches_(options.caches) {
+  compute_.set_reclaim([this] {
+    return (company_ && company_->exchanges->wait_and_reap()) ||
+           lent_.wait_and_reap();
+  });
+  const Device& device = backend.device();
+  if (device.is_host() || !device.has_data()) return;
+  known_.emplace(types_, saves_, options.caches);
+  decoder_.know_integers(known_->recipes());
+  issuer_.know_integers(*known_);
+}
 
 Worker::~Worker() {
   abort("the worker ends");
   compute_.drain();
+  saves_.end();  // which reads values
 }
 
 // ---- among others -----------------------------------------------------------
@@ -173,6 +185,7 @@ void Worker::reset_tables() {
   compute_.drain();
   lines_.clear();
   recipes_.clear();
+  if (known_) known_->recipes().clear();
   if (company_) company_->programs.clear();
   registers_.renumber_types(types_);
 }
@@ -265,6 +278,7 @@ Status Worker::take_control(std::string_view text, const Where& origin) {
 
 void Worker::idle() {
   if (company_) company_->exchanges->reap();
+  lent_.reap();
   compute_.kick();
 }
 

@@ -73,8 +73,15 @@ class Worker final {
   void after_lines(std::function<void()> call);
   // All saves so far are written when the queue comes there.
   void settle();
-  // On the queue's thread: whether saves wait to be written.
-  bool saves_wait() const { return saves_.waiting(); }
+  // On the queue's thread, for lines that have run up to one of that number: up
+  // to which of them what they save is written, or told to have failed. And
+  // what is called there whenever that changes.
+  uint64_t settled_up_to(uint64_t seq) const {
+    return compute_.executor().settled_up_to(seq);
+  }
+  void when_saved(std::function<void()> call) {
+    compute_.executor().when_saved(std::move(call));
+  }
   // Any thread, once attached: what it waits for of other workers; and an end
   // to these waits, so that what waited fails for that reason.
   comm::Waiting waiting() const;
@@ -84,7 +91,7 @@ class Worker final {
   // Any thread: the instruction (`seq`) that compute has come to, or at which
   // it stopped; and the last of those before it, which all have run.
   uint64_t at() const { return compute_.executor().at(); }
-  uint64_t ran_up_to() const { return at() == 0 ? 0 : at() - 1; }
+  uint64_t ran_up_to() const { return compute_.executor().ran_up_to(); }
   // What it has used so far, and to tell it what lines it had; the latter from
   // the decoding thread.
   Meter& meter() { return compute_.executor().meter(); }
@@ -136,6 +143,7 @@ class Worker final {
   Saves saves_;
   ComputeQueue compute_;
   Pool pool_;
+  LentBuffers lent_;
   TypeIds types_;
   Registers registers_;
   RecipeTable recipes_;
@@ -145,6 +153,7 @@ class Worker final {
   LineTrace trace_;
   LineTable lines_;
   TaskIssuer issuer_;
+  std::optional<KnownIntegers> known_;  // where the host sees no values
   bool caches_;
   Marks marks_;
   Line line_;  // that is decoded; kept for the memory of its vectors

@@ -279,8 +279,9 @@ CUresult cuMemcpyHtoDAsync(CUdeviceptr to, const void* from, size_t bytes,
   GT_ENTER_UNCAPTURED(CUDA_ERROR_UNKNOWN)
   if (!m.is_pinned(from, bytes)) wrong("a copy from memory that may change");
   m.give(of(stream), {[&m, to, from, bytes] {
-           std::memcpy(m.memory.at(to, bytes), from, bytes);
-         }});
+                        std::memcpy(m.memory.at(to, bytes), from, bytes);
+                      },
+                      nullptr, 0, false, m.cost_to_host(bytes)});
   return CUDA_SUCCESS;
 }
 CUresult cuMemcpyDtoHAsync(void* to, CUdeviceptr from, size_t bytes,
@@ -288,8 +289,9 @@ CUresult cuMemcpyDtoHAsync(void* to, CUdeviceptr from, size_t bytes,
   GT_ENTER_UNCAPTURED(CUDA_ERROR_UNKNOWN)
   if (!m.is_pinned(to, bytes)) wrong("a copy to memory that may change");
   m.give(of(stream), {[&m, to, from, bytes] {
-           std::memcpy(to, m.memory.at(from, bytes), bytes);
-         }});
+                        std::memcpy(to, m.memory.at(from, bytes), bytes);
+                      },
+                      nullptr, 0, false, m.cost_to_host(bytes)});
   return CUDA_SUCCESS;
 }
 CUresult cuMemcpyDtoDAsync(CUdeviceptr to, CUdeviceptr from, size_t bytes,

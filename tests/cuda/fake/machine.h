@@ -22,9 +22,10 @@
 //                      the memory that they were given, or F f16 flops a
 //                      nanosecond for a product, if that is longer; a flop of
 //                      f32 or f64 counts as sixteen. Of one block, 1 MiB of
-//                      memory counts at most. All else is done, and
-//                      takes no time: copies to and from the host, NCCL, and
-//                      kernels that write 64 bytes or less
+//                      memory counts at most. All else is done: copies to
+//                      and from the host, which take as if a byte were 50;
+//                      and NCCL, and kernels that write 64 bytes or less,
+//                      which take no time
 //   GT_FAKE_REPORT=F   at the end, a line is added to the file: how many calls
 //                      there were, and what was not given back
 //   GT_FAKE_CHOSEN=F   a line is added to the file: the number of the GPU that
@@ -120,6 +121,8 @@ class Machine {
   bool keeps_time() const { return speed_.bytes != 0; }
   // How long such work takes of a stream that keeps time; else 0.
   uint64_t cost(uint64_t bytes, double flops) const;
+  // The same of a copy from or to the host.
+  uint64_t cost_to_host(uint64_t bytes) const { return cost(50 * bytes, 0); }
   void give(Stream* stream, Work work);
   void do_some();             // of the work that is ready
   void wait(Stream* stream);  // does all that the stream has

@@ -6,6 +6,7 @@
 
 #include "exec/backend/cuda/nccl.h"
 #include "exec/backend/cuda/peer_copies.h"
+#include "exec/backend/cuda/reader.h"
 #include "exec/backend/cuda/source.h"
 
 namespace gt::exec::cuda {
@@ -18,78 +19,6 @@ CUdeviceptr address(const void* data) {
 }
 
 }  // namespace
-
-// ---- staging ----------------------------------------------------------------
-
-Staging::~Staging() {
-  if (!gpu_->enter().ok()) return;
-  for (Half& half : halves_) {
-    if (half.data == nullptr) continue;
-    if (half.used != nullptr) (void)half.used->wait();
-    (void)gpu_->driver().cuMemFreeHost(half.data);
-  }
-}
-
-Result<Staging::Half*> Staging::next() {
-  Half& half = halves_[turn_];
-  turn_ = 1 - turn_;
-  if (half.data == nullptr) {
-    void* data = nullptr;
-    const Status s =
-        check(gpu_->api(), gpu_->driver().cuMemHostAlloc(&data, kBytes, 0),
-              "cuMemHostAlloc");
-    if (!s.ok()) return s.error();
-    half.data = static_cast<char*>(data);
-    half.used = std::make_unique<CudaEvent>(gpu_);
-  }
-  if (Status s = half.used->wait(); !s.ok()) return s.error();
-  return &half;
-}
-
-Status Staging::upload(const char* host, CUdeviceptr data, size_t bytes,
-                       CUstream stream) {
-  for (size_t at = 0; at < bytes; at += kBytes) {
-    const size_t n = std::min(kBytes, bytes - at);
-    const auto half = next();
-    if (!half.ok()) return half.error();
-    std::memcpy(half.value()->data, host + at, n);
-    Status s = check(gpu_->api(),
-                     gpu_->driver().cuMemcpyHtoDAsync(
-                         data + at, half.value()->data, n, stream),
-                     "cuMemcpyHtoDAsync");
-    if (s.ok()) s = half.value()->used->record(stream);
-    if (!s.ok()) return s;
-  }
-  return ok_status();
-}
-
-Status Staging::download(CUdeviceptr data, char* host, size_t bytes,
-                         CUstream stream) {
-  struct Piece {
-    Half* half = nullptr;
-    size_t at = 0, bytes = 0;
-  } before;  // on its way while the next is asked for
-  const auto take = [host](const Piece& piece) {
-    if (piece.half == nullptr) return ok_status();
-    const Status s = piece.half->used->wait();
-    if (s.ok()) std::memcpy(host + piece.at, piece.half->data, piece.bytes);
-    return s;
-  };
-  for (size_t at = 0; at < bytes; at += kBytes) {
-    const auto half = next();
-    if (!half.ok()) return half.error();
-    const Piece piece{half.value(), at, std::min(kBytes, bytes - at)};
-    Status s = check(gpu_->api(),
-                     gpu_->driver().cuMemcpyDtoHAsync(
-                         piece.half->data, data + at, piece.bytes, stream),
-                     "cuMemcpyDtoHAsync");
-    if (s.ok()) s = piece.half->used->record(stream);
-    if (s.ok()) s = take(before);
-    if (!s.ok()) return s;
-    before = piece;
-  }
-  return take(before);
-}
 
 // ---- the device -------------------------------------------------------------
 
@@ -138,16 +67,39 @@ Status CudaDevice::settled(Status s) {
 }
 
 Status CudaDevice::upload(const void* host, void* data, size_t bytes) {
+  const auto* from = static_cast<const char*>(host);
+  for (size_t at = 0; at < bytes; at += Uploads::kMost) {
+    const size_t n = std::min(Uploads::kMost, bytes - at);
+    const auto write = [piece = from + at, n](void* to) {
+      std::memcpy(to, piece, n);
+      return ok_status();
+    };
+    if (Status s = fill(static_cast<char*>(data) + at, n, write); !s.ok()) {
+      return s;
+    }
+  }
+  return ok_status();
+}
+
+Status CudaDevice::fill(void* data, size_t bytes, const Write& write) {
+  if (bytes > Uploads::kMost) return Device::fill(data, bytes, write);
   if (Status s = enter(); !s.ok()) return s;
-  return settled(staging_.upload(static_cast<const char*>(host), address(data),
-                                 bytes, stream()));
+  const auto room = uploads_.take(bytes);
+  if (!room.ok()) return room.error();
+  if (Status s = write(room.value()); !s.ok()) return s;
+  return settled(uploads_.send(address(data), bytes, stream()));
 }
 
 Status CudaDevice::download(const void* data, void* host, size_t bytes) {
   if (Status s = enter(); !s.ok()) return s;
   if (bytes == 0) return finish();
-  return settled(staging_.download(address(data), static_cast<char*>(host),
-                                   bytes, stream()));
+  auto* to = static_cast<char*>(host);
+  return settled(staging_.download(address(data), bytes, stream(),
+                                   [&to](const void* piece, size_t n) {
+                                     std::memcpy(to, piece, n);
+                                     to += n;
+                                     return ok_status();
+                                   }));
 }
 
 std::shared_ptr<DeviceDownload> CudaDevice::begin_download(const void* data,
@@ -163,6 +115,10 @@ Status CudaDevice::copy(const void* from, void* to, size_t bytes) {
                gpu_->driver().cuMemcpyDtoDAsync(address(to), address(from),
                                                 bytes, stream()),
                "cuMemcpyDtoDAsync");
+}
+
+std::unique_ptr<DeviceReader> CudaDevice::make_reader() {
+  return std::make_unique<CudaReader>(gpu_);
 }
 
 std::shared_ptr<DeviceEvent> CudaDevice::record() {

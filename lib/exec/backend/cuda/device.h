@@ -2,7 +2,6 @@
 // is done in the order of one stream.
 #pragma once
 
-#include <array>
 #include <memory>
 #include <span>
 #include <vector>
@@ -14,39 +13,12 @@
 #include "exec/backend/cuda/faults.h"
 #include "exec/backend/cuda/gpu.h"
 #include "exec/backend/cuda/graph.h"
+#include "exec/backend/cuda/staging.h"
 #include "exec/backend/cuda/timer.h"
+#include "exec/backend/cuda/uploads.h"
 #include "exec/memory/device.h"
 
 namespace gt::exec::cuda {
-
-// Memory of the host that the GPU copies from and to by itself, in two halves:
-// one is filled or emptied while the other is on its way.
-class Staging {
- public:
-  static constexpr size_t kBytes = size_t{1} << 20;  // of a half
-
-  explicit Staging(std::shared_ptr<Gpu> gpu) : gpu_(std::move(gpu)) {}
-  ~Staging();
-  Staging(const Staging&) = delete;
-  Staging& operator=(const Staging&) = delete;
-
-  // Where one of these fails, some of the work may be under way.
-  Status upload(const char* host, CUdeviceptr data, size_t bytes,
-                CUstream stream);
-  Status download(CUdeviceptr data, char* host, size_t bytes, CUstream stream);
-
- private:
-  struct Half {
-    char* data = nullptr;
-    std::unique_ptr<CudaEvent> used;  // the copy that uses it is done
-  };
-  // The half whose turn it is, once nothing uses it any more.
-  Result<Half*> next();
-
-  std::shared_ptr<Gpu> gpu_;
-  std::array<Half, 2> halves_;
-  size_t turn_ = 0;
-};
 
 class CudaDevice final : public Device {
  public:
@@ -56,9 +28,11 @@ class CudaDevice final : public Device {
   void* allocate(size_t bytes) override { return gpu_->allocate(bytes); }
   void release(void* data, size_t bytes) override;
   Status upload(const void* host, void* data, size_t bytes) override;
+  Status fill(void* data, size_t bytes, const Write& write) override;
   Status download(const void* data, void* host, size_t bytes) override;
   std::shared_ptr<DeviceDownload> begin_download(const void* data,
                                                  size_t bytes) override;
+  std::unique_ptr<DeviceReader> make_reader() override;
   Status copy(const void* from, void* to, size_t bytes) override;
   std::shared_ptr<DeviceEvent> record() override;
   void wait_for(const DeviceEvent& event) override;
@@ -123,6 +97,7 @@ class CudaDevice final : public Device {
   explicit CudaDevice(std::shared_ptr<Gpu> gpu)
       : gpu_(std::move(gpu)),
         staging_(gpu_),
+        uploads_(gpu_),
         downloads_(gpu_),
         faults_(gpu_),
         timer_(gpu_),
@@ -141,6 +116,7 @@ class CudaDevice final : public Device {
   std::shared_ptr<Gpu> gpu_;
   CUstream stream_ = nullptr;
   Staging staging_;
+  Uploads uploads_;
   Downloads downloads_;
   Faults faults_;
   Timer timer_;

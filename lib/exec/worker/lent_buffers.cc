@@ -1,0 +1,57 @@
+#include "exec/worker/lent_buffers.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace gt::exec {
+
+std::shared_ptr<void> LentBuffers::lend(Buffer* buffer) {
+  reap();
+  for (size_t kept = kept_bytes();
+       kept > kFree && kept > pool_.used() - kept && wait_and_reap();
+       kept = kept_bytes()) {
+  }
+  lent_.push_back(buffer);
+  Pool::retain(buffer);
+  return {buffer, [returned = returned_](Buffer* given) {
+            const std::lock_guard lock(returned->mutex);
+            returned->buffers.push_back(given);
+            returned->changed.notify_one();
+          }};
+}
+
+// What would be free if it were not lent.
+size_t LentBuffers::kept_bytes() const {
+  size_t bytes = 0;
+  for (const Buffer* buffer : lent_) {
+    if (buffer->references == 1) bytes += class_bytes(buffer->size_class);
+  }
+  return bytes;
+}
+
+void LentBuffers::reap() {
+  if (lent_.empty()) return;
+  std::vector<Buffer*> buffers;
+  {
+    const std::lock_guard lock(returned_->mutex);
+    buffers = std::exchange(returned_->buffers, {});
+  }
+  for (Buffer* buffer : buffers) {
+    lent_.erase(std::find(lent_.begin(), lent_.end(), buffer));
+    pool_.drop(buffer);
+  }
+}
+
+bool LentBuffers::wait_and_reap() {
+  if (lent_.empty()) return false;
+  compute_.kick();
+  {
+    std::unique_lock lock(returned_->mutex);
+    returned_->changed.wait(lock,
+                            [this] { return !returned_->buffers.empty(); });
+  }
+  reap();
+  return true;
+}
+
+}  // namespace gt::exec

@@ -1,0 +1,194 @@
+#!/usr/bin/env bats
+# Saves go on beside what is computed: what is seen of them, and when.
+# shellcheck disable=SC2154 # run sets output and stderr
+
+load helper
+
+setup() {
+  cd "$BATS_TEST_TMPDIR" || return
+}
+
+teardown() {
+  [[ -z ${locker:-} ]] || kill "$locker" 2>/dev/null || true
+}
+
+# No safetensors file of this directory can be written until unlock_here.
+lock_here() {
+  mkfifo locked
+  (
+    exec 6<. 7>locked
+    flock 6
+    echo >&7
+    exec sleep 1000
+  ) &
+  locker=$!
+  read -r <locked
+}
+unlock_here() {
+  kill "$locker"
+  wait "$locker" || true
+  locker=
+}
+
+@test "what follows a save is computed before that is written, and printed behind it" {
+  lock_here
+  mkfifo in
+  gt-work <in >out 2>err &
+  local pid=$!
+  exec 5>in
+  printf '%s\n' 'x = ones f32[4]' 'print x' 'save x "m.safetensors:x"' \
+    'x = add x 1' 'print x' 'k = tensor i64[] 0' 'k = floordiv k k' >&5
+  # The line behind is told to have failed.
+  await 'division by zero' err
+  await '^x = tensor f32\[4\] 1 1 1 1$' out
+  [ "$(wc -l <out)" -eq 1 ]
+  [ ! -e m.safetensors ]
+  unlock_here
+  await '^x = tensor f32\[4\] 2 2 2 2$' out
+  [ -e m.safetensors ]
+  printf 'y = load "m.safetensors:x" f32[4]\nprint y\n' >&5
+  await '^y = tensor f32\[4\] 1 1 1 1$' out
+  exec 5>&-
+  wait $pid || [ $? -eq 1 ]
+}
+
+@test "a load of another file does not wait for a save" {
+  printf 'x = arange f32[4]\nsave x "x.npy"\n' | gt-work
+  lock_here
+  mkfifo in
+  gt-work <in >out 2>err &
+  local pid=$!
+  exec 5>in
+  printf '%s\n' 'x = ones f32[4]' 'save x "m.safetensors:x"' \
+    'y = load "x.npy" f32[4]' 'y = cast y i64' 'z = floordiv y y' >&5
+  await 'division by zero' err
+  [ ! -e m.safetensors ]
+  unlock_here
+  exec 5>&-
+  wait $pid || [ $? -eq 1 ]
+  [ -e m.safetensors ]
+}
+
+# versions ROUNDS SIZE: a program that saves a value in each round and then
+# changes it, most often where it lies; and one that prints what was saved.
+versions() {
+  local i
+  printf 'x = ones f32[%d]\n' "$2" >p.s
+  : >q.s
+  for ((i = 1; i <= $1; i++)); do
+    printf '%s\n' "save x \"$i.npy\"" "save x \"m.safetensors:x$i\"" \
+      'x = mul x 2' 'x = add x 1' >>p.s
+    printf '%s\n' "y = load \"$i.npy\" f32[$2]" "z = load \"m.safetensors:x$i\" f32[$2]" \
+      's = max y' 't = min z' 'print s' 'print t' >>q.s
+  done
+}
+
+# check_versions ROUNDS
+check_versions() {
+  gt-work q.s | awk '{ print $5 }' >got
+  awk -v n="$1" 'BEGIN { for (x = 1; n > 0; n--) { print x; print x; x = 2 * x + 1 } }' >wanted
+  cmp got wanted
+}
+
+@test "what is saved is what it was, whatever becomes of the name" {
+  versions 20 100000
+  gt-work p.s
+  check_versions 20
+  rm ./*.npy m.safetensors
+  # Values wait for memory that is being saved.
+  gt-work --memory 1M p.s
+  check_versions 20
+  rm ./*.npy m.safetensors
+  gt-route -n 2 p.s
+  check_versions 20
+}
+
+@test "fake device: what is saved is what it was, whatever becomes of the name" {
+  use_fake_device
+  local seed options
+  versions 20 5000
+  for options in '' --sync --graphs '--memory 60K'; do
+    for seed in 1 2 3; do
+      rm -f ./*.npy m.safetensors report
+      # shellcheck disable=SC2086 # words
+      GT_FAKE_SEED=$seed GT_FAKE_REPORT=report gt-work --backend cuda $options p.s
+      check_versions 20
+      grep "$all_given_back" report
+    done
+  done
+}
+
+@test "fake device: nothing waits for what is saved" {
+  use_fake_device
+  versions 20 5000
+  GT_FAKE_WAITS=waits GT_FAKE_PACE=50 gt-work --backend cuda p.s
+  check_versions 20
+  # But the thread that saves: for each of 40 values at most.
+  (($(<waits) <= 45))
+}
+
+@test "fake device: a call that fails as values are saved is told" {
+  use_fake_device
+  skip_if_sanitized 'a hundred runs'
+  {
+    echo 'x = ones f32[300000]'
+    for i in 1 2 3; do printf 'save x "%d.npy"\nx = add x 1\n' $i; done
+    echo 'print x as=x'
+  } | sed 's/print x/y = max x\nprint y/; s/ as=x//' >p.s
+  count_calls gt-work --backend cuda p.s
+  most_kept=13 calls_fail 1 2 gt-work --backend cuda p.s
+}
+
+@test "a save that fails is told by its line, and stops what is to fail fast" {
+  cat >p.s <<'END'
+x = ones f32[2]
+save x "no/x.npy"
+print x
+y = load "no/x.npy" f32[2]
+print y
+save x "m.safetensors:x"
+k = tensor i64[] 0
+w = floordiv k k
+save w "m.safetensors:x"
+z = load "m.safetensors:x" f32[2]
+print z
+save x "m.safetensors:x"
+z = load "m.safetensors:x" f32[2]
+print z
+END
+  run -1 --separate-stderr gt-work p.s
+  [ "${lines[0]}" = 'x = tensor f32[2] 1 1' ]
+  [[ ${lines[1]} == 'y = fail "p.s:4: load: no/x.npy was not saved: no: No such file '* ]]
+  [[ ${lines[2]} == 'z = fail "p.s:10: load: m.safetensors:x was not saved: p.s:8: floordiv: '* ]]
+  [ "${lines[3]}" = 'z = tensor f32[2] 1 1' ]
+  [[ $stderr == 'gt-work: p.s:2: save: no: No such file or directory'*'p.s:4: load: '* ]]
+  run -1 --separate-stderr gt-work --fail-fast p.s
+  [ -z "$output" ]
+  [ "$(grep -c '^gt-work' <<<"$stderr")" -eq 1 ]
+}
+
+@test "a trace has the time that a save took, on a queue of its own" {
+  printf 'x = ones f32[1000]\nsave x "x.npy"\ny = add x 1\nprint y as=z\n' >p.s
+  gt-work --trace t p.s >out
+  [ "$(awk -F '\t' '$3 == "save" { print $6, $5 }' t)" = 'save p.s:2' ]
+  awk -F '\t' '$3 == "save" && $2 <= $1 { exit 1 }' t
+  run -0 gt-log --summary t
+  [[ $output == *save* ]]
+}
+
+@test "of a run the log says that a line is done once what it saves is there" {
+  lock_here
+  mkfifo in
+  gt-route -n 1 --log run.log <in >out &
+  local pid=$!
+  exec 5>in
+  printf 'x = ones f32[4]\nsave x "m.safetensors:x"\ny = add x 1\n' >&5
+  await $'\tsend\t' run.log
+  sleep 0.5
+  run ! grep $'\t[23]\tdone\t' run.log
+  unlock_here
+  await $'\t3\tdone\t' run.log
+  [ -e m.safetensors ]
+  exec 5>&-
+  wait $pid
+}
