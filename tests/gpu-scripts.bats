@@ -71,7 +71,7 @@ END
   skip_if_sanitized 'it measures'
   run -0 "$GT_ROOT/scripts/bench-gpu" --fake -n 2 -o report
   valid report
-  [ "$(grep -c '"row": ' report)" -eq 8 ]
+  [ "$(grep -c '"row": ' report)" -eq 9 ]
   [ "$(grep -c '"word": "not judged"' report)" -eq 5 ]
   [ "$(grep -c '"not_measured": ' report)" -eq 4 ]
   [[ $output == *'GPT-2 124M step, bf16, 16x1024, s : llm.c '*'not measured: GT_BENCH_LLMC names no program'* ]]
