@@ -167,6 +167,18 @@ END
   [ "$(grep -c '^gt-work' <<<"$stderr")" -eq 1 ]
 }
 
+@test "a load finds that a save before it failed, however busy who saves is" {
+  {
+    printf '%s\n' 'x = ones f32[2000000]' 'k = tensor i64[] 0' 'w = floordiv k k'
+    for i in {1..20}; do
+      printf '%s\n' "save x \"$i.npy\"" "save w \"w$i.npy\"" \
+        "y = load \"w$i.npy\" i64[]" 'print y'
+    done
+  } >p.s
+  run -1 --separate-stderr gt-work p.s
+  [ "$(grep -c 'was not saved: p.s:3: floordiv: ' <<<"$output")" -eq 20 ]
+}
+
 @test "a trace has the time that a save took, on a queue of its own" {
   printf 'x = ones f32[1000]\nsave x "x.npy"\ny = add x 1\nprint y as=z\n' >p.s
   gt-work --trace t p.s >out

@@ -11,6 +11,7 @@ namespace gt::exec {
 namespace {
 
 constexpr char kEnd = '\0';
+constexpr uint64_t kNone = ~uint64_t{0};  // of an instruction
 
 uint64_t steady_now() {
   const auto now = std::chrono::steady_clock::now().time_since_epoch();
@@ -62,12 +63,16 @@ void Saves::begin(Order order) {
 }
 
 void Saves::fail(const std::string& path, const std::string& why) {
+  const std::string normal = normal_path(path);
   Lock lock(mutex_);
   if (work_.empty()) {
-    failed_[normal_path(path)] = why;
-  } else {
-    add({nullptr, path, why, ""}, lock);
+    failed_[normal] = why;
+    return;
   }
+  // Loads of the file wait for it, as for a save.
+  Work work{nullptr, normal, why, split_path(normal).file};
+  unwritten_[work.file].push_back(kNone);
+  add(std::move(work), lock);
 }
 
 void Saves::begin_settle() {
@@ -118,12 +123,12 @@ uint64_t Saves::settle_cost() const {
 
 uint64_t Saves::first_waiting() const {
   const Lock lock(mutex_);
-  uint64_t first = ~uint64_t{0};
+  uint64_t first = kNone;
   for (const auto& [file, saves] : unwritten_) {
     first = std::min(first, *std::min_element(saves.begin(), saves.end()));
   }
   for (const Failure& failure : failures_) first = std::min(first, failure.seq);
-  return first == ~uint64_t{0} ? 0 : first;
+  return first == kNone ? 0 : first;
 }
 
 std::vector<Saves::Failure> Saves::failures() {
@@ -167,7 +172,10 @@ void Saves::work_on(const Work& work) {
   }
   const Lock lock(mutex_);
   for (SavedFiles::Written& file : files) note(file);
-  if (!work.path.empty()) failed_[normal_path(work.path)] = work.why;
+  if (!work.path.empty()) {
+    failed_[work.path] = work.why;
+    count_written(work.file, kNone);
+  }
   if (work.save == nullptr) return;
   if (s.ok()) {
     // To know a path by all its spellings takes a look at the file system.

@@ -102,8 +102,8 @@ class Saves {
   // path; or else to write a file, or all of them ("").
   struct Work {
     std::unique_ptr<Order> save;
-    std::string path, why;
-    std::string file;  // normal_path()
+    std::string path, why;  // the former by normal_path(), as is
+    std::string file;
   };
   using Lock = std::unique_lock<std::mutex>;
   void add(Work work, Lock& lock);
