@@ -107,7 +107,7 @@ void Saves::settle(const std::string& file) {
   if (!unwritten_.contains(normal)) return;
   add({nullptr, "", "", normal}, lock);
   changed_.wait(lock, [this, &normal] {
-    return !unwritten_.contains(normal) || is_ending_;
+    return !unwritten_.contains(normal) || work_.empty() || is_ending_;
   });
 }
 
