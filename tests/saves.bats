@@ -118,6 +118,78 @@ check_versions() {
   done
 }
 
+# What is saved is not begun while it is not known whether its value was made.
+@test "fake device: a load behind a save finds it, whatever is not known yet" {
+  use_fake_device
+  printf 'x = full f32[2] 7\nsave x "b.npy"\n' | gt-work
+  cat >p.s <<'END'
+a = ones f32[200]
+i = tensor i64[1] 1
+g = take a i
+g = add g 1
+g = take g i
+x = full f32[2] 9
+save x "b.npy"
+y = load "b.npy" f32[2]
+print y
+save x "m.safetensors:x"
+j = floordiv i 0
+save j "m.safetensors:j"
+y = load "m.safetensors:j" i64[1]
+print y
+END
+  local seed options
+  for options in '' --graphs '--trace t'; do
+    for seed in 1 2 3; do
+      # shellcheck disable=SC2086 # words
+      GT_FAKE_PACE=3000 GT_FAKE_SEED=$seed \
+        run -1 --separate-stderr gt-work --backend cuda $options p.s
+      [ "${lines[0]}" = 'y = tensor f32[2] 9 9' ]
+      [[ ${lines[1]} == *'m.safetensors:j was not saved: p.s:11: floordiv: '* ]]
+    done
+  done
+}
+
+@test "tensors that come one by one do not cost a file each" {
+  type -P strace >/dev/null || skip 'strace is not installed'
+  local i
+  {
+    echo 'x = ones f32[200000]'
+    for i in {1..100}; do
+      printf 'save x "m.safetensors:x%d"\nx = add x 1\n' "$i"
+      sleep 0.002
+    done
+  } | strace -f -o calls -e trace=linkat,renameat,renameat2,rename,fsync gt-work
+  (($(grep -c linkat calls) <= 12))
+  printf 'x = load "m.safetensors:x100" f32[200000]\ns = max x\nprint s\n' |
+    gt-work | grep '^s = tensor f32\[\] 100$'
+}
+
+@test "results leave in their order among saves, however many they are" {
+  lock_here
+  mkfifo in
+  gt-work <in >out 2>err &
+  local pid=$! i
+  exec 5>in
+  printf '%s\n' 'x = ones f32[4]' 'print x' 'save x "a.npy"' 'print x' \
+    'y = ones f32[20000]' 'save x "m.safetensors:x"' >&5
+  # The first save is no longer waited for.
+  await '^x = .*' out
+  while (($(wc -l <out) < 2)); do sleep 0.05; done
+  for i in {1..5}; do echo 'print y'; done >&5
+  sleep 0.5
+  [ "$(wc -l <out)" -eq 2 ]
+  unlock_here
+  while (($(wc -l <out) < 7)); do sleep 0.05; done
+  [ -e m.safetensors ]
+  exec 5>&-
+  wait $pid
+  # More than is held waits for the saves.
+  printf '%s\n' 'x = ones f32[30000000]' 'y = ones f32[200000]' 'save x "big.npy"' \
+    'print y' | gt-work | { head -c 10; [[ -e big.npy ]] && echo there; cat >/dev/null; } >seen
+  grep there seen
+}
+
 @test "fake device: nothing waits for what is saved" {
   use_fake_device
   versions 20 5000

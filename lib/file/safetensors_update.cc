@@ -15,7 +15,6 @@ namespace gt {
 namespace {
 
 constexpr size_t kCopyChunk = size_t{1} << 20;  // bytes copied at a time
-constexpr double kBytesPerNano = 1;
 
 Result<SafetensorsHeader> read_old(const Fd& fd, const std::string& path) {
   if (!fd.ok()) return SafetensorsHeader{};
@@ -86,15 +85,11 @@ Result<std::unique_ptr<SafetensorsUpdate>> SafetensorsUpdate::make(
     return update->error(std::strerror(update->spool_.errno_value()));
   }
   update->spool_.hide();
-  for (const SafetensorsEntry& entry : header.value().tensors) {
-    update->old_bytes_ = std::max(update->old_bytes_, entry.end);
-  }
   return update;
 }
 
 bool SafetensorsUpdate::has(std::string_view tensor) const {
-  return std::any_of(entries_.begin(), entries_.end(),
-                     [tensor](const auto& e) { return e.name == tensor; });
+  return names_.contains(tensor);
 }
 
 Status SafetensorsUpdate::add(const std::string& tensor, const Type& type,
@@ -114,9 +109,7 @@ Status SafetensorsUpdate::add(const std::string& tensor, const Type& type,
   entries_.back().begin = spooled_;
   spooled_ += type.bytes();
   entries_.back().end = spooled_;
-  cost_ = static_cast<uint64_t>(
-      static_cast<double>(type.bytes() + std::exchange(old_bytes_, 0)) /
-      kBytesPerNano);
+  names_.insert(tensor);
   return ok_status();
 }
 

@@ -3,7 +3,9 @@
 // tensors, which replaces the old one. So many saves cost one rewrite.
 #pragma once
 
+#include <functional>
 #include <memory>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -27,10 +29,6 @@ class SafetensorsUpdate {
   // yet. On an error nothing is added.
   Status add(const std::string& tensor, const Type& type,
              const TensorBytes& bytes);
-  // An estimate, in nanoseconds, of the time that the last add() has added to
-  // what commit() will take. The first one's includes copying what the file
-  // already holds.
-  uint64_t cost_of_last() const { return cost_; }
 
   // Replaces the file by one with the new tensors and the other tensors of the
   // old file. The old file is read now, since another program may have written
@@ -58,8 +56,7 @@ class SafetensorsUpdate {
   Replacement spool_;   // the scratch file, with the new tensors' bytes
   size_t spooled_ = 0;  // bytes in it
   std::vector<SafetensorsEntry> entries_;  // the new tensors, placed in spool_
-  uint64_t cost_ = 0;
-  size_t old_bytes_ = 0;  // of the old file, until the first add() counts them
+  std::set<std::string, std::less<>> names_;  // theirs
 };
 
 }  // namespace gt

@@ -31,6 +31,9 @@ struct Argument {
   std::string_view text;  // as written; strings still quoted
 };
 
+// The argument of a load that says its first row.
+inline constexpr size_t kRowOfLoad = 2;
+
 // Reused from line to line. Its views point into the line, and into its op.
 class Call {
  public:

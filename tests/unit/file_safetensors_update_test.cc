@@ -150,25 +150,26 @@ TEST_F(SafetensorsTest, AWriteThatFailsLateIsToldByItsLine) {
   const float value = 1;
   for (const std::string name : {"a", "b"}) {
     exec::Saves::Order order;
-    order.line.line = "save " + name;
+    order.line.text = "save " + name;
     order.path = file + ":" + name;
     order.type = type;
     order.data = &value;
-    saves.begin(std::move(order));
+    saves.begin(saves.announce(order.path), order);
   }
   saves.read_all();
-  EXPECT_TRUE(saves.waiting());
+  EXPECT_EQ(saves.first_waiting(), 1U);
   EXPECT_EQ(files(), 0U);
   put("another program's");
   saves.settle();
-  const auto failures = saves.failures();
+  EXPECT_EQ(saves.first_waiting(), 1U);
+  const auto failures = saves.take_failures();
+  EXPECT_EQ(saves.first_waiting(), 3U);
   ASSERT_EQ(failures.size(), 1U);
-  EXPECT_EQ(failures[0].line, "save b");
-  EXPECT_NE(failures[0].error.message.find("is not a safetensors file"),
+  EXPECT_EQ(failures[0].line.text, "save b");
+  EXPECT_NE(failures[0].why.find("is not a safetensors file"),
             std::string::npos);
-  EXPECT_NE(saves.failure_of(file + ":a"), "");
-  EXPECT_EQ(saves.failure_of(file + ":c"), "");
-  EXPECT_FALSE(saves.waiting());
+  EXPECT_NE(saves.failures().of(file + ":a"), "");
+  EXPECT_EQ(saves.failures().of(file + ":c"), "");
   EXPECT_EQ(bytes(), "another program's");
   EXPECT_EQ(files(), 1U);
 }

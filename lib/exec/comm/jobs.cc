@@ -48,7 +48,7 @@ std::unique_ptr<Job> tell_saves_job(std::shared_ptr<ExchangeRun> run,
                                     std::string file) {
   return make_job(
       [run = std::move(run), file = std::move(file)](Executor& executor) {
-        const std::string failures = executor.saves().failures_in(file);
+        const std::string failures = executor.saves().failures().in(file);
         if (failures.empty()) return;
         run->shown[0].fault = std::make_shared<const std::string>(failures);
       });
@@ -59,10 +59,11 @@ std::unique_ptr<Job> take_saves_job(std::shared_ptr<ExchangeRun> run,
   return make_job(
       [run = std::move(run), file = std::move(file)](Executor& executor) {
         if (run->error) {  // the fence itself failed: nobody said anything
-          return executor.saves().lose(file, run->error->message);
+          return executor.saves().failures().lose(file, run->error->message);
         }
         const Fault& told = run->result_fault(0);
-        executor.saves().take_failures(file, told == nullptr ? "" : *told);
+        executor.saves().failures().take(file,
+                                            told == nullptr ? "" : *told);
       });
 }
 

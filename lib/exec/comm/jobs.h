@@ -21,7 +21,7 @@ std::unique_ptr<Job> adopt_job(std::shared_ptr<ExchangeRun> run,
                                std::vector<Value*> results);
 
 // For a fence about a file. The worker that saved to the file tells which saves
-// have failed (Saves::failures_in()), in the fault of the fence's value; those
+// have failed (SaveFailures::in()), in the fault of the fence's value; those
 // that the fence holds up take that.
 std::unique_ptr<Job> tell_saves_job(std::shared_ptr<ExchangeRun> run,
                                     std::string file);

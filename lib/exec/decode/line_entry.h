@@ -46,9 +46,6 @@ inline LineResult result_of(Registers& registers, std::string_view name) {
   return {id, registers[id].stamp.generation};
 }
 
-// The operand of a load that says its first row.
-inline constexpr size_t kRowOfLoad = 2;
-
 // What the entry of an exchange with other workers has besides: its operands
 // are what it shows, by export; its results are what it makes.
 struct LineExchange {

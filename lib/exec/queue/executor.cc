@@ -9,6 +9,8 @@ namespace {
 
 // A result waits for others to leave with, but not for longer than this work.
 constexpr uint64_t kMostHeld = 2'000'000;  // nanoseconds
+// So many bytes of results wait for saves; then the saves are waited for.
+constexpr size_t kMostHeldBytes = size_t{1} << 20;
 
 }  // namespace
 
@@ -16,7 +18,7 @@ Executor::Executor(Backend& backend, Saves& saves, Writer& out,
                    ReportSink reports, const ExecutorOptions& options)
     : backend_(backend),
       saves_(saves),
-      out_(out),
+      outlet_(out),
       reports_(std::move(reports)),
       fail_fast_(options.fail_fast),
       trace_(options.trace),
@@ -90,9 +92,9 @@ bool Executor::awaits(bool is_idle) {
 }
 
 bool Executor::awaits_saves() {
-  if (!has_output_ && !saves_.waiting()) return false;
+  if (!outlet_.holds()) return false;
   let_out();
-  return saves_.waiting();
+  return outlet_.holds();
 }
 
 // The queue is empty, and what has been given to the device, or is to be given
@@ -132,7 +134,7 @@ void Executor::idle() {
 }
 
 void Executor::settle() {
-  saves_.settle();
+  if (outlet_.holds()) saves_.settle();
   idle();
 }
 
@@ -141,41 +143,68 @@ void Executor::report_counts(bool was_written) {
   if (!text.empty()) reports_({{}, Exit::kDone, "", text});
 }
 
-void Executor::meets_save() {
+uint64_t Executor::meet_save(const std::string& path) {
   met_saves_.push_back(at());
-  if (saves_from_.load(std::memory_order_relaxed) != 0) return;
-  saves_from_.store(at(), std::memory_order_relaxed);
+  note_saves();
+  return saves_.announce(path);
 }
 
-// Those that have begun come before those that have not.
-void Executor::note_saved() {
-  uint64_t first = saves_.first_waiting();
-  if (first == 0 && !met_saves_.empty()) first = met_saves_.front();
-  if (first == saves_from_.exchange(first)) return;
-  if (saved_) saved_();
+void Executor::reach_save(uint64_t ticket) {
+  outlet_.meet(ticket, met_saves_.front());
+  met_saves_.pop_front();
+}
+
+// Those that were reached come before the others.
+void Executor::note_saves() {
+  uint64_t first = outlet_.first_seq();
+  if (!outlet_.holds() && !met_saves_.empty()) first = met_saves_.front();
+  if (first != saves_from_.exchange(first) && saved_) saved_();
 }
 
 void Executor::tell_failed_saves() {
-  for (const Saves::Failure& failure : saves_.failures()) {
-    const Error& error = failure.error;
+  if (!outlet_.holds()) return;
+  for (const Saves::Failure& failure : saves_.take_failures()) {
     if (loss() != nullptr) continue;  // which was told
-    report(failure.where, {"save: " + error.message, error.column},
-           failure.line, Exit::kFailed);
+    const ShownLine& line = failure.line;
+    report(line.where, {"save: " + failure.why, line.column}, line.text,
+           Exit::kFailed);
   }
 }
 
 void Executor::let_out() {
   tell_failed_saves();
-  if (saves_from_.load(std::memory_order_relaxed) != 0) note_saved();
-  if (saves_.waiting()) return;
+  outlet_.let_out(saves_.first_waiting());
+  check_output();
+  note_saves();
+  if (outlet_.holds()) return;
   has_output_ = false;
   held_cost_ = 0;
-  out_.flush();
-  check_output();
+}
+
+void Executor::wrote() {
+  has_output_ = true;
+  if (outlet_.held_bytes() < kMostHeldBytes) return;
+  saves_.settle();
+  let_out();
+}
+
+void Executor::expect_result(int64_t elements) {
+  constexpr int64_t kMany = kMostHeldBytes / 16;
+  if (elements > kMany && outlet_.holds()) settle();
+}
+
+// A load sees the saves before it, which may not have begun.
+void Executor::settle_before(const TaskRecord& task) {
+  if (met_saves_.empty() || task.recipe->loads.empty() ||
+      !saves_.expects(task.recipe->loads)) {
+    return;
+  }
+  ahead_.run_held();
+  ahead_.settle(true);
 }
 
 void Executor::check_output() {
-  if (out_.ok() || output_lost_) return;
+  if (outlet_.out().ok() || output_lost_) return;
   output_lost_ = true;
   status_ = worst(status_, Exit::kUsage);
   stopped_.store(true, std::memory_order_relaxed);
@@ -183,12 +212,13 @@ void Executor::check_output() {
             Exit::kUsage,
             "",
             std::string("gt-work: cannot write standard output: ") +
-                std::strerror(out_.errno_value()) + "\n"});
+                std::strerror(outlet_.out().errno_value()) + "\n"});
 }
 
 void Executor::run_task(TaskRecord& task) {
   if (has_output_) hold_output(task.recipe->cost);
   if (runs_ahead_) {
+    settle_before(task);
     if (loss() == nullptr) ahead_.run(task);
     return;
   }
@@ -197,12 +227,11 @@ void Executor::run_task(TaskRecord& task) {
       [this, &task](const Error& error) { return failure(task, error); });
 }
 
-// Saves that wait are written once what follows them has taken as long as that
-// will, so that it never takes more than half of the time.
 void Executor::hold_output(uint64_t cost) {
   held_cost_ += cost;
   if (held_cost_ < kMostHeld) return;
-  if (held_cost_ >= saves_.settle_cost()) saves_.begin_settle();
+  held_cost_ = 0;
+  saves_.begin_settle();
   let_out();
 }
 
@@ -256,7 +285,7 @@ void Executor::report(const Where& origin, const Error& error,
   if (!writes_reports_) {
     return reports_({origin.place(), status, space, std::move(text)});
   }
-  out_.write(to_string(ReportMark{status, space, std::move(text)}) + "\n");
+  out().write(to_string(ReportMark{status, space, std::move(text)}) + "\n");
   wrote();
 }
 

@@ -25,6 +25,7 @@
 #include "base/writer.h"
 #include "exec/backend/backend.h"
 #include "exec/queue/interpreter.h"
+#include "exec/queue/outlet.h"
 #include "exec/queue/queue.h"
 #include "exec/queue/report.h"
 #include "exec/queue/runs_ahead.h"
@@ -139,15 +140,18 @@ class Executor final : public Queue::Handler {
   Saves& saves() { return saves_; }
   Trace* trace() { return trace_; }
   Meter& meter() { return meter_; }
-  Writer& out() { return out_; }
+  // Where results are written.
+  Writer& out() { return outlet_.writer(); }
   std::vector<char>& scratch() { return scratch_; }
   // To be called when a print was written or a save has begun. Both leave when
-  // the queue is idle, or before much more is computed: a result that is behind
-  // a save once that is written, so that who reads it finds the file.
-  void wrote() { has_output_ = true; }
-  // To be called when the queue has come to a save, and once that has begun.
-  void meets_save();
-  void has_begun_save() { met_saves_.pop_front(); }
+  // the queue is idle, or before much more is computed.
+  void wrote();
+  // To be called when the queue has come to a save to the path, which gets a
+  // ticket; and once all before it is settled, when it is begun or dropped.
+  uint64_t meet_save(const std::string& path);
+  void reach_save(uint64_t ticket);
+  // A result of so many elements comes, which would be much to hold.
+  void expect_result(int64_t elements);
   // Of instructions that have run up to one of that number: up to which it is
   // also known whether what they save is written.
   uint64_t settled_up_to(uint64_t seq) const {
@@ -156,8 +160,7 @@ class Executor final : public Queue::Handler {
   }
   // From now on it is called whenever more of that is known.
   void when_saved(std::function<void()> call) { saved_ = std::move(call); }
-  // Lets results leave, unless saves before them are not written yet; says why
-  // saves have failed.
+  // Lets results leave that no save keeps; says why saves have failed.
   void let_out();
   // Waits until all saves so far are written, and lets results leave.
   void settle();
@@ -197,14 +200,15 @@ class Executor final : public Queue::Handler {
   bool awaits_device(bool is_idle);
   bool awaits_saves();
   void tell_failed_saves();
-  void note_saved();
+  void note_saves();
+  void settle_before(const TaskRecord& task);
   void run_traced(TaskRecord& task);
   void run_metered(TaskRecord& task);
   Fault failure(const TaskRecord& task, const Error& error);
 
   Backend& backend_;
   Saves& saves_;
-  Writer& out_;
+  Outlet outlet_;
   ReportSink reports_;
   bool fail_fast_;
   Trace* trace_;
@@ -219,7 +223,7 @@ class Executor final : public Queue::Handler {
   bool output_lost_ = false;
   bool writes_reports_ = false;
   bool has_output_ = false;         // not flushed
-  std::deque<uint64_t> met_saves_;  // the instructions of those not begun
+  std::deque<uint64_t> met_saves_;  // the instructions of those not reached
   std::function<void()> saved_;
   uint64_t held_cost_ = 0;  // of what ran since it was written
   Exit status_ = Exit::kDone;

@@ -29,7 +29,7 @@ namespace {
 
 class PrintJob final : public Job {
  public:
-  PrintJob(Saves::Failure line, std::string name, const Type& type,
+  PrintJob(ShownLine line, std::string name, const Type& type,
            const Value& value)
       : line_(std::move(line)),
         name_(std::move(name)),
@@ -48,6 +48,7 @@ class PrintJob final : public Job {
   template <typename Read>
   void print(Executor& executor, const Read& read) {
     if (executor.stopped()) return;
+    executor.expect_result(type_.elements());
     if (const Fault fault = fault_of(executor, value_)) {
       write_failure(executor.out(), name_, *fault);
     } else if (const Result<const void*> data = read(); data.ok()) {
@@ -57,14 +58,14 @@ class PrintJob final : public Job {
     } else {
       write_failure(executor.out(), name_, data.error().message);
       executor.report(line_.where,
-                      {"print: " + data.error().message, line_.error.column},
-                      line_.line, Exit::kFailed);
+                      {"print: " + data.error().message, line_.column},
+                      line_.text, Exit::kFailed);
     }
     executor.wrote();
     executor.check_output();
   }
 
-  Saves::Failure line_;
+  ShownLine line_;
   std::string name_;
   Type type_;
   const Value& value_;
@@ -106,7 +107,7 @@ class TracedJob final : public Job {
 
 }  // namespace
 
-std::unique_ptr<Job> print_job(Saves::Failure line, std::string name,
+std::unique_ptr<Job> print_job(ShownLine line, std::string name,
                                const Type& type, const Value& value) {
   return std::make_unique<PrintJob>(std::move(line), std::move(name), type,
                                     value);
@@ -126,32 +127,34 @@ std::unique_ptr<Job> print_failure_job(std::string name, std::string message) {
 
 namespace {
 
-// What is done once it is known whether the value was made.
-void begin_save(Executor& executor, Saves::Order order, const Value& value) {
-  if (executor.stopped()) return;
-  executor.let_out();  // what was printed before
+// Once it is known whether the value was made. Where nobody reads values beside
+// the queue, its bytes are copied here.
+void begin_save(Executor& executor, uint64_t ticket, Saves::Order order,
+                const Value& value) {
   Saves& saves = executor.saves();
-  if (const Fault fault = fault_of(executor, value)) {
-    return saves.fail(order.path, *fault);
+  executor.reach_save(ticket);
+  if (executor.stopped() || !executor.backend().device().has_data()) {
+    return saves.drop(ticket);
   }
-  if (!executor.backend().device().has_data()) return;
+  if (const Fault fault = fault_of(executor, value)) {
+    return saves.fail(ticket, order.path, *fault);
+  }
   order.data = value.data;
-  const bool is_read_here = !saves.has_reader();
-  if (is_read_here) {
+  if (!saves.has_reader()) {
     const auto data = view(executor, order.type, value);
     if (!data.ok()) {
-      saves.fail(order.path, data.error().message);
+      saves.fail(ticket, order.path, data.error().message);
       if (executor.loss() != nullptr) return;
-      const Saves::Failure& line = order.line;
-      return executor.report(
-          line.where, {"save: " + data.error().message, line.error.column},
-          line.line, Exit::kFailed);
+      const ShownLine& line = order.line;
+      return executor.report(line.where,
+                             {"save: " + data.error().message, line.column},
+                             line.text, Exit::kFailed);
     }
     order.data = data.value();
   }
-  saves.begin(std::move(order));
+  saves.begin(ticket, std::move(order));
   executor.wrote();
-  if (!is_read_here && !executor.looks_at_each()) return;
+  if (saves.has_reader() && !executor.looks_at_each()) return;
   saves.read_all();
   executor.let_out();
 }
@@ -162,13 +165,11 @@ std::unique_ptr<Job> save_job(Saves::Order order, const Value& value) {
   return make_job(
       [order = std::move(order), &value](Executor& executor) mutable {
         if (executor.stopped()) return;
-        executor.meets_save();
-        order.line.seq = executor.at();
+        const uint64_t ticket = executor.meet_save(order.path);
         order.made = executor.backend().device().record();
         executor.runs_ahead().after(
-            [&executor, order = std::move(order), &value]() mutable {
-              begin_save(executor, std::move(order), value);
-              executor.has_begun_save();
+            [&executor, ticket, order = std::move(order), &value]() mutable {
+              begin_save(executor, ticket, std::move(order), value);
             });
       },
       Job::When::kAtOnce);
@@ -177,7 +178,10 @@ std::unique_ptr<Job> save_job(Saves::Order order, const Value& value) {
 std::unique_ptr<Job> save_failure_job(std::string path, std::string message) {
   return make_job([path = std::move(path),
                    message = std::move(message)](Executor& executor) {
-    if (!executor.stopped()) executor.saves().fail(path, message);
+    if (executor.stopped()) return;
+    const uint64_t ticket = executor.meet_save(path);
+    executor.reach_save(ticket);
+    executor.saves().fail(ticket, path, message);
   });
 }
 
@@ -194,12 +198,6 @@ std::unique_ptr<Job> release_job(std::unique_ptr<Value> value, size_t bytes) {
 
 std::unique_ptr<Job> flush_job() {
   return make_job([](Executor& executor) { executor.settle(); });
-}
-
-std::unique_ptr<Job> settle_job() {
-  return make_job([](Executor& executor) {
-    if (executor.saves().waiting()) executor.settle();
-  });
 }
 
 std::unique_ptr<Job> sync_job(std::string line) {

@@ -16,7 +16,7 @@ std::unique_ptr<Job> report_job(const Where& origin, Error error,
 // Writes the result of a print: "name = tensor ...", or "name = fail ..." for a
 // value with a fault. `line` is the line that prints, for the report if the
 // value cannot be read.
-std::unique_ptr<Job> print_job(Saves::Failure line, std::string name,
+std::unique_ptr<Job> print_job(ShownLine line, std::string name,
                                const Type& type, const Value& value);
 std::unique_ptr<Job> print_failure_job(std::string name, std::string message);
 // Begins to save a value (storage/saves.h). The job fills in where the value
@@ -29,8 +29,6 @@ std::unique_ptr<Job> save_failure_job(std::string path, std::string message);
 std::unique_ptr<Job> release_job(std::unique_ptr<Value> value, size_t bytes);
 // Writes out results and saves that wait; notices a lost standard output.
 std::unique_ptr<Job> flush_job();
-// The same if saves wait.
-std::unique_ptr<Job> settle_job();
 // Writes out what waits, and then the line, without its LF, as a result.
 std::unique_ptr<Job> sync_job(std::string line);
 // Calls `call` on the queue's thread.

@@ -4,6 +4,7 @@
 
 #include "exec/recipe/draft.h"
 #include "exec/storage/load.h"
+#include "file/stored.h"
 #include "ops/step_values.h"
 #include "ops/table.h"
 #include "ops/text.h"
@@ -116,6 +117,7 @@ class Builder {
   std::unique_ptr<Kernel> prepare(const Call& call) {
     if (call.op->row->statement == Statement::kLoad &&
         context_.backend.device().has_data()) {
+      recipe_.loads = split_path(unquote(call.arguments[0].text)).file;
       return make_load_kernel(call, context_.saves, context_.backend.device());
     }
     return context_.backend.prepare(call);

@@ -80,6 +80,7 @@ struct Recipe {
   // A kernel was made for a number of the line, such as a size, so lines with
   // another number cannot share the recipe.
   bool is_exact = false;
+  std::string loads;  // the file that it reads, or ""
   uint64_t cost = 0;  // nanoseconds, roughly
   double flops = 0;
   // Bytes and operations of the line as the op table counts them, whatever its

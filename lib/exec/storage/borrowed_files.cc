@@ -21,9 +21,10 @@ Error about(const std::string& path, const std::string& why) {
 
 }  // namespace
 
-Result<net::FileCaller*> BorrowedFiles::caller_of(const RemotePath& at) {
-  const auto known = callers_.find(at.endpoint);
-  if (known != callers_.end()) return known->second.get();
+Result<net::FileCaller*> BorrowedFiles::caller_of(const RemotePath& at,
+                                                  Callers& callers) {
+  const auto known = callers.by_endpoint.find(at.endpoint);
+  if (known != callers.by_endpoint.end()) return known->second.get();
   const bool may = !options_.endpoints ||
                    std::ranges::find(*options_.endpoints, at.endpoint) !=
                        options_.endpoints->end();
@@ -44,9 +45,13 @@ Result<net::FileCaller*> BorrowedFiles::caller_of(const RemotePath& at) {
     if (!numbers.ok()) return numbers.error();
     options.identity.endpoint = std::move(numbers.value());
   }
-  if (context_ == nullptr) context_ = std::make_unique<net::Context>();
+  {
+    const std::lock_guard lock(context_mutex_);
+    if (context_ == nullptr) context_ = std::make_unique<net::Context>();
+  }
   auto caller = std::make_unique<net::FileCaller>(*context_, options);
-  return callers_.emplace(at.endpoint, std::move(caller)).first->second.get();
+  return callers.by_endpoint.emplace(at.endpoint, std::move(caller))
+      .first->second.get();
 }
 
 const BorrowedFiles::Copy* BorrowedFiles::find(const std::string& path,
@@ -75,9 +80,9 @@ void BorrowedFiles::keep(Copy copy) {
 Result<Fd> BorrowedFiles::open(const std::string& path, std::string& version,
                                bool* is_missing) {
   constexpr int kMostTimes = 10;
-  const std::lock_guard lock(mutex_);
+  const std::lock_guard lock(opening_.mutex);
   const RemotePath at = split_remote(path);
-  const auto found = caller_of(at);
+  const auto found = caller_of(at, opening_);
   if (!found.ok()) return about(path, found.error().message);
   net::FileCaller& caller = *found.value();
   for (int i = 0; i < kMostTimes; ++i) {
@@ -113,9 +118,9 @@ Result<Fd> BorrowedFiles::open(const std::string& path, std::string& version,
 Status BorrowedFiles::store(const std::string& path, int fd,
                             const std::string& over, bool& is_overtaken) {
   is_overtaken = false;
-  const std::lock_guard lock(mutex_);
+  const std::lock_guard lock(storing_.mutex);
   const RemotePath at = split_remote(path);
-  const auto caller = caller_of(at);
+  const auto caller = caller_of(at, storing_);
   if (!caller.ok()) return caller.error();
   struct stat info {};
   if (::fstat(fd, &info) != 0) return Error{std::strerror(errno)};

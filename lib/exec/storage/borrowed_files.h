@@ -5,7 +5,7 @@
 // loads some rows of it at each step fetches it once; each load asks whether it
 // is the same. Kept are at most 64 files and 4 GiB, in files without a name in
 // $TMPDIR or /tmp; the one that was used least recently goes first. Loads and
-// saves may call from threads of their own: one waits for the other.
+// saves call from threads of their own: what is stored keeps no load waiting.
 #pragma once
 
 #include <list>
@@ -52,14 +52,20 @@ class BorrowedFiles : public RemoteFiles {
     Fd fd;
     uint64_t size = 0;
   };
-  Result<net::FileCaller*> caller_of(const RemotePath& at);
+  // Those who call for one purpose, one at a time.
+  struct Callers {
+    std::mutex mutex;  // guards these, and whom they call
+    std::map<std::string, std::unique_ptr<net::FileCaller>> by_endpoint;
+  };
+  Result<net::FileCaller*> caller_of(const RemotePath& at, Callers& callers);
   const Copy* find(const std::string& path, const std::string& version);
   void keep(Copy copy);
 
-  BorrowedFilesOptions options_;
-  std::mutex mutex_;                       // guards what follows
+  const BorrowedFilesOptions options_;
+  std::mutex context_mutex_;
   std::unique_ptr<net::Context> context_;  // made when it is needed
-  std::map<std::string, std::unique_ptr<net::FileCaller>> callers_;
+  Callers storing_;
+  Callers opening_;         // whose mutex guards what follows, too
   std::list<Copy> copies_;  // the last used first
   uint64_t bytes_ = 0;      // of all copies
 };

@@ -22,16 +22,16 @@ class LoadKernel final : public Kernel {
         path_(unquote(call.arguments[0].text)),
         type_(call.results[0]),
         part_(part_of(call).value()) {
-    if (call.arguments.size() <= 2) return;
-    row_ = call.type(2).dtype;
-    row_is_literal_ = call.arguments[2].literal;
+    if (call.arguments.size() <= kRowOfLoad) return;
+    row_ = call.type(kRowOfLoad).dtype;
+    row_is_literal_ = call.arguments[kRowOfLoad].literal;
   }
 
   Status run(std::span<const void* const> in,
              std::span<void* const> out) override {
     const StoredPath parts = split_path(path_);
     saves_.settle(parts.file);
-    if (const std::string why = saves_.failure_of(path_); !why.empty()) {
+    if (const std::string why = saves_.failures().of(path_); !why.empty()) {
       return Error{path_ + " was not saved: " + why};
     }
     const auto fd = saves_.files().open(parts.file);
@@ -51,11 +51,11 @@ class LoadKernel final : public Kernel {
 
  private:
   Result<int64_t> row(std::span<const void* const> in) const {
-    if (in.size() < 3 || in[2] == nullptr) return 0;
+    if (in.size() <= kRowOfLoad || in[kRowOfLoad] == nullptr) return 0;
     std::array<char, sizeof(int64_t)> bytes{};
     if (row_is_literal_) {
-      std::memcpy(bytes.data(), in[2], size_of(row_));
-    } else if (Status s = device_.download(in[2], bytes.data(), size_of(row_));
+      std::memcpy(bytes.data(), in[kRowOfLoad], size_of(row_));
+    } else if (Status s = device_.download(in[kRowOfLoad], bytes.data(), size_of(row_));
                !s.ok()) {
       return s.error();
     }

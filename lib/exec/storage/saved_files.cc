@@ -1,27 +1,43 @@
 #include "exec/storage/saved_files.h"
 
+#include <exception>
 #include <utility>
 
 #include "file/npy_write.h"
-#include "file/stored.h"
 
 namespace gt::exec {
+namespace {
 
-Status SavedFiles::save(const std::string& file, const std::string& path,
-                        const Type& type, const TensorBytes& bytes,
-                        const Failure& line, std::vector<Written>& written) {
-  const StoredPath parts = split_path(path);
-  if (parts.in_safetensors) {
-    return save_to(file, parts, type, bytes, line, written);
+// What a library throws, or that memory is short, fails the files alone.
+template <typename Call>
+Status caught(const std::string& path, const Call& call) {
+  try {
+    return call();
+  } catch (const std::exception& e) {
+    return Error{path + ": " + e.what()};
   }
-  Status s = save_npy(files_, path, type, bytes);
-  if (s.ok()) written.push_back({file, {{path, line.seq}}, ok_status(), line});
-  return s;
+}
+
+}  // namespace
+
+Status SavedFiles::save(const std::string& file, const Save& save,
+                        const Type& type, const TensorBytes& bytes,
+                        std::vector<Written>& written) {
+  return caught(save.path, [&]() -> Status {
+    const StoredPath path = split_path(save.path);
+    if (path.in_safetensors) {
+      return save_to(file, path, save, type, bytes, written);
+    }
+    Status s = save_npy(files_, save.path, type, bytes);
+    if (s.ok()) written.push_back({file, {save}, ok_status()});
+    return s;
+  });
 }
 
 Status SavedFiles::save_to(const std::string& file, const StoredPath& path,
-                           const Type& type, const TensorBytes& bytes,
-                           const Failure& line, std::vector<Written>& written) {
+                           const Save& save, const Type& type,
+                           const TensorBytes& bytes,
+                           std::vector<Written>& written) {
   size_t i = 0;
   while (i < waiting_.size() && waiting_[i].to_be.file != file) ++i;
   if (i < waiting_.size() && waiting_[i].update->has(path.tensor)) {
@@ -33,27 +49,25 @@ Status SavedFiles::save_to(const std::string& file, const StoredPath& path,
     auto update = SafetensorsUpdate::make(files_, path.file);
     if (!update.ok()) return update.error();
     i = waiting_.size();
-    waiting_.push_back(
-        {std::move(update.value()), 0, {file, {}, ok_status(), line}});
+    waiting_.push_back({std::move(update.value()), {file, {}, ok_status()}});
   }
   Waiting& waiting = waiting_[i];
-  if (Status s = waiting.update->add(path.tensor, type, bytes); !s.ok()) {
-    if (waiting.to_be.saves.empty()) waiting_.pop_back();
-    return s;
+  Status s = waiting.update->add(path.tensor, type, bytes);
+  if (s.ok()) {
+    waiting.to_be.saves.push_back(save);
+  } else if (waiting.to_be.saves.empty()) {
+    waiting_.pop_back();
   }
-  waiting.cost += waiting.update->cost_of_last();
-  waiting.to_be.saves.push_back({path.file + ":" + path.tensor, line.seq});
-  waiting.to_be.last = line;
-  return ok_status();
+  return s;
 }
 
 SavedFiles::Written SavedFiles::write_one(size_t i) {
   Waiting waiting = std::move(waiting_[i]);
   waiting_.erase(waiting_.begin() + static_cast<ptrdiff_t>(i));
-  Written& out = waiting.to_be;
-  out.status = waiting.update->commit(files_);
-  if (!out.status.ok()) out.last.error.message = out.status.error().message;
-  return std::move(out);
+  waiting.to_be.status =
+      caught(waiting.to_be.file,
+             [this, &waiting] { return waiting.update->commit(files_); });
+  return std::move(waiting.to_be);
 }
 
 void SavedFiles::write(const std::string& file, std::vector<Written>& written) {
@@ -64,12 +78,6 @@ void SavedFiles::write(const std::string& file, std::vector<Written>& written) {
       ++i;
     }
   }
-}
-
-uint64_t SavedFiles::cost() const {
-  uint64_t cost = 0;
-  for (const Waiting& waiting : waiting_) cost += waiting.cost;
-  return cost;
 }
 
 }  // namespace gt::exec

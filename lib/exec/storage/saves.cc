@@ -1,7 +1,6 @@
 #include "exec/storage/saves.h"
 
 #include <algorithm>
-#include <chrono>
 #include <system_error>
 #include <utility>
 
@@ -10,18 +9,19 @@
 namespace gt::exec {
 namespace {
 
-constexpr char kEnd = '\0';
-constexpr uint64_t kNone = ~uint64_t{0};  // of an instruction
-
 uint64_t steady_now() {
   const auto now = std::chrono::steady_clock::now().time_since_epoch();
   return static_cast<uint64_t>(
       std::chrono::duration_cast<std::chrono::nanoseconds>(now).count());
 }
 
-}  // namespace
+void drop_one(std::unordered_map<std::string, size_t>& counts,
+              const std::string& file) {
+  const auto it = counts.find(file);
+  if (it != counts.end() && --it->second == 0) counts.erase(it);
+}
 
-Saves::Saves(Files files) : files_(std::move(files)), saved_(files_) {}
+}  // namespace
 
 void Saves::set_reader(std::unique_ptr<DeviceReader> reader) {
   reader_ = std::move(reader);
@@ -34,6 +34,10 @@ void Saves::end() {
   }
   changed_.notify_all();
   if (thread_.joinable()) thread_.join();
+  const Lock lock(mutex_);
+  work_.clear();
+  unwritten_.clear();
+  begun_.clear();
 }
 
 // ---- what is to be done -----------------------------------------------------
@@ -52,98 +56,126 @@ void Saves::add(Work work, Lock& lock) {
   changed_.notify_all();
 }
 
-void Saves::begin(Order order) {
-  Work work;
-  work.file = split_path(normal_path(order.path)).file;
-  work.save = std::make_unique<Order>(std::move(order));
+uint64_t Saves::announce(const std::string& path) {
+  std::string file = split_path(normal_path(path)).file;
+  const Lock lock(mutex_);
+  ++announced_[file];
+  unwritten_.emplace(++last_ticket_, std::move(file));
+  return last_ticket_;
+}
+
+// Its file.
+std::string Saves::begun(uint64_t ticket) {
+  std::string file = unwritten_.at(ticket);
+  drop_one(announced_, file);
+  ++begun_[file];
+  return file;
+}
+
+void Saves::begin(uint64_t ticket, Order order) {
   Lock lock(mutex_);
-  unwritten_[work.file].push_back(work.save->line.seq);
-  settles_ = false;
+  if (is_ending_) return;
+  Work work;
+  work.kind = Work::Kind::kSave;
+  work.ticket = ticket;
+  work.file = begun(ticket);
+  work.order = std::make_unique<Order>(std::move(order));
   add(std::move(work), lock);
 }
 
-void Saves::fail(const std::string& path, const std::string& why) {
-  const std::string normal = normal_path(path);
+void Saves::drop(uint64_t ticket) {
+  const Lock lock(mutex_);
+  if (is_ending_) return;
+  begun(ticket);
+  finish(ticket);
+}
+
+// In its turn: a save to the path may come before it.
+void Saves::fail(uint64_t ticket, const std::string& path,
+                 const std::string& why) {
   Lock lock(mutex_);
-  if (work_.empty()) {
-    failed_[normal] = why;
-    return;
-  }
-  // Loads of the file wait for it, as for a save.
-  Work work{nullptr, normal, why, split_path(normal).file};
-  unwritten_[work.file].push_back(kNone);
+  if (is_ending_) return;
+  Work work;
+  work.kind = Work::Kind::kFail;
+  work.ticket = ticket;
+  work.file = begun(ticket);
+  work.path = path;
+  work.why = why;
   add(std::move(work), lock);
+}
+
+bool Saves::expects(const std::string& file) const {
+  {
+    const Lock lock(mutex_);
+    if (announced_.empty()) return false;
+  }
+  const std::string normal = normal_path(file);
+  const Lock lock(mutex_);
+  return announced_.contains(normal);
 }
 
 void Saves::begin_settle() {
-  Lock lock(mutex_);
-  if (settles_ || unwritten_.empty()) return;
+  const Lock lock(mutex_);
+  if (settles_ || begun_.empty()) return;
   settles_ = true;
-  add({}, lock);
-}
-
-// For all that there is to do.
-void Saves::wait(Lock& lock) {
-  changed_.wait(lock, [this] { return work_.empty() || is_ending_; });
-}
-
-void Saves::read_all() {
-  Lock lock(mutex_);
-  wait(lock);
+  changed_.notify_all();
 }
 
 void Saves::settle() {
-  begin_settle();
-  read_all();
+  Lock lock(mutex_);
+  if (begun_.empty()) return;
+  add({}, lock);
+  changed_.wait(lock, [this] { return begun_.empty() || is_ending_; });
 }
 
 void Saves::settle(const std::string& file) {
   {
     const Lock lock(mutex_);
-    if (unwritten_.empty()) return;
+    if (begun_.empty()) return;
   }
-  const std::string normal = normal_path(file);
+  Work work;
+  work.file = normal_path(file);
+  const std::string normal = work.file;
   Lock lock(mutex_);
-  if (!unwritten_.contains(normal)) return;
-  add({nullptr, "", "", normal}, lock);
+  if (!begun_.contains(normal)) return;
+  add(std::move(work), lock);
   changed_.wait(lock, [this, &normal] {
-    return !unwritten_.contains(normal) || work_.empty() || is_ending_;
+    return !begun_.contains(normal) || is_ending_;
   });
 }
 
-bool Saves::waiting() const {
-  const Lock lock(mutex_);
-  return !work_.empty() || !unwritten_.empty() || !failures_.empty();
-}
-
-uint64_t Saves::settle_cost() const {
-  const Lock lock(mutex_);
-  return settle_cost_;
+void Saves::read_all() {
+  Lock lock(mutex_);
+  changed_.wait(lock, [this] { return work_.empty() || is_ending_; });
 }
 
 uint64_t Saves::first_waiting() const {
   const Lock lock(mutex_);
-  uint64_t first = kNone;
-  for (const auto& [file, saves] : unwritten_) {
-    first = std::min(first, *std::min_element(saves.begin(), saves.end()));
-  }
-  for (const Failure& failure : failures_) first = std::min(first, failure.seq);
-  return first == kNone ? 0 : first;
+  uint64_t first =
+      unwritten_.empty() ? last_ticket_ + 1 : unwritten_.begin()->first;
+  for (const Failure& f : told_later_) first = std::min(first, f.ticket);
+  return first;
 }
 
-std::vector<Saves::Failure> Saves::failures() {
+std::vector<Saves::Failure> Saves::take_failures() {
   const Lock lock(mutex_);
-  return std::exchange(failures_, {});
+  return std::exchange(told_later_, {});
 }
 
 // ---- the thread -------------------------------------------------------------
 
 void Saves::run() {
   Lock lock(mutex_);
-  for (;;) {
-    changed_.wait(lock, [this] { return !work_.empty() || is_ending_; });
-    if (is_ending_) return work_.clear();
-    do_first(lock);
+  while (!is_ending_) {
+    if (!work_.empty()) {
+      do_first(lock);
+    } else if (!settles_) {
+      changed_.wait(lock);
+    } else if (Clock::now() < settles_from_) {
+      changed_.wait_until(lock, settles_from_);
+    } else {
+      write_all(lock);
+    }
   }
 }
 
@@ -153,54 +185,65 @@ void Saves::do_first(Lock& lock) {
   work_on(work);
   lock.lock();
   work_.pop_front();
-  settle_cost_ = saved_.cost();
+  changed_.notify_all();
+}
+
+// As long as that takes it is not done again, so that of tensors which come one
+// by one each does not cost a file.
+void Saves::write_all(Lock& lock) {
+  settles_ = false;
+  lock.unlock();
+  const auto start = Clock::now();
+  work_on({});
+  const auto end = Clock::now();
+  lock.lock();
+  settles_from_ = end + (end - start);
   changed_.notify_all();
 }
 
 void Saves::work_on(const Work& work) {
   std::vector<SavedFiles::Written> files;
   Status s = ok_status();
-  if (work.save != nullptr) {
-    const Order& order = *work.save;
-    const uint64_t start = order.trace == nullptr ? 0 : steady_now();
+  if (work.kind == Work::Kind::kSave) {
     s = save(work, files);
-    if (order.trace != nullptr) {
-      order.trace->add(*order.row, order.line.where.line, start, steady_now());
-    }
-  } else if (work.path.empty()) {
+  } else if (work.kind == Work::Kind::kFail) {
+    failures_.note(work.path, work.why);
+  } else {
     saved_.write(work.file, files);
   }
+  for (const SavedFiles::Written& file : files) {
+    if (file.status.ok()) continue;
+    for (const SavedFiles::Save& one : file.saves) {
+      failures_.note(one.path, file.status.error().message);
+    }
+  }
+  // What was written first may have been of the same path.
+  if (!s.ok()) {
+    failures_.note(work.order->path, s.error().message);
+  } else if (work.order != nullptr) {
+    failures_.forgive(work.order->path);
+  }
   const Lock lock(mutex_);
-  for (SavedFiles::Written& file : files) note(file);
-  if (!work.path.empty()) {
-    failed_[work.path] = work.why;
-    count_written(work.file, kNone);
+  for (const SavedFiles::Written& file : files) note(file);
+  if (!s.ok()) {
+    told_later_.push_back({work.order->line, s.error().message, work.ticket});
   }
-  if (work.save == nullptr) return;
-  if (s.ok()) {
-    // To know a path by all its spellings takes a look at the file system.
-    if (!failed_.empty()) forgive(normal_path(work.save->path));
-    return;
-  }
-  Failure failure = work.save->line;
-  failure.error.message = s.error().message;
-  failures_.push_back(std::move(failure));
-  failed_[normal_path(work.save->path)] = s.error().message;
-  count_written(work.file, work.save->line.seq);
+  if (!s.ok() || work.kind == Work::Kind::kFail) finish(work.ticket);
 }
 
-// What a library throws, or that memory is short, fails the save alone.
 Status Saves::save(const Work& work, std::vector<SavedFiles::Written>& files) {
-  const Order& order = *work.save;
-  const TensorBytes bytes([this, &order](const TensorBytes::Take& take) {
-    return read(order, take);
-  });
-  try {
-    return saved_.save(work.file, order.path, order.type, bytes, order.line,
-                       files);
-  } catch (const std::exception& e) {
-    return Error{order.path + ": " + e.what()};
+  const Order& order = *work.order;
+  const uint64_t start = order.trace == nullptr ? 0 : steady_now();
+  Status s = saved_.save(
+      work.file, {order.path, work.ticket, order.line}, order.type,
+      TensorBytes([this, &order](const TensorBytes::Take& take) {
+        return read(order, take);
+      }),
+      files);
+  if (order.trace != nullptr) {
+    order.trace->add(*order.row, order.line.where.line, start, steady_now());
   }
+  return s;
 }
 
 Status Saves::read(const Order& order, const TensorBytes::Take& take) {
@@ -209,93 +252,20 @@ Status Saves::read(const Order& order, const TensorBytes::Take& take) {
   return reader_->read(order.data, bytes, order.made.get(), take);
 }
 
-void Saves::note(SavedFiles::Written& written) {
+void Saves::note(const SavedFiles::Written& written) {
   if (!written.status.ok()) {
-    for (const SavedFiles::Written::Save& save : written.saves) {
-      failed_[normal_path(save.path)] = written.status.error().message;
-    }
-    written.last.seq = written.saves.front().seq;
-    failures_.push_back(std::move(written.last));
+    told_later_.push_back({written.saves.back().line,
+                           written.status.error().message,
+                           written.saves.front().ticket});
   }
-  for (const SavedFiles::Written::Save& save : written.saves) {
-    count_written(written.file, save.seq);
-  }
+  for (const SavedFiles::Save& save : written.saves) finish(save.ticket);
 }
 
-void Saves::count_written(const std::string& file, uint64_t seq) {
-  const auto it = unwritten_.find(file);
+void Saves::finish(uint64_t ticket) {
+  const auto it = unwritten_.find(ticket);
   if (it == unwritten_.end()) return;
-  std::vector<uint64_t>& saves = it->second;
-  if (const auto at = std::find(saves.begin(), saves.end(), seq);
-      at != saves.end()) {
-    saves.erase(at);
-  }
-  if (saves.empty()) unwritten_.erase(it);
-}
-
-// ---- what has failed --------------------------------------------------------
-
-void Saves::lose(const std::string& file, const std::string& why) {
-  const std::string normal = normal_path(file);
-  const Lock lock(mutex_);
-  forget(normal);
-  failed_[normal] = why;
-}
-
-// All that has failed in a file.
-void Saves::forget(const std::string& normal) {
-  std::erase_if(failed_, [&normal](const auto& failed) {
-    return split_path(failed.first).file == normal;
-  });
-}
-
-void Saves::forgive(const std::string& normal) {
-  failed_.erase(normal);
-  if (failed_.contains(split_path(normal).file)) failed_[normal] = "";
-}
-
-std::string Saves::failure_of(const std::string& path) const {
-  {
-    const Lock lock(mutex_);
-    if (failed_.empty()) return "";
-  }
-  const std::string normal = normal_path(path);
-  const Lock lock(mutex_);
-  auto it = failed_.find(normal);
-  if (it == failed_.end()) it = failed_.find(split_path(normal).file);
-  return it == failed_.end() ? "" : it->second;
-}
-
-// What stands behind the file in a path, and a reason, each ended by a zero
-// byte: who reads it may see the file elsewhere.
-std::string Saves::failures_in(const std::string& file) const {
-  const std::string normal = normal_path(file);
-  const Lock lock(mutex_);
-  std::string out;
-  for (const auto& [path, why] : failed_) {
-    if (split_path(path).file != normal) continue;
-    out.append(path, normal.size()).append(1, kEnd).append(why).append(1, kEnd);
-  }
-  return out;
-}
-
-void Saves::take_failures(const std::string& file, std::string_view failures) {
-  if (!failures.empty() && failures.back() != kEnd) {
-    return lose(file, "the list of what failed to be saved there is cut short");
-  }
-  const std::string normal = normal_path(file);
-  const Lock lock(mutex_);
-  forget(normal);
-  const auto next = [&failures] {
-    const size_t end = std::min(failures.find(kEnd), failures.size());
-    const std::string_view word = failures.substr(0, end);
-    failures.remove_prefix(std::min(end + 1, failures.size()));
-    return std::string(word);
-  };
-  while (!failures.empty()) {
-    std::string path = normal + next();
-    failed_[std::move(path)] = next();
-  }
+  drop_one(begun_, it->second);
+  unwritten_.erase(it);
 }
 
 }  // namespace gt::exec

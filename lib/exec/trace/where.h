@@ -14,4 +14,11 @@ struct Where {
   Place place() const { return file == nullptr ? Place{} : Place{*file, line}; }
 };
 
+// A line as a report about it shows it, with the column of its op.
+struct ShownLine {
+  Where where;
+  std::string text;
+  size_t column = 0;
+};
+
 }  // namespace gt::exec

@@ -7,9 +7,7 @@ namespace gt::exec {
 
 std::shared_ptr<void> LentBuffers::lend(Buffer* buffer) {
   reap();
-  for (size_t kept = kept_bytes();
-       kept > kFree && kept > pool_.used() - kept && wait_and_reap();
-       kept = kept_bytes()) {
+  while (is_full() && wait_and_reap()) {
   }
   lent_.push_back(buffer);
   Pool::retain(buffer);
@@ -20,13 +18,13 @@ std::shared_ptr<void> LentBuffers::lend(Buffer* buffer) {
           }};
 }
 
-// What would be free if it were not lent.
-size_t LentBuffers::kept_bytes() const {
-  size_t bytes = 0;
+bool LentBuffers::is_full() const {
+  if (lent_.size() >= kMost) return true;
+  size_t kept = 0;  // what would be free if it were not lent
   for (const Buffer* buffer : lent_) {
-    if (buffer->references == 1) bytes += class_bytes(buffer->size_class);
+    if (buffer->references == 1) kept += class_bytes(buffer->size_class);
   }
-  return bytes;
+  return kept > kFree && kept > pool_.used() - kept;
 }
 
 void LentBuffers::reap() {

@@ -22,8 +22,8 @@ class LentBuffers {
       : compute_(compute), pool_(pool) {}
 
   // The buffer is lent until the last copy of what this returns is gone. Before
-  // it waits, while what nobody else refers to any more takes more than kFree,
-  // and more than all that is in use otherwise.
+  // it waits, while kMost are lent, or while what nobody else refers to any more
+  // takes more than kFree, and more than all that is in use otherwise.
   std::shared_ptr<void> lend(Buffer* buffer);
   // Takes back what has been given back.
   void reap();
@@ -31,6 +31,7 @@ class LentBuffers {
   bool wait_and_reap();
 
  private:
+  static constexpr size_t kMost = 1024;
   static constexpr size_t kFree = size_t{64} << 20;
 
   // Outlives whoever has something still.
@@ -40,7 +41,7 @@ class LentBuffers {
     std::vector<Buffer*> buffers;
   };
 
-  size_t kept_bytes() const;
+  bool is_full() const;
 
   ComputeQueue& compute_;
   Pool& pool_;

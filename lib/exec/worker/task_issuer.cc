@@ -128,7 +128,7 @@ void TaskIssuer::fail_output(const LineEntry& entry, const std::string& why) {
 void TaskIssuer::write(LineEntry& entry, const Where& origin, const Type& type,
                        Buffer* buffer) {
   if (entry.action == Action::kSave) return save(entry, origin, type, buffer);
-  Saves::Failure line{origin, entry.text, {"", entry.op_column}};
+  ShownLine line{origin, entry.text, entry.op_column};
   std::unique_ptr<Job> job =
       print_job(std::move(line), entry.label, type, *buffer->value);
   if (trace_.is_on()) {
@@ -141,7 +141,7 @@ void TaskIssuer::write(LineEntry& entry, const Where& origin, const Type& type,
 void TaskIssuer::save(LineEntry& entry, const Where& origin, const Type& type,
                       Buffer* buffer) {
   Saves::Order order;
-  order.line = {origin, entry.text, {"", entry.op_column}};
+  order.line = {origin, entry.text, entry.op_column};
   order.path = entry.label;
   order.type = type;
   order.held = lent_.lend(buffer);

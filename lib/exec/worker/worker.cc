@@ -286,7 +286,7 @@ void Worker::after_lines(std::function<void()> call) {
   compute_.add(call_job(std::move(call)));
 }
 
-void Worker::settle() { compute_.add(settle_job()); }
+void Worker::settle() { compute_.add(flush_job()); }
 
 Exit Worker::finish() {
   while (company_ && company_->exchanges->wait_and_reap()) {
