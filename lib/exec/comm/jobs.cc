@@ -62,8 +62,7 @@ std::unique_ptr<Job> take_saves_job(std::shared_ptr<ExchangeRun> run,
           return executor.saves().failures().lose(file, run->error->message);
         }
         const Fault& told = run->result_fault(0);
-        executor.saves().failures().take(file,
-                                            told == nullptr ? "" : *told);
+        executor.saves().failures().take(file, told == nullptr ? "" : *told);
       });
 }
 

@@ -17,10 +17,11 @@ namespace gt::exec {
 class Outlet {
  public:
   // `out` outlives it, and is its alone.
-  explicit Outlet(Writer& out) : out_(out), held_([this](std::string_view b) {
-    text_.append(b);
-    return 0;
-  }) {}
+  explicit Outlet(Writer& out)
+      : out_(out), held_([this](std::string_view b) {
+          text_.append(b);
+          return 0;
+        }) {}
 
   // Where a result is written now.
   Writer& writer() { return saves_.empty() ? out_ : held_; }

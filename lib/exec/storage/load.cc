@@ -55,7 +55,8 @@ class LoadKernel final : public Kernel {
     std::array<char, sizeof(int64_t)> bytes{};
     if (row_is_literal_) {
       std::memcpy(bytes.data(), in[kRowOfLoad], size_of(row_));
-    } else if (Status s = device_.download(in[kRowOfLoad], bytes.data(), size_of(row_));
+    } else if (Status s = device_.download(in[kRowOfLoad], bytes.data(),
+                                           size_of(row_));
                !s.ok()) {
       return s.error();
     }

@@ -64,9 +64,9 @@ Status SavedFiles::save_to(const std::string& file, const StoredPath& path,
 SavedFiles::Written SavedFiles::write_one(size_t i) {
   Waiting waiting = std::move(waiting_[i]);
   waiting_.erase(waiting_.begin() + static_cast<ptrdiff_t>(i));
-  waiting.to_be.status =
-      caught(waiting.to_be.file,
-             [this, &waiting] { return waiting.update->commit(files_); });
+  waiting.to_be.status = caught(waiting.to_be.file, [this, &waiting] {
+    return waiting.update->commit(files_);
+  });
   return std::move(waiting.to_be);
 }
 

@@ -139,9 +139,8 @@ void Saves::settle(const std::string& file) {
   Lock lock(mutex_);
   if (!begun_.contains(normal)) return;
   add(std::move(work), lock);
-  changed_.wait(lock, [this, &normal] {
-    return !begun_.contains(normal) || is_ending_;
-  });
+  changed_.wait(
+      lock, [this, &normal] { return !begun_.contains(normal) || is_ending_; });
 }
 
 void Saves::read_all() {
@@ -234,12 +233,12 @@ void Saves::work_on(const Work& work) {
 Status Saves::save(const Work& work, std::vector<SavedFiles::Written>& files) {
   const Order& order = *work.order;
   const uint64_t start = order.trace == nullptr ? 0 : steady_now();
-  Status s = saved_.save(
-      work.file, {order.path, work.ticket, order.line}, order.type,
-      TensorBytes([this, &order](const TensorBytes::Take& take) {
-        return read(order, take);
-      }),
-      files);
+  Status s =
+      saved_.save(work.file, {order.path, work.ticket, order.line}, order.type,
+                  TensorBytes([this, &order](const TensorBytes::Take& take) {
+                    return read(order, take);
+                  }),
+                  files);
   if (order.trace != nullptr) {
     order.trace->add(*order.row, order.line.where.line, start, steady_now());
   }

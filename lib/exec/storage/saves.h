@@ -59,7 +59,7 @@ class Saves {
     Type type;
     const void* data = nullptr;
     std::shared_ptr<DeviceEvent> made;  // what makes the value is before it
-    std::shared_ptr<void> held;  // goes once the value has been read
+    std::shared_ptr<void> held;         // goes once the value has been read
     // Its row of the trace, if there is one.
     Trace* trace = nullptr;
     std::shared_ptr<const TraceText> row;
@@ -134,11 +134,11 @@ class Saves {
   std::condition_variable changed_;
   std::deque<Work> work_;  // the first is being done
   uint64_t last_ticket_ = 0;
-  std::map<uint64_t, std::string> unwritten_;           // file by ticket
+  std::map<uint64_t, std::string> unwritten_;          // file by ticket
   std::unordered_map<std::string, size_t> announced_;  // how many, by file;
   std::unordered_map<std::string, size_t> begun_;      // these are unwritten
   std::vector<Failure> told_later_;
-  bool settles_ = false;  // all that waits is to be written soon,
+  bool settles_ = false;              // all that waits is to be written soon,
   Clock::time_point settles_from_{};  // but not before
   bool is_ending_ = false;
   std::thread thread_;  // once there is work

@@ -22,8 +22,8 @@ class LentBuffers {
       : compute_(compute), pool_(pool) {}
 
   // The buffer is lent until the last copy of what this returns is gone. Before
-  // it waits, while kMost are lent, or while what nobody else refers to any more
-  // takes more than kFree, and more than all that is in use otherwise.
+  // it waits, while kMost are lent, or while what nobody else refers to any
+  // more takes more than kFree, and more than all that is in use otherwise.
   std::shared_ptr<void> lend(Buffer* buffer);
   // Takes back what has been given back.
   void reap();
