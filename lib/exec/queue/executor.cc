@@ -106,6 +106,7 @@ bool Executor::awaits_device(bool is_idle) {
   if (ahead_.is_settled() && !held) return holds_back;
   ahead_.settle(false);
   if (!ahead_.is_settled()) {
+    saves_.begin_settle();  // which may have begun since it was idle
     let_out();
     return true;
   }

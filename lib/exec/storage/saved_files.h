@@ -52,7 +52,7 @@ class SavedFiles {
   bool empty() const { return waiting_.empty(); }
 
  private:
-  static constexpr size_t kMostWaiting = 16;  // files, each with a descriptor
+  static constexpr size_t kMostWaiting = 64;  // files, each with a descriptor
 
   struct Waiting {
     std::unique_ptr<SafetensorsUpdate> update;

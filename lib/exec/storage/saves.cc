@@ -115,9 +115,11 @@ bool Saves::expects(const std::string& file) const {
 }
 
 void Saves::begin_settle() {
-  const Lock lock(mutex_);
+  Lock lock(mutex_);
   if (settles_ || begun_.empty()) return;
+  if (!thread_.joinable()) return add({}, lock);  // there was none to be had
   settles_ = true;
+  settles_since_ = Clock::now();
   changed_.notify_all();
 }
 
@@ -166,14 +168,19 @@ std::vector<Saves::Failure> Saves::take_failures() {
 void Saves::run() {
   Lock lock(mutex_);
   while (!is_ending_) {
-    if (!work_.empty()) {
+    // However many saves there are to begin, those that wait are not put off
+    // for long.
+    const auto from = work_.empty()
+                          ? settles_from_
+                          : std::max(settles_from_, settles_since_ + kPatience);
+    if (settles_ && Clock::now() >= from) {
+      write_all(lock);
+    } else if (!work_.empty()) {
       do_first(lock);
-    } else if (!settles_) {
-      changed_.wait(lock);
-    } else if (Clock::now() < settles_from_) {
+    } else if (settles_) {
       changed_.wait_until(lock, settles_from_);
     } else {
-      write_all(lock);
+      changed_.wait(lock);
     }
   }
 }

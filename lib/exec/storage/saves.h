@@ -87,8 +87,8 @@ class Saves {
   // The same of all saves.
   void settle();
   // All of them are to be written soon, whether more come to the same files or
-  // not. It does not wait: they are written when no save is to be begun, and
-  // not for more than half of the time.
+  // not. It does not wait: they are written when no save is to be begun, or
+  // soon after, and not for more than half of the time.
   void begin_settle();
   // Waits until the values of the saves that have begun were read.
   void read_all();
@@ -111,6 +111,8 @@ class Saves {
     std::unique_ptr<Order> order;  // of kSave
     std::string path, why;         // of kFail
   };
+  static constexpr std::chrono::milliseconds kPatience{100};
+
   using Lock = std::unique_lock<std::mutex>;
   using Clock = std::chrono::steady_clock;
   void add(Work work, Lock& lock);
@@ -138,8 +140,9 @@ class Saves {
   std::unordered_map<std::string, size_t> announced_;  // how many, by file;
   std::unordered_map<std::string, size_t> begun_;      // these are unwritten
   std::vector<Failure> told_later_;
-  bool settles_ = false;              // all that waits is to be written soon,
-  Clock::time_point settles_from_{};  // but not before
+  bool settles_ = false;               // all that waits is to be written soon,
+  Clock::time_point settles_since_{};  // asked for then,
+  Clock::time_point settles_from_{};   // and not before that
   bool is_ending_ = false;
   std::thread thread_;  // once there is work
 };
