@@ -1,27 +1,20 @@
 #include "exec/comm/transfers.h"
 
 #include <algorithm>
-#include <chrono>
 #include <utility>
 
+#include "exec/trace/ticks.h"
+
 namespace gt::exec::comm {
-namespace {
-
-uint64_t steady_nanos() {
-  const auto now = std::chrono::steady_clock::now().time_since_epoch();
-  return static_cast<uint64_t>(std::chrono::nanoseconds(now).count());
-}
-
-}  // namespace
 
 void Transfers::begin() {
-  began_ = steady_nanos();
+  began_ = Ticks::system_nanos();
   has_arrived_ = false;
   read_.clear();
 }
 
 void Transfers::arrived(const Input& input, bool is_read) {
-  const uint64_t now = steady_nanos();
+  const uint64_t now = Ticks::system_nanos();
   if (!std::exchange(has_arrived_, true)) began_ = now;
   const uint64_t bytes = input.region.bytes();
   if (!is_read || bytes == 0) return;
@@ -34,7 +27,7 @@ void Transfers::arrived(const Input& input, bool is_read) {
 }
 
 void Transfers::used(const Target& target) {
-  const uint64_t now = steady_nanos();
+  const uint64_t now = Ticks::system_nanos();
   for (const Input& input : target.inputs) {
     if (input.own >= 0) continue;
     const auto one = std::ranges::find(read_, input.worker, &Transferred::from);
@@ -43,7 +36,7 @@ void Transfers::used(const Target& target) {
 }
 
 void Transfers::end(const ExchangeRun& run) {
-  watch_.ran(run, began_, steady_nanos(), read_);
+  watch_.ran(run, began_, Ticks::system_nanos(), read_);
 }
 
 }  // namespace gt::exec::comm

@@ -31,6 +31,13 @@ class Ticks {
   }
 
   uint64_t nanos() const { return nanos_at(ticks()) + offset_; }
+  // The time of the system's steady clock; any thread.
+  static uint64_t system_nanos() {
+    timespec now{};
+    ::clock_gettime(CLOCK_MONOTONIC, &now);
+    return static_cast<uint64_t>(now.tv_sec) * 1'000'000'000 +
+           static_cast<uint64_t>(now.tv_nsec);
+  }
   // A time of the system's steady clock as one of these; any thread.
   uint64_t since_start(uint64_t steady) const {
     const uint64_t begin = start_nanos_ - offset_;
@@ -63,12 +70,6 @@ class Ticks {
     const auto since = static_cast<double>(static_cast<int64_t>(ticks - base_));
     return base_nanos_ +
            static_cast<uint64_t>(static_cast<int64_t>(since * speed_));
-  }
-  static uint64_t system_nanos() {
-    timespec now{};
-    ::clock_gettime(CLOCK_MONOTONIC, &now);
-    return static_cast<uint64_t>(now.tv_sec) * 1'000'000'000 +
-           static_cast<uint64_t>(now.tv_nsec);
   }
   static bool has_counter() {
 #if defined(__x86_64__)
