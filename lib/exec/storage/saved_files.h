@@ -48,8 +48,6 @@ class SavedFiles {
               const TensorBytes& bytes, std::vector<Written>& written);
   // Writes the tensors that wait for this file; of "" all that wait.
   void write(const std::string& file, std::vector<Written>& written);
-  // Whether none waits.
-  bool empty() const { return waiting_.empty(); }
 
  private:
   static constexpr size_t kMostWaiting = 64;  // files, each with a descriptor

@@ -4,24 +4,10 @@
 #include <system_error>
 #include <utility>
 
+#include "exec/trace/ticks.h"
 #include "file/stored.h"
 
 namespace gt::exec {
-namespace {
-
-uint64_t steady_now() {
-  const auto now = std::chrono::steady_clock::now().time_since_epoch();
-  return static_cast<uint64_t>(
-      std::chrono::duration_cast<std::chrono::nanoseconds>(now).count());
-}
-
-void drop_one(std::unordered_map<std::string, size_t>& counts,
-              const std::string& file) {
-  const auto it = counts.find(file);
-  if (it != counts.end() && --it->second == 0) counts.erase(it);
-}
-
-}  // namespace
 
 void Saves::set_reader(std::unique_ptr<DeviceReader> reader) {
   reader_ = std::move(reader);
@@ -37,57 +23,61 @@ void Saves::end() {
   const Lock lock(mutex_);
   work_.clear();
   unwritten_.clear();
-  begun_.clear();
 }
 
 // ---- what is to be done -----------------------------------------------------
 
-// Where no thread can be had it is done at once.
-void Saves::add(Work work, Lock& lock) {
-  if (is_ending_) return;
+// Its number. Where no thread can be had it is done at once.
+uint64_t Saves::add(Work work, Lock& lock) {
+  if (is_ending_) return 0;
   work_.push_back(std::move(work));
+  const uint64_t number = ++last_work_;
   if (!thread_.joinable()) {
     try {
       thread_ = std::thread([this] { run(); });
     } catch (const std::system_error& /*none*/) {
-      return do_first(lock);
+      do_first(lock);
     }
   }
   changed_.notify_all();
+  return number;
+}
+
+void Saves::wait_for(uint64_t work, Lock& lock) {
+  changed_.wait(lock,
+                [this, work] { return done_work_ >= work || is_ending_; });
 }
 
 uint64_t Saves::announce(const std::string& path) {
   std::string file = split_path(normal_path(path)).file;
   const Lock lock(mutex_);
-  ++announced_[file];
   unwritten_.emplace(++last_ticket_, std::move(file));
   return last_ticket_;
 }
 
 // Its file.
-std::string Saves::begun(uint64_t ticket) {
-  std::string file = unwritten_.at(ticket);
-  drop_one(announced_, file);
-  ++begun_[file];
-  return file;
+std::string Saves::begin_next(uint64_t ticket) {
+  last_begun_ = ticket;
+  return unwritten_.at(ticket);
 }
 
 void Saves::begin(uint64_t ticket, Order order) {
   Lock lock(mutex_);
   if (is_ending_) return;
-  Work work;
-  work.kind = Work::Kind::kSave;
-  work.ticket = ticket;
-  work.file = begun(ticket);
-  work.order = std::make_unique<Order>(std::move(order));
-  add(std::move(work), lock);
+  add({.kind = Work::Kind::kSave,
+       .ticket = ticket,
+       .file = begin_next(ticket),
+       .order = std::make_unique<Order>(std::move(order)),
+       .path = {},
+       .why = {}},
+      lock);
 }
 
 void Saves::drop(uint64_t ticket) {
   const Lock lock(mutex_);
   if (is_ending_) return;
-  begun(ticket);
-  finish(ticket);
+  last_begun_ = ticket;
+  unwritten_.erase(ticket);
 }
 
 // In its turn: a save to the path may come before it.
@@ -95,29 +85,35 @@ void Saves::fail(uint64_t ticket, const std::string& path,
                  const std::string& why) {
   Lock lock(mutex_);
   if (is_ending_) return;
-  Work work;
-  work.kind = Work::Kind::kFail;
-  work.ticket = ticket;
-  work.file = begun(ticket);
-  work.path = path;
-  work.why = why;
-  add(std::move(work), lock);
+  add({.kind = Work::Kind::kFail,
+       .ticket = ticket,
+       .file = begin_next(ticket),
+       .order = nullptr,
+       .path = path,
+       .why = why},
+      lock);
 }
 
 bool Saves::expects(const std::string& file) const {
-  {
-    const Lock lock(mutex_);
-    if (announced_.empty()) return false;
-  }
   const std::string normal = normal_path(file);
   const Lock lock(mutex_);
-  return announced_.contains(normal);
+  return std::any_of(
+      unwritten_.upper_bound(last_begun_), unwritten_.end(),
+      [&normal](const auto& save) { return save.second == normal; });
+}
+
+// Of those that are not written.
+bool Saves::has_begun_any() const {
+  return !unwritten_.empty() && unwritten_.begin()->first <= last_begun_;
 }
 
 void Saves::begin_settle() {
   Lock lock(mutex_);
-  if (settles_ || begun_.empty()) return;
-  if (!thread_.joinable()) return add({}, lock);  // there was none to be had
+  if (settles_ || !has_begun_any()) return;
+  if (!thread_.joinable()) {  // there was none to be had
+    add({}, lock);
+    return;
+  }
   settles_ = true;
   settles_since_ = Clock::now();
   changed_.notify_all();
@@ -125,42 +121,40 @@ void Saves::begin_settle() {
 
 void Saves::settle() {
   Lock lock(mutex_);
-  if (begun_.empty()) return;
-  add({}, lock);
-  changed_.wait(lock, [this] { return begun_.empty() || is_ending_; });
+  if (has_begun_any()) wait_for(add({}, lock), lock);
 }
 
 void Saves::settle(const std::string& file) {
   {
     const Lock lock(mutex_);
-    if (begun_.empty()) return;
+    if (!has_begun_any()) return;
   }
   Work work;
   work.file = normal_path(file);
-  const std::string normal = work.file;
   Lock lock(mutex_);
-  if (!begun_.contains(normal)) return;
-  add(std::move(work), lock);
-  changed_.wait(
-      lock, [this, &normal] { return !begun_.contains(normal) || is_ending_; });
+  if (std::any_of(
+          unwritten_.begin(), unwritten_.upper_bound(last_begun_),
+          [&work](const auto& save) { return save.second == work.file; })) {
+    wait_for(add(std::move(work), lock), lock);
+  }
 }
 
 void Saves::read_all() {
   Lock lock(mutex_);
-  changed_.wait(lock, [this] { return work_.empty() || is_ending_; });
+  wait_for(last_work_, lock);
 }
 
 uint64_t Saves::first_waiting() const {
   const Lock lock(mutex_);
   uint64_t first =
       unwritten_.empty() ? last_ticket_ + 1 : unwritten_.begin()->first;
-  for (const Failure& f : told_later_) first = std::min(first, f.ticket);
+  for (const Failure& f : untold_) first = std::min(first, f.ticket);
   return first;
 }
 
 std::vector<Saves::Failure> Saves::take_failures() {
   const Lock lock(mutex_);
-  return std::exchange(told_later_, {});
+  return std::exchange(untold_, {});
 }
 
 // ---- the thread -------------------------------------------------------------
@@ -191,6 +185,7 @@ void Saves::do_first(Lock& lock) {
   work_on(work);
   lock.lock();
   work_.pop_front();
+  ++done_work_;
   changed_.notify_all();
 }
 
@@ -212,34 +207,28 @@ void Saves::work_on(const Work& work) {
   Status s = ok_status();
   if (work.kind == Work::Kind::kSave) {
     s = save(work, files);
-  } else if (work.kind == Work::Kind::kFail) {
-    failures_.note(work.path, work.why);
-  } else {
+  } else if (work.kind == Work::Kind::kWrite) {
     saved_.write(work.file, files);
-  }
-  for (const SavedFiles::Written& file : files) {
-    if (file.status.ok()) continue;
-    for (const SavedFiles::Save& one : file.saves) {
-      failures_.note(one.path, file.status.error().message);
-    }
-  }
-  // What was written first may have been of the same path.
-  if (!s.ok()) {
-    failures_.note(work.order->path, s.error().message);
-  } else if (work.order != nullptr) {
-    failures_.forgive(work.order->path);
   }
   const Lock lock(mutex_);
   for (const SavedFiles::Written& file : files) note(file);
-  if (!s.ok()) {
-    told_later_.push_back({work.order->line, s.error().message, work.ticket});
+  if (work.kind == Work::Kind::kFail) {
+    failures_.note(work.path, work.why);
+    unwritten_.erase(work.ticket);
+  } else if (!s.ok()) {
+    const Order& order = *work.order;
+    failures_.note(order.path, s.error().message);
+    untold_.push_back({order.line, s.error().message, work.ticket});
+    unwritten_.erase(work.ticket);
+  } else if (work.order != nullptr) {
+    // Behind what was written first, which may have been of the same path.
+    failures_.forgive(work.order->path);
   }
-  if (!s.ok() || work.kind == Work::Kind::kFail) finish(work.ticket);
 }
 
 Status Saves::save(const Work& work, std::vector<SavedFiles::Written>& files) {
   const Order& order = *work.order;
-  const uint64_t start = order.trace == nullptr ? 0 : steady_now();
+  const uint64_t start = order.trace == nullptr ? 0 : Ticks::system_nanos();
   Status s =
       saved_.save(work.file, {order.path, work.ticket, order.line}, order.type,
                   TensorBytes([this, &order](const TensorBytes::Take& take) {
@@ -247,7 +236,8 @@ Status Saves::save(const Work& work, std::vector<SavedFiles::Written>& files) {
                   }),
                   files);
   if (order.trace != nullptr) {
-    order.trace->add(*order.row, order.line.where.line, start, steady_now());
+    order.trace->add(*order.row, order.line.where.line, start,
+                     Ticks::system_nanos());
   }
   return s;
 }
@@ -259,19 +249,14 @@ Status Saves::read(const Order& order, const TensorBytes::Take& take) {
 }
 
 void Saves::note(const SavedFiles::Written& written) {
-  if (!written.status.ok()) {
-    told_later_.push_back({written.saves.back().line,
-                           written.status.error().message,
-                           written.saves.front().ticket});
+  const Status& s = written.status;
+  for (const SavedFiles::Save& save : written.saves) {
+    unwritten_.erase(save.ticket);
+    if (!s.ok()) failures_.note(save.path, s.error().message);
   }
-  for (const SavedFiles::Save& save : written.saves) finish(save.ticket);
-}
-
-void Saves::finish(uint64_t ticket) {
-  const auto it = unwritten_.find(ticket);
-  if (it == unwritten_.end()) return;
-  drop_one(begun_, it->second);
-  unwritten_.erase(it);
+  if (s.ok()) return;
+  untold_.push_back({written.saves.back().line, s.error().message,
+                     written.saves.front().ticket});
 }
 
 }  // namespace gt::exec

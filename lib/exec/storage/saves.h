@@ -23,7 +23,6 @@
 #include <mutex>
 #include <string>
 #include <thread>
-#include <unordered_map>
 #include <vector>
 
 #include "exec/memory/device.h"
@@ -102,7 +101,7 @@ class Saves {
   SaveFailures& failures() { return failures_; }
 
  private:
-  // What the thread is to do.
+  // What the thread is to do, in the order of their numbers, from 1.
   struct Work {
     enum class Kind : uint8_t { kSave, kFail, kWrite };
     Kind kind = Kind::kWrite;
@@ -115,8 +114,10 @@ class Saves {
 
   using Lock = std::unique_lock<std::mutex>;
   using Clock = std::chrono::steady_clock;
-  void add(Work work, Lock& lock);
-  std::string begun(uint64_t ticket);
+  uint64_t add(Work work, Lock& lock);
+  void wait_for(uint64_t work, Lock& lock);
+  std::string begin_next(uint64_t ticket);
+  bool has_begun_any() const;
   void run();
   void do_first(Lock& lock);
   void write_all(Lock& lock);
@@ -124,7 +125,6 @@ class Saves {
   Status save(const Work& work, std::vector<SavedFiles::Written>& files);
   Status read(const Order& order, const TensorBytes::Take& take);
   void note(const SavedFiles::Written& written);
-  void finish(uint64_t ticket);
 
   Files files_;
   SafetensorsCache headers_;
@@ -134,12 +134,13 @@ class Saves {
 
   mutable std::mutex mutex_;  // guards what follows
   std::condition_variable changed_;
-  std::deque<Work> work_;  // the first is being done
+  std::deque<Work> work_;   // the first is being done
+  uint64_t last_work_ = 0;  // the number of the last of them,
+  uint64_t done_work_ = 0;  // and of the last that was done
   uint64_t last_ticket_ = 0;
-  std::map<uint64_t, std::string> unwritten_;          // file by ticket
-  std::unordered_map<std::string, size_t> announced_;  // how many, by file;
-  std::unordered_map<std::string, size_t> begun_;      // these are unwritten
-  std::vector<Failure> told_later_;
+  uint64_t last_begun_ = 0;  // the ticket of what was begun or dropped last
+  std::map<uint64_t, std::string> unwritten_;  // file by ticket
+  std::vector<Failure> untold_;
   bool settles_ = false;               // all that waits is to be written soon,
   Clock::time_point settles_since_{};  // asked for then,
   Clock::time_point settles_from_{};   // and not before that
