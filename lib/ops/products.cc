@@ -100,6 +100,7 @@ constexpr Row kRows[] = {
      .gradient = R"(
        [narrow=same] g = copy dy
        [narrow!=same] g = cast dy {narrow}
+       db = copy dy
        [x.rank!=1] dx = matmul g w tb=1
        [x.rank=1] t = transpose w
        [x.rank=1] dx = linear g t
@@ -109,8 +110,7 @@ constexpr Row kRows[] = {
        [x.rank!=1 fold=0] dw = matmul x g ta=1
        [x.rank!=1 fold=1] p = reshape x shape={rows},{inner}
        [x.rank!=1 fold=1] q = reshape g shape={rows},{outer}
-       [x.rank!=1 fold=1] dw = matmul p q ta=1
-       db = copy dy)",
+       [x.rank!=1 fold=1] dw = matmul p q ta=1)",
      .expansion = R"(
        [x.rank=1] r = unsqueeze x axis=0
        [x.rank=1] s = matmul r w out={out}

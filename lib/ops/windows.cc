@@ -147,9 +147,9 @@ constexpr Row kRows[] = {
      .linear = "02 12",
      .accepts = "float",
      .gradient = R"(
+       [b] db = sum dy axis=0,2,3
        dx = conv2d_input_grad dy w output_size={in} keys...
-       dw = conv2d_weight_grad dy x kernel_size={kernel} keys...
-       [b] db = sum dy axis=0,2,3)",
+       dw = conv2d_weight_grad dy x kernel_size={kernel} keys...)",
      .expansion = R"(
        a = pad x width={margin}
        c = windows a axis=2 size={kh} stride={sh} dilation={dh}
