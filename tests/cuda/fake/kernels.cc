@@ -1,10 +1,13 @@
 // The driver's part of the fake device for kernels, which are functions of
-// shared objects (nvrtc.cc), and for graphs of them.
+// shared objects (nvrtc.cc), and for graphs of them. Blocks and threads take
+// their turns from the first on or from the last, by chance for each launch, so
+// that what depends on their order shows.
 #include <dlfcn.h>
 
 #include <algorithm>
 #include <atomic>
 #include <cstring>
+#include <map>
 #include <numeric>
 #include <set>
 #include <span>
@@ -27,12 +30,16 @@ using gt::fake::wrong;
 // A kernel that was launched, or is to be.
 struct gt::fake::Kernel {
   void (*function)(const Args*, const Items*) = nullptr;
+  int* backwards = nullptr;  // of its object: the order of turns
   Args args;
   Items items;  // of a kernel that takes them
   uint64_t blocks = 1;
 };
 
 namespace {
+
+// Where each function's object has its gt_twin_backwards (twin/target.cuh).
+std::map<CUfunction, int*> orders;
 
 Graph* of(CUgraph graph) { return reinterpret_cast<Graph*>(graph); }
 Graph* of(CUgraphExec graph) { return reinterpret_cast<Graph*>(graph); }
@@ -57,6 +64,7 @@ void run_kernel(const Kernel& kernel) {
     for (uint64_t& word : item.in) follow(word);
     for (uint64_t& word : item.out) follow(word);
   }
+  *kernel.backwards = Machine::instance().tosses() ? 1 : 0;
   kernel.function(&args, &items);
   for (const uint64_t address : used) memory.check(address);
 }
@@ -168,7 +176,10 @@ CUresult cuModuleGetFunction(CUfunction* function, CUmodule module,
                              const char* name) {
   GT_ENTER_CONTEXT(CUDA_ERROR_NOT_FOUND)
   *function = static_cast<CUfunction>(::dlsym(module, name));
-  return *function == nullptr ? CUDA_ERROR_NOT_FOUND : CUDA_SUCCESS;
+  auto* order = static_cast<int*>(::dlsym(module, "gt_twin_backwards"));
+  if (*function == nullptr || order == nullptr) return CUDA_ERROR_NOT_FOUND;
+  orders[*function] = order;
+  return CUDA_SUCCESS;
 }
 CUresult cuLaunchKernel(CUfunction function, unsigned grid_x, unsigned grid_y,
                         unsigned grid_z, unsigned block_x, unsigned block_y,
@@ -183,6 +194,7 @@ CUresult cuLaunchKernel(CUfunction function, unsigned grid_x, unsigned grid_y,
   Kernel kernel;
   kernel.function =
       reinterpret_cast<void (*)(const Args*, const Items*)>(function);
+  kernel.backwards = orders.at(function);
   std::memcpy(&kernel.args, parameters[0], sizeof kernel.args);
   // The real one knows how many parameters a kernel has.
   if (parameters[1] != nullptr) {

@@ -116,6 +116,8 @@ class Machine {
   bool fails();
   // The GPU's own clock, in nanoseconds: not that of the host.
   static uint64_t clock();
+  // One of two, by the seed.
+  bool tosses() { return random_() % 2 == 0; }
   // A kernel runs: not faster than it is told to.
   void pace() const;
   bool keeps_time() const { return speed_.bytes != 0; }
