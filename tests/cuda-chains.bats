@@ -57,7 +57,11 @@ random_block() {
       else if (r < 1) print "one = tanh one"
       else {
         if (rand() < 0.5) print a " = mul " a " 0.5"
-        print reduced(pick("row=sum|axis=0|keepdims=1 column=max|axis=1|keepdims=1 one=mean|"))
+        if (rand() < 0.3) print "v = mul v 0.5\nu = add u v\nu = layer_norm u v"
+        else if (rand() < 0.5) {
+          op = pick("softmax log_softmax layer_norm rms_norm")
+          print any("x") " = " op " " a (op ~ /_norm/ && rand() < 0.5 ? " v" : "")
+        } else print reduced(pick("row=sum|axis=0|keepdims=1 column=max|axis=1|keepdims=1 one=mean|"))
       }
     }
   }
@@ -77,13 +81,13 @@ make_random() {
   {
     for i in 0 1 2 3; do echo "x$i = randn f32[8,8] $i"; done
     printf '%s\n' 'row = rand f32[1,8] 5' 'column = rand f32[8,1] 6' \
-      'one = rand f32[] 7' 'h = mul x0 1' 'c = gt h 0' 's = mul h 2' \
+      'one = rand f32[] 7' 'u = rand f32[8] 8' 'v = rand f32[8] 9' 'h = mul x0 1' 'c = gt h 0' 's = mul h 2' \
       's = reshape s shape=64'
     for _ in {1..1500}; do
       cat block.gt
       echo 'x0 = tanh x0'
     done
-    printf 'print %s\n' x0 x1 x2 x3 row one h c s
+    printf 'print %s\n' x0 x1 x2 x3 row one u v h c s
   } | gt-emit --no-at >p.s
 }
 
@@ -126,6 +130,7 @@ make_random() {
 reduced() {
   {
     printf 'x = randn f32[%s] 1\nw = randn bf16[%s] 2\n' "$1" "$1"
+    printf 'b = rand f32[%s] 3\nc = rand f32[%s] 4\n' "${1#*,}" "${1#*,}"
     for _ in {1..800}; do
       printf '%s\n' 'p = cast w f32' 'p = mul p x' 'k = tanh p' 'p = add k 0.5' \
         "$2" 'free p' 'x = maximum x k'
@@ -148,6 +153,16 @@ reduced() {
   (($(reduced 30,40 's = max p axis=1') < 17))
   # Parts of sums are added in a launch more.
   (($(reduced 1,40000 's = sum p') < 27))
+}
+
+@test "fake device: what is normalised takes the chain before it" {
+  local kind
+  for kind in 'softmax p' 'log_softmax p' 'layer_norm p' 'layer_norm p b c' 'rms_norm p b'; do
+    echo "$kind"
+    (($(reduced 6,72 "s = $kind") < 17))
+    # In the place of what it reads, which nobody sees.
+    (($(reduced 5,9 "p = $kind"$'\n''s = neg p') < 27))
+  done
 }
 
 # The forms of chains are told apart by numbers of their kernels; sum is the
@@ -247,4 +262,113 @@ END
   grep -q '^y = tensor f32\[4\] 4 4 4 4$' out
   exec 9>&-
   wait $!
+}
+
+# make_alike ROUNDS: p.s, a step of 60 parameters of many sizes, in two lines each,
+# and the weights in bf16 that it is computed with, behind the product that nothing
+# of it can be put off before.
+make_alike() {
+  {
+    echo 'rate = tensor f32[] 0.125'
+    printf 'a = ones f32[4,4]\n'
+    for k in {1..60}; do
+      printf 'w%d = randn f32[%d] %d\ng%d = randn f32[%d] %d\n' \
+        "$k" $(((k % 7 + 1) * 131)) "$k" "$k" $(((k % 7 + 1) * 131)) "$((k + 60))"
+    done
+    for ((i = 0; i < $1; ++i)); do
+      for k in {1..60}; do echo "b$k = cast w$k bf16"; done
+      echo 'c = matmul a a'
+      for k in {1..60}; do
+        printf 'u = mul g%d rate\nw%d = sub w%d u\nfree u\n' "$k" "$k" "$k"
+      done
+      echo 'c = matmul a a'
+    done
+    printf 'print w%d\n' {1..60}
+    printf 'print b%d\n' {1..60}
+  } | gt-emit --no-at >p.s
+}
+
+@test "fake device: chains of one form over other memory are one launch" {
+  make_alike 40
+  gt-work --backend cuda --sync p.s >wanted
+  compiled gt-work --backend cuda p.s
+  GT_FAKE_REPORT=report GT_FAKE_LAUNCHES=launches "${busy[@]}" \
+    gt-work --backend cuda p.s | cmp - wanted
+  grep "$all_given_back" report
+  # A round takes two for its casts and two for its steps, which are chains of two
+  # lines; without that it would be 120, so 4,800 in all.
+  local launches
+  launches=$(sed -n 's/^launches \([0-9]*\) .*/\1/p' launches)
+  echo "$launches launches"
+  ((launches < 1000))
+}
+
+@test "fake device: each line of chains of one form has its row in a trace" {
+  make_alike 20
+  gt-work --backend cuda --sync p.s >wanted
+  compiled gt-work --backend cuda --trace t p.s
+  rm -f launches
+  GT_FAKE_LAUNCHES=launches "${busy[@]}" gt-work --backend cuda --trace t p.s |
+    cmp - wanted
+  (($(sed -n 's/^launches \([0-9]*\) .*/\1/p' launches) < 1000))
+  [ "$(awk -F '\t' '$3 == "gpu" { print $6 }' t | sort | uniq -c | xargs)" = \
+    '1200 cast 40 matmul 1200 mul 1 ones 120 randn 1200 sub 1 tensor' ]
+  awk -F '\t' '$3 == "gpu" { if ($1 < end || $2 < $1) exit 1; end = $2 }' t
+}
+
+@test "fake device: chains of one form are recorded as one launch" {
+  make_alike 12
+  gt-work --backend cuda --sync p.s >wanted
+  compiled gt-work --backend cuda p.s
+  rm -f launches
+  GT_FAKE_LAUNCHES=launches gt-work --backend cuda --graphs p.s | cmp - wanted
+  grep -q 'graphs [1-9]' launches
+}
+
+@test "fake device: chains of one form that read what others write have their bits" {
+  local seed
+  for seed in 1 2 3 4 5 6; do
+    awk -v seed=$seed 'BEGIN {
+      srand(seed)
+      for (i = 0; i < 6; i++) {
+        print "w" i " = randn f32[" size(i) "] " i "\nh" i " = cast w" i " bf16"
+        print "k" i " = reshape w" i " shape=" size(i) / 2 ",2"
+      }
+      print "a = tensor f32[] 0.5\nb = tensor f32[] 0.25"
+      # The same forms come again, with other values of a size.
+      for (n = 0; n < 60; n++) {
+        form[n] = int(8 * rand()); by[n] = pick("a b 0.5 0.25")
+        x[n] = int(6 * rand()); y[n] = int(6 * rand())
+      }
+      for (round = 0; round < 40; round++) for (n = 0; n < 60; n++) {
+        i = x[n]; j = y[n]; f = form[n]
+        if (rand() < 0.2) i = (i + 2) % 6
+        if (i % 2 != j % 2) j = (j + 1) % 6
+        if (f < 2) print "h" i " = cast w" j " bf16"
+        else if (f == 2) print "u" i " = cast h" j " f32\nw" i " = mul u" i " " by[n]
+        else if (f == 3) print "u = mul w" i " " by[n] "\nw" i " = sub w" j " u\nfree u"
+        else if (f == 4) {
+          # The last reads what the first writes, in another shape.
+          print "w" i " = mul w" j " " by[n] "\nk" j " = reshape w" i " shape=" size(i) / 2 ",2"
+          print "k" i " = mul k" j " " by[n]
+        }
+        else if (f == 5) print "w" i " = tanh w" j "\nk" i " = reshape w" i " shape=" size(i) / 2 ",2"
+        else if (f == 6) print "k" i " = mul k" j " " by[n]
+        else if (rand() < 0.3) print by[n] ~ /0/ ? "b = mul b 0.75" : by[n] " = tanh " by[n]
+        else print "w" i " = add w" j " " by[n]
+      }
+      for (i = 0; i < 6; i++) print "print w" i "\nprint h" i "\nprint k" i
+      print "print a\nprint b"
+    }
+    function size(i) { return i % 2 ? 70 : 18 }
+    function pick(words,   n, w) { n = split(words, w, " "); return w[1 + int(n * rand())] }
+    ' >p.gt
+    gt-emit --no-at p.gt >p.s
+    gt-work --backend cuda --sync p.s >wanted
+    compiled gt-work --backend cuda p.s
+    for _ in 1 2; do gt-work --backend cuda p.s | cmp - wanted; done
+    for k in 1 2 3; do
+      GT_FAKE_SEED=$k "${busy[@]}" gt-work --backend cuda p.s | cmp - wanted
+    done
+  done
 }

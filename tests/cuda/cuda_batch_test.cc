@@ -19,7 +19,7 @@ namespace {
 Batch::Run run_at(uint64_t w, uint64_t g, uint64_t bytes) {
   constexpr uint64_t kRate = 0x100;
   Batch::Run run;
-  run.work.function = reinterpret_cast<CUfunction>(0x10);
+  run.kernel = 1;
   run.work.blocks = 3;
   run.work.args.in[0] = kRate;
   run.item.in = {w, g};
@@ -50,7 +50,7 @@ TEST(CudaBatch, JoinsWhatAgreesAndTouchesNothingOfTheOthers) {
   other.work.args.n[1] = 1;
   EXPECT_FALSE(batch.joins(other));
   other = run_at(0x3000, 0x4000, 0x100);
-  other.work.function = reinterpret_cast<CUfunction>(0x20);
+  other.kernel = 2;
   EXPECT_FALSE(batch.joins(other));
 }
 
@@ -68,14 +68,22 @@ TEST(CudaBatch, IsOneLaunchOfAllItsRuns) {
       EXPECT_EQ(batch.checks(), turn == 1 ? i + 1 : 0);
     }
     EXPECT_FALSE(batch.joins(run_at(1000 << 20, 2000 << 20, 1)));
-    const auto launches = batch.take(false);
-    ASSERT_EQ(launches.size(), turn == 1 ? 2U : 1U);
-    EXPECT_EQ(launches[0].blocks, static_cast<int64_t>(3 * kItems));
-    EXPECT_EQ(launches[0].args.task, kItems - 1);
-    const Items& items = *launches[0].items;
-    EXPECT_EQ(items.count, static_cast<int64_t>(kItems));
-    EXPECT_EQ(items.blocks, launches[0].blocks);
-    EXPECT_EQ(items.item[kItems - 1].in[1], (kItems + 100) << 20);
+    batch.end_line();
+    batch.end_line();
+    bool is_given = false;
+    batch.take(false, [&](std::span<const ReadyLaunch> launches, size_t lines) {
+      is_given = true;
+      EXPECT_EQ(lines, 2U);
+      ASSERT_EQ(launches.size(), turn == 1 ? 2U : 1U);
+      EXPECT_EQ(launches[0].blocks, static_cast<int64_t>(3 * kItems));
+      EXPECT_EQ(launches[0].args.task, kItems - 1);
+      const Items& items = *launches[0].items;
+      EXPECT_EQ(items.count, static_cast<int64_t>(kItems));
+      EXPECT_EQ(items.blocks, launches[0].blocks);
+      EXPECT_EQ(items.item[kItems - 1].in[1], (kItems + 100) << 20);
+    });
+    EXPECT_TRUE(is_given);
+    EXPECT_EQ(batch.size(), 0U);
     EXPECT_EQ(batch.checks(), 0U);
   }
 }

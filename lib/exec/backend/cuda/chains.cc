@@ -121,26 +121,42 @@ void Chains::add(std::shared_ptr<const ChainLink> link,
 }
 
 // What it writes is nothing that the chain reads or writes, since its launch
-// may do both at once.
-bool Chains::ends(const ChainEnd& end, uint64_t from, uint64_t to) const {
+// may do both at once; unless each thread has read what lies there, and that is
+// as large. Nor does it read what the chain writes, but for what it reduces.
+bool Chains::ends(const ChainEnd& end, uint64_t from,
+                  std::span<const Extent> others, uint64_t to) const {
   const Extent out = extent_of(to, end.how().result);
+  const Shape& shape = end.how().operand.shape;
   if (end_ != nullptr || !find_run(from, end.how().operand)) return false;
+  const auto is_in_the_way = [&](uint64_t at, const Type& type) {
+    const Extent extent = extent_of(at, type);
+    return extent.overlaps(out) &&
+           !(end.how().in_place && at == to && extent.bytes == out.bytes &&
+             type.shape == shape);
+  };
   return std::none_of(operands_.begin(), operands_.end(),
                       [&](const Operand& o) {
-                        return !o.is_number &&
-                               extent_of(o.word, o.type).overlaps(out);
+                        return !o.is_number && is_in_the_way(o.word, o.type);
                       }) &&
-         std::none_of(runs_.begin(), runs_.begin() + static_cast<long>(count_),
-                      [&](const Run& run) {
-                        return run.is_live && run.out.overlaps(out);
-                      });
+         std::none_of(
+             runs_.begin(), runs_.begin() + static_cast<long>(count_),
+             [&](const Run& run) {
+               return run.is_live &&
+                      (is_in_the_way(run.out.begin, run.link->what().type) ||
+                       std::any_of(others.begin(), others.end(),
+                                   [&](const Extent& other) {
+                                     return run.out.overlaps(other);
+                                   }));
+             });
 }
 
+// What it writes over is read by nobody else.
 void Chains::add_end(std::shared_ptr<const ChainEnd> end, uint64_t from,
-                     std::span<const ReadyLaunch> alone) {
+                     uint64_t to, std::span<const ReadyLaunch> alone) {
   reduced_ = *find_run(from, end->how().operand);
   end_ = std::move(end);
   end_alone_.assign(alone.begin(), alone.end());
+  forget(to);
 }
 
 void Chains::forget(uint64_t out) {
@@ -166,12 +182,17 @@ std::vector<uint64_t> Chains::signature(bool ends) const {
 
 // Its operands are those of the chain, by their indices; its results those of
 // the runs that are live.
-std::optional<Launch> Chains::fuse(bool ends) const {
+struct Chains::Fused {
   Fusion fusion;
-  std::vector<std::optional<Fusion::Id>> operands(operands_.size());
-  std::vector<Fusion::Id> made;
+  std::vector<Fusion::Id> made;  // by each run
   std::vector<Fusion::Id> results;
   std::vector<Slot> to;
+};
+
+Chains::Fused Chains::fuse() const {
+  Fused fused;
+  Fusion& fusion = fused.fusion;
+  std::vector<std::optional<Fusion::Id>> operands(operands_.size());
   for (size_t r = 0; r < count_; ++r) {
     const Run& run = runs_[r];
     const Fusion& own = *run.link->what().fusion;
@@ -179,7 +200,7 @@ std::optional<Launch> Chains::fuse(bool ends) const {
     for (size_t k = 0; k < run.sources.size(); ++k) {
       const Source& s = run.sources[k];
       if (s.is_run) {
-        leaves.push_back(made[s.index]);
+        leaves.push_back(fused.made[s.index]);
         continue;
       }
       const ChainLink::Leaf& leaf = run.link->leaves()[k];
@@ -191,68 +212,73 @@ std::optional<Launch> Chains::fuse(bool ends) const {
       }
       leaves.push_back(*id);
     }
-    made.push_back(fusion.add_all(own, run.link->what().value, leaves));
+    fused.made.push_back(fusion.add_all(own, run.link->what().value, leaves));
     if (!run.is_live) continue;
-    results.push_back(made.back());
-    to.push_back(result(r));
+    fused.results.push_back(fused.made.back());
+    fused.to.push_back(result(r));
   }
-  if (!ends) return fusion.launch(results, to);
-  return fusion.launch_reduced(made[reduced_], end_->how(), end_->first(),
-                               results, to);
+  return fused;
 }
 
-// One that comes for the first time is not compiled.
+// One that comes for the first time is not compiled. A run without an end is a
+// launch already.
 Chains::Form& Chains::form_of(bool ends, bool waits) {
   if (forms_.size() == kMostForms) forms_.clear();
   const auto [at, is_new] = forms_.try_emplace(signature(ends));
   Form& form = at->second;
-  if (is_new) form.launch = fuse(ends);
   form.is_known = waits || !is_new;
+  if (!is_new || (count_ == 1 && !ends)) return form;
+  const Fused made = fuse();
+  form.whole.launch =
+      ends ? made.fusion.launch_reduced(made.made[reduced_], end_->how(),
+                                        end_->first(), made.results, made.to)
+           : made.fusion.launch(made.results, made.to);
   return form;
 }
 
-CUfunction Chains::function_of(Form& form, bool waits) {
-  if (!form.launch || !form.is_known) return nullptr;
-  if (!form.function) form.function = gpu_.function(form.launch->source);
-  if (!waits && form.function->wait_for(std::chrono::seconds(0)) !=
+CUfunction Chains::function_of(Kernel& kernel, bool waits) {
+  if (!kernel.launch) return nullptr;
+  if (!kernel.function) kernel.function = gpu_.function(kernel.launch->source);
+  if (!waits && kernel.function->wait_for(std::chrono::seconds(0)) !=
                     std::future_status::ready) {
     return nullptr;
   }
-  const Result<CUfunction>& function = form.function->get();
+  const Result<CUfunction>& function = kernel.function->get();
   if (function.ok()) return function.value();
-  form.launch.reset();
+  kernel.launch.reset();
   return nullptr;
 }
 
-// The form's function in the place of a launch's, whose results, so many, are
-// the form's first.
-ReadyLaunch Chains::ready(const Form& form, CUfunction function,
+// The function of what was made of the chain in the place of a launch's, whose
+// results, so many, are the first of those of the chain.
+ReadyLaunch Chains::ready(const Launch& made, CUfunction function,
                           ReadyLaunch launch, size_t results) const {
   launch.function = function;
-  launch.blocks = form.launch->blocks;
-  launch.args.n = form.launch->n;
-  const auto& in = form.launch->in;
-  const auto& out = form.launch->out;
-  for (size_t i = 0; i < in.size(); ++i) {
-    launch.args.in[i] = operands_[in[i].index].word;
+  launch.blocks = made.blocks;
+  launch.args.n = made.n;
+  for (size_t i = 0; i < made.in.size(); ++i) {
+    launch.args.in[i] = operands_[made.in[i].index].word;
   }
-  for (size_t i = results; i < out.size(); ++i) {
-    launch.args.out[i] = runs_[out[i].index].out.begin;
+  for (size_t i = results; i < made.out.size(); ++i) {
+    launch.args.out[i] = runs_[made.out[i].index].out.begin;
   }
   return launch;
 }
 
+bool Chains::has_results() const {
+  return std::any_of(runs_.begin(), runs_.begin() + static_cast<long>(count_),
+                     [](const Run& run) { return run.is_live; });
+}
+
 // The runs without an end: as one launch if it is compiled.
-std::span<const ReadyLaunch> Chains::take_runs(bool waits) {
-  const auto runs = std::span(runs_).first(count_);
-  if (std::none_of(runs.begin(), runs.end(),
-                   [](const Run& run) { return run.is_live; })) {
-    return {};
-  }
+std::span<const ReadyLaunch> Chains::launches_of_runs(bool waits) {
+  if (!has_results()) return {};
   if (count_ > 1) {
     Form& form = form_of(false, waits);
-    if (const CUfunction function = function_of(form, waits)) {
-      fused_ = ready(form, function, alone_[count_ - 1], 0);
+    const CUfunction function =
+        form.is_known ? function_of(form.whole, waits) : nullptr;
+    if (function != nullptr) {
+      fused_ = ready(*form.whole.launch, function, alone_[count_ - 1], 0);
       return {&fused_, 1};
     }
   }
@@ -262,29 +288,118 @@ std::span<const ReadyLaunch> Chains::take_runs(bool waits) {
 // The runs and their end: the end's first launch does both if it is compiled.
 // Until it is, each is a launch of its own; where it cannot be, the runs may be
 // one without the end, which then reads what it was to compute.
-std::span<const ReadyLaunch> Chains::take_whole(bool waits) {
+std::span<const ReadyLaunch> Chains::launches_of_whole(bool waits) {
   Form& form = form_of(true, waits);
-  const CUfunction function = function_of(form, waits);
+  const CUfunction function =
+      form.is_known ? function_of(form.whole, waits) : nullptr;
   if (function != nullptr) {
-    end_alone_[0] = ready(form, function, end_alone_[0], 1);
+    end_alone_[0] = ready(*form.whole.launch, function, end_alone_[0], 1);
     return end_alone_;
   }
   std::span<const ReadyLaunch> runs = std::span(alone_).first(count_);
-  if (!form.launch) {
+  if (!form.whole.launch) {
     runs_[reduced_].is_live = true;
-    runs = take_runs(waits);
+    runs = launches_of_runs(waits);
   }
   with_end_.assign(runs.begin(), runs.end());
   with_end_.insert(with_end_.end(), end_alone_.begin(), end_alone_.end());
   return with_end_;
 }
 
-std::span<const ReadyLaunch> Chains::take(bool waits) {
-  const auto taken = end_ == nullptr ? take_runs(waits) : take_whole(waits);
+Chains::ItemKernel Chains::make_item() {
+  ItemKernel item;
+  const Fused made = fuse();
+  auto launch = made.fusion.launch_item(made.results, made.to);
+  if (!launch) return item;
+  item.slots = std::move(launch->item);
+  const std::string& name = launch->launch.source.name;
+  item.number =
+      item_kernels_.try_emplace(name, item_kernels_.size() + 1).first->second;
+  item.launch = std::move(launch->launch);
+  return item;
+}
+
+// The chain as an item of a launch, if it can be one. The function is not there
+// until two of its kernel follow one another and it has been compiled.
+std::optional<Batch::Run> Chains::as_item(bool waits) {
+  const Type& type = runs_[0].link->what().type;
+  if (end_ != nullptr || type.elements() > kMostOfItem || !has_results()) {
+    return std::nullopt;
+  }
+  Form& form = form_of(false, waits);
+  if (!form.is_known) return std::nullopt;
+  if (!form.item) form.item = make_item();
+  ItemKernel& item = *form.item;
+  const CUfunction function =
+      alike_.size() > 0 && alike_.kernel() == item.number
+          ? function_of(item, waits)
+          : nullptr;
+  if (!item.launch) return std::nullopt;
+  Batch::Run run;
+  run.kernel = item.number;
+  run.work = alone_[count_ - 1];
+  run.work.args.in = {};
+  run.work.args.out = {};
+  run.work = ready(*item.launch, function, run.work, 0);
+  run.item.n = item.slots.n;
+  for (size_t i = 0; i < item.slots.in.size(); ++i) {
+    run.item.in[i] = operands_[item.slots.in[i].index].word;
+  }
+  for (size_t i = 0; i < item.slots.out.size(); ++i) {
+    run.item.out[i] = runs_[item.slots.out[i].index].out.begin;
+  }
+  for (const Operand& o : operands_) {
+    if (!o.is_number) run.reads.push_back(extent_of(o.word, o.type));
+  }
+  for (size_t r = 0; r < count_; ++r) {
+    if (runs_[r].is_live) run.writes.push_back(runs_[r].out);
+  }
+  return run;
+}
+
+void Chains::give_chain(bool waits, const Give& give) {
+  give(end_ == nullptr ? launches_of_runs(waits) : launches_of_whole(waits),
+       std::exchange(lines_, 0));
+}
+
+// A chain that is alone has a launch that was made for it.
+void Chains::give_alike(bool waits, const Give& give) {
+  if (alike_.size() == 1) {
+    give(first_, alike_.clear());
+  } else if (alike_.size() > 1) {
+    alike_.take(waits, give);
+  }
+}
+
+void Chains::close(bool waits, const Give& give) {
+  const auto run = as_item(waits);
+  const bool joins = run && alike_.size() > 0 &&
+                     run->work.function != nullptr && alike_.joins(*run);
+  if (!joins) give_alike(waits, give);
+  if (run) {
+    if (!joins) {
+      const auto launches = launches_of_runs(waits);
+      first_.assign(launches.begin(), launches.end());
+    }
+    alike_.add(*run, std::exchange(lines_, 0));
+  } else {
+    give_chain(waits, give);
+  }
   count_ = 0;
   operands_.clear();
   end_.reset();
-  return taken;
+}
+
+void Chains::take(bool waits, const Give& give) {
+  if (alike_.size() > 0) {
+    close(waits, give);
+    give_alike(waits, give);
+    return;
+  }
+  give_chain(waits, give);
+  count_ = 0;
+  operands_.clear();
+  end_.reset();
 }
 
 size_t Chains::Hash::operator()(const std::vector<uint64_t>& words) const {

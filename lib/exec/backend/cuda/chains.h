@@ -5,22 +5,27 @@
 // through registers, and what nothing else reads is never written at all.
 // Results have the bits that a launch for each run gives (fusion.h).
 //
-// A reduction of what the chain makes may be its end: then it is put off, too,
-// since what it reads may be needed by nobody else, and its first launch is the
-// chain's.
+// A reduction, a norm or a softmax of what the chain makes may be its end: then
+// it is put off, too, since what it reads may be needed by nobody else, and its
+// first launch is the chain's.
 //
 // A chain of a form that has come before is compiled in the background; until
 // that is done, and for one that has not, each of its runs is a launch of its
 // own.
+//
+// Small chains that follow one another and differ in their memory and shapes
+// alone, such as the casts of all weights, are items of one launch (batch.h).
 #pragma once
 
 #include <cstdint>
 #include <memory>
 #include <optional>
 #include <span>
+#include <string>
 #include <unordered_map>
 #include <vector>
 
+#include "exec/backend/cuda/batch.h"
 #include "exec/backend/cuda/put_off.h"
 
 namespace gt::exec::cuda {
@@ -65,27 +70,34 @@ class Chains final : public PutOff {
  public:
   explicit Chains(Gpu& gpu) : gpu_(gpu) {}
 
-  // Whether a run can be added without the chain being launched before. `words`
-  // are the addresses and numbers of the link's leaves, in order.
+  // Whether a run can be added to the chain, or must begin another. `words` are
+  // the addresses and numbers of the link's leaves, in order.
   bool joins(const ChainLink& link, std::span<const uint64_t> words,
              uint64_t out) const;
+  // Ends the chain, so that another can begin. Gives it, as take() does, unless
+  // it may be one launch with chains behind it.
+  void close(bool waits, const Give& give);
   // Puts a run off; `alone` is what it is if it is launched by itself. joins()
   // has said so, or the chain is empty.
   void add(std::shared_ptr<const ChainLink> link,
            std::span<const uint64_t> words, uint64_t out,
            const ReadyLaunch& alone);
-  // Whether a reduction of what lies at `from`, which writes to `to`, can be
-  // the end of the chain, which is not empty.
-  bool ends(const ChainEnd& end, uint64_t from, uint64_t to) const;
+  // Whether a kernel that reduces what lies at `from`, reads `others` beside it
+  // and writes to `to` can be the end of the chain, which is not empty.
+  bool ends(const ChainEnd& end, uint64_t from, std::span<const Extent> others,
+            uint64_t to) const;
   // Puts it off; `alone` are its launches. ends() has said so.
-  void add_end(std::shared_ptr<const ChainEnd> end, uint64_t from,
+  void add_end(std::shared_ptr<const ChainEnd> end, uint64_t from, uint64_t to,
                std::span<const ReadyLaunch> alone);
   void forget(uint64_t out) override;
-  std::span<const ReadyLaunch> take(bool waits) override;
+  void end_line() override { ++lines_; }
+  void take(bool waits, const Give& give) override;
 
  private:
   static constexpr size_t kMostRuns = 32;
   static constexpr size_t kMostForms = 4096;  // that are remembered
+  // A launch for itself is worth its time to a chain of more elements.
+  static constexpr int64_t kMostOfItem = int64_t{1} << 22;
 
   // What a leaf is: what a run of the chain wrote, or an operand of the chain.
   struct Source {
@@ -104,37 +116,59 @@ class Chains final : public PutOff {
     bool is_live = true;
     std::vector<Source> sources;
   };
-  // A chain's form, and the launch made of it.
-  struct Form {
+  struct Kernel {
     std::optional<Launch> launch;  // none: it cannot be one
     std::optional<Gpu::Function> function;
-    bool is_known = false;  // it has come before
   };
+  // The same of an item of a launch.
+  struct ItemKernel : Kernel {
+    ItemSlots slots;
+    uint64_t number = 0;  // the same text has the same
+  };
+  // A chain's form, and what is made of it.
+  struct Form {
+    Kernel whole;
+    std::optional<ItemKernel> item;  // none: it was not wanted yet
+    bool is_known = false;           // it has come before
+  };
+  // The runs as a fusion.
+  struct Fused;
 
   Source find(const ChainLink::Leaf& leaf, uint64_t word) const;
   std::optional<size_t> find_run(uint64_t word, const Type& type) const;
   // With or without the end that there is.
   std::vector<uint64_t> signature(bool ends) const;
-  std::optional<Launch> fuse(bool ends) const;
+  Fused fuse() const;
   Form& form_of(bool ends, bool waits);
-  // The form's function, if it is compiled.
-  CUfunction function_of(Form& form, bool waits);
-  ReadyLaunch ready(const Form& form, CUfunction function, ReadyLaunch launch,
+  // The kernel's function, if it is compiled.
+  CUfunction function_of(Kernel& kernel, bool waits);
+  ItemKernel make_item();
+  ReadyLaunch ready(const Launch& made, CUfunction function, ReadyLaunch launch,
                     size_t results) const;
-  std::span<const ReadyLaunch> take_runs(bool waits);
-  std::span<const ReadyLaunch> take_whole(bool waits);
+  bool has_results() const;
+  std::span<const ReadyLaunch> launches_of_runs(bool waits);
+  std::span<const ReadyLaunch> launches_of_whole(bool waits);
+  std::optional<Batch::Run> as_item(bool waits);
+  void give_chain(bool waits, const Give& give);
+  void give_alike(bool waits, const Give& give);
 
   Gpu& gpu_;
   size_t count_ = 0;  // of runs_ and alone_
+  size_t lines_ = 0;  // whose work they are
   std::vector<Run> runs_ = std::vector<Run>(kMostRuns);
   std::vector<ReadyLaunch> alone_ = std::vector<ReadyLaunch>(kMostRuns);
   std::vector<Operand> operands_;
   std::shared_ptr<const ChainEnd> end_;  // null: there is none
   size_t reduced_ = 0;                   // the run that it reads
   std::vector<ReadyLaunch> end_alone_;
-  // What take() has given last.
+  // What was given last.
   ReadyLaunch fused_;
   std::vector<ReadyLaunch> with_end_;
+  // The chains that were closed and not given yet, and the first of them as
+  // launches of its own.
+  Batch alike_;
+  std::vector<ReadyLaunch> first_;
+  std::unordered_map<std::string, uint64_t> item_kernels_;  // by their names
   struct Hash {
     size_t operator()(const std::vector<uint64_t>& words) const;
   };

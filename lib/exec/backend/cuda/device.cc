@@ -187,7 +187,7 @@ CUstream CudaDevice::stream() {
 // The work of a span is given to the stream by itself, or all of it is put off.
 void CudaDevice::end_span() {
   if (span_ == SpanState::kOpen && put_off_ != nullptr) {
-    ++spans_put_off_;
+    put_off_->end_line();
   } else {
     timer_.end(stream());
   }
@@ -332,7 +332,11 @@ Status CudaDevice::launch(const ReadyLaunch& alone,
                           const std::shared_ptr<const ChainLink>& link,
                           std::span<const uint64_t> words, uint64_t out) {
   if (!may_delay_ || link == nullptr) return launch(alone);
-  if (put_off_ != &chains_ || !chains_.joins(*link, words, out)) flush();
+  if (put_off_ != &chains_) {
+    flush();
+  } else if (!chains_.joins(*link, words, out)) {
+    chains_.close(is_recording_, giver());
+  }
   chains_.add(link, words, out, alone);
   put_off_ = &chains_;
   return ok_status();
@@ -340,9 +344,10 @@ Status CudaDevice::launch(const ReadyLaunch& alone,
 
 Status CudaDevice::launch(std::span<const ReadyLaunch> alone,
                           const std::shared_ptr<const ChainEnd>& end,
-                          uint64_t from, uint64_t to) {
-  if (put_off_ == &chains_ && chains_.ends(*end, from, to)) {
-    chains_.add_end(end, from, alone);
+                          uint64_t from, std::span<const Extent> others,
+                          uint64_t to) {
+  if (put_off_ == &chains_ && chains_.ends(*end, from, others, to)) {
+    chains_.add_end(end, from, to, alone);
     return ok_status();
   }
   for (const ReadyLaunch& one : alone) {
@@ -358,22 +363,22 @@ Status CudaDevice::launch(const Batch::Run& run) {
     put_off_ = &batch_;
     return ok_status();
   }
-  for (const ReadyLaunch& one : batch_.take(true)) {
-    if (Status s = launch(one); !s.ok()) return s;
-  }
-  return ok_status();
+  Status s = ok_status();
+  batch_.take(true, [&](std::span<const ReadyLaunch> launches, size_t) {
+    for (const ReadyLaunch& one : launches) {
+      if (s.ok()) s = launch(one);
+    }
+  });
+  return s;
 }
 
-void CudaDevice::launch_put_off() {
-  // Nothing is put off from here on, so these go straight to the stream. Their
-  // lines count as done, and what they made may have been read by others: if
-  // the GPU refuses one, no value is to be trusted any more. While they are
-  // recorded none has been done, and the recording is dropped. What is recorded
-  // is worth the time to compile it as one.
-  PutOff& runs = *std::exchange(put_off_, nullptr);
-  const size_t spans = std::exchange(spans_put_off_, 0);
-  if (spans > 0) timer_.begin(stream_);
-  for (const ReadyLaunch& one : runs.take(is_recording_)) {
+// They go straight to the stream. Their lines count as done, and what they made
+// may have been read by others: if the GPU refuses one, no value is to be
+// trusted any more. While they are recorded none has been done, and the
+// recording is dropped.
+void CudaDevice::give(std::span<const ReadyLaunch> launches, size_t lines) {
+  if (lines > 0) timer_.begin(stream_);
+  for (const ReadyLaunch& one : launches) {
     const Status s = launch_now(one);
     if (s.ok()) continue;
     if (is_recording_) {
@@ -382,7 +387,13 @@ void CudaDevice::launch_put_off() {
       lost_ = Loss{s.error().message, one.args.task};
     }
   }
-  if (spans > 0) timer_.end(stream_, spans);
+  if (lines > 0) timer_.end(stream_, lines);
+}
+
+// Nothing is put off from here on. What is recorded is worth the time to
+// compile it as one.
+void CudaDevice::launch_put_off() {
+  std::exchange(put_off_, nullptr)->take(is_recording_, giver());
   for (const CUdeviceptr data : std::exchange(scratch_put_off_, {})) {
     release_scratch(data);
   }

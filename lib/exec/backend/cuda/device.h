@@ -69,15 +69,15 @@ class CudaDevice final : public Device {
 
   // For kernels. Launches it; perhaps later and with others a run of a
   // point-wise kernel, of which `words` are the leaves' and which writes to
-  // `out`, one that reduces what lies at `from` to `to`, or one that can be an
-  // item of a launch.
+  // `out`, one that reduces what lies at `from` to `to` and reads `others`,
+  // too, or one that can be an item of a launch.
   Status launch(const ReadyLaunch& launch);
   Status launch(const ReadyLaunch& alone,
                 const std::shared_ptr<const ChainLink>& link,
                 std::span<const uint64_t> words, uint64_t out);
   Status launch(std::span<const ReadyLaunch> alone,
                 const std::shared_ptr<const ChainEnd>& end, uint64_t from,
-                uint64_t to);
+                std::span<const Extent> others, uint64_t to);
   Status launch(const Batch::Run& run);
   // Scratch memory, in the order of the stream: pieces of so many
   // bytes, all of which are given back before others are borrowed. What was put
@@ -104,6 +104,12 @@ class CudaDevice final : public Device {
         chains_(*gpu_) {}
   Status start();
   void launch_put_off();
+  void give(std::span<const ReadyLaunch> launches, size_t lines);
+  PutOff::Give giver() {
+    return [this](std::span<const ReadyLaunch> launches, size_t lines) {
+      give(launches, lines);
+    };
+  }
   Status launch_now(const ReadyLaunch& launch);
   // What each call begins with: the GPU is this thread's, and has been given
   // all that was put off.
@@ -127,7 +133,6 @@ class CudaDevice final : public Device {
   // Whether a span is open, and the stream was given something of it.
   enum class SpanState : uint8_t { kNone, kOpen, kBegun };
   SpanState span_ = SpanState::kNone;
-  size_t spans_put_off_ = 0;  // whose work was
   CUdeviceptr workspace_ = 0;
   uint64_t task_ = 0;
   bool is_recording_ = false;

@@ -68,9 +68,8 @@ bool FusedKernel::add_operands() {
   return true;
 }
 
-// Packs lie along the last dimension, where every operand's elements lie side
-// by side or are one. A result of one dimension may have a rest.
-void FusedKernel::choose_pack() {
+// How many elements of the smallest dtype have 16 bytes, but at most 8.
+int64_t FusedKernel::widest_pack() const {
   size_t smallest = size_of(type_.dtype);
   for (const Id id : results_) {
     smallest = std::min(smallest, size_of(value(id).type.dtype));
@@ -79,8 +78,13 @@ void FusedKernel::choose_pack() {
     if (value(id).home == Home::kNumber) continue;
     smallest = std::min(smallest, size_of(value(id).type.dtype));
   }
-  const int64_t pack =
-      std::clamp<int64_t>(static_cast<int64_t>(16 / smallest), 2, 8);
+  return std::clamp<int64_t>(static_cast<int64_t>(16 / smallest), 2, 8);
+}
+
+// Packs lie along the last dimension, where every operand's elements lie side
+// by side or are one. A result of one dimension may have a rest.
+void FusedKernel::choose_pack() {
+  const int64_t pack = widest_pack();
   bool fits = dimensions_ < 2 || n_[rank_] % pack == 0;
   for (size_t k = 0; k < operands_.size(); ++k) {
     const int64_t last = stride(k, rank_ - 1);
@@ -285,10 +289,66 @@ std::optional<Launch> FusedKernel::make(std::span<const Slot> to) {
   return launch;
 }
 
+// ---- items ------------------------------------------------------------------
+
+// Memory of the results' shape is the item's, in the order in which it comes;
+// what is one element is the launch's.
+std::string FusedKernel::item_body() const {
+  std::string loads;
+  size_t of_item = 0;
+  size_t of_launch = 0;
+  for (size_t k = 0; k < operands_.size(); ++k) {
+    loads += fmt::format(
+        "    const auto x{} = {};\n", k,
+        along_[k] ? fmt::format("load_item<{}, kWhole, {}>(p.in[{}], i, left)",
+                                word_of(value(operands_[k]).type.dtype), pack_,
+                                of_item++)
+                  : fmt::format("{}::at(a, {}, 0)", sources_[k], of_launch++));
+  }
+  std::string results;
+  std::string stores;
+  for (size_t r = 0; r < results_.size(); ++r) {
+    results += fmt::format("    Several<{}, {}> {}{{}};\n", result_word(r),
+                           pack_, y_of(r));
+    stores += fmt::format("    store_item<kWhole>(p.out[{}], i, left, {});\n",
+                          r, y_of(r));
+  }
+  return fmt::format(
+      "GT_BLOCKS(b, items.blocks) {{\n  GT_ALONE(t) {{\n"
+      "  each_pack<{0}>(items, b, t, [&](const Item& p, int64_t i, int64_t "
+      "left, auto is_whole) {{\n"
+      "    constexpr bool kWhole = is_whole.value;\n{1}{2}"
+      "#pragma unroll\n    for (int j = 0; j < {0}; ++j) {{\n      {3}    }}\n"
+      "{4}  }});\n  }}\n  }}",
+      pack_, loads, results, packed_element(), stores);
+}
+
+std::optional<ItemLaunch> FusedKernel::make_item(std::span<const Slot> to) {
+  if (!add_flat_operands() || !add_statements()) return std::nullopt;
+  pack_ = widest_pack();
+  ItemLaunch made;
+  made.item.n = type_.elements();
+  made.launch = each_launch(
+      make_items_source("pointwise_items.cuh", item_body(), declarations()),
+      (made.item.n + pack_ - 1) / pack_);
+  made.launch.n = {};
+  for (size_t k = 0; k < operands_.size(); ++k) {
+    std::vector<Slot>& in = along_[k] ? made.item.in : made.launch.in;
+    in.push_back(value(operands_[k]).slot);
+  }
+  made.item.out.assign(to.begin(), to.end());
+  const Item carried;
+  if (made.item.in.size() > carried.in.size() ||
+      made.item.out.size() > carried.out.size()) {
+    return std::nullopt;
+  }
+  return made;
+}
+
 // ---- what is reduced --------------------------------------------------------
 
-// Each has its element where the reduction finds that of its own operand, or it
-// is one element. Args::n is the reduction's, so nothing can be kept there.
+// Each has its element where all others have theirs, or it is one element. Of
+// Args::n, which is a reduction's or common to many runs, nothing is needed.
 bool FusedKernel::add_flat_operands() {
   name_operands();
   if (operands_.size() > kIn) return false;
@@ -372,7 +432,8 @@ bool FusedKernel::is_little_work(const Launch& reduction) const {
 std::optional<Launch> FusedKernel::make_reduced(const Reducing& reducing,
                                                 const Launch& first,
                                                 std::span<const Slot> to) {
-  if (1 + to.size() > kOut || !add_flat_operands() || !is_little_work(first) ||
+  if (1 + to.size() > kOut || !add_flat_operands() ||
+      operands_.size() > reducing.most_operands || !is_little_work(first) ||
       !add_statements()) {
     return std::nullopt;
   }

@@ -50,6 +50,8 @@ class FusedKernel {
   // Writes the results, which have one shape. None if a launch cannot carry
   // what is needed.
   std::optional<Launch> make(std::span<const Slot> to);
+  // The same of an item of a launch.
+  std::optional<ItemLaunch> make_item(std::span<const Slot> to);
   // Reduces the first result as `first` does its operand, and writes the
   // others.
   std::optional<Launch> make_reduced(const Reducing& reducing,
@@ -72,6 +74,7 @@ class FusedKernel {
   bool add_flat_operands();
   bool is_little_work(const Launch& reduction) const;
   bool add_statements();
+  int64_t widest_pack() const;
   void choose_pack();
   void add_cast(Id id);
   bool add_rand(Id id);
@@ -86,6 +89,7 @@ class FusedKernel {
   std::string addresses(size_t first_result) const;
   std::string packed_element() const;
   std::string body() const;
+  std::string item_body() const;
   std::string computed() const;
 
   const std::vector<Value>& values_;

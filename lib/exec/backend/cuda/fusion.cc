@@ -203,6 +203,11 @@ std::optional<Launch> Fusion::launch_reduced(Id reduced,
       .make_reduced(reducing, first, to);
 }
 
+std::optional<ItemLaunch> Fusion::launch_item(std::span<const Id> ids,
+                                              std::span<const Slot> to) const {
+  return FusedKernel(values_, needed(ids), ids).make_item(to);
+}
+
 std::optional<Launch> Fusion::launch(std::span<const Id> ids,
                                      std::span<const Slot> to) const {
   return FusedKernel(values_, needed(ids), ids).make(to);

@@ -59,6 +59,12 @@ class Fusion {
     return launch({&id, 1}, {&to, 1});
   }
 
+  // The same as a kernel that takes Items, so that runs over other memory, of
+  // other shapes, can be one launch. None if they are too many for an item, or
+  // if an operand is neither of the results' shape nor of one element.
+  std::optional<ItemLaunch> launch_item(std::span<const Id> ids,
+                                        std::span<const Slot> to) const;
+
   // The launch `first` of a plan that reduces, of a value that is computed in
   // the place of its operand. The values `ids`, which have the same shape, are
   // written on the way. None if they are too many, or their operands, or if an

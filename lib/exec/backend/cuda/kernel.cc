@@ -32,6 +32,8 @@ Result<std::unique_ptr<CudaKernel>> CudaKernel::make(const Call& call,
   std::unique_ptr<CudaKernel> kernel(new CudaKernel(std::move(plan), products));
   for (const Argument& a : call.arguments) {
     kernel->literals_.push_back(a.literal);
+    const bool is_memory = !a.literal && !a.absent && a.role != Role::kNumber;
+    kernel->in_bytes_.push_back(is_memory ? a.type.bytes() : 0);
   }
   if (kernel->plan_.pointwise && kernel->plan_.pointwise->type.elements() > 0) {
     kernel->link_ = std::make_shared<const ChainLink>(*kernel->plan_.pointwise);
@@ -42,10 +44,6 @@ Result<std::unique_ptr<CudaKernel>> CudaKernel::make(const Call& call,
   }
   if (kernel->plan_.item) {
     kernel->item_ = std::make_unique<ItemRun>();
-    for (const Argument& a : call.arguments) {
-      const bool is_memory = !a.literal && !a.absent && a.role != Role::kNumber;
-      kernel->item_->in_bytes.push_back(is_memory ? a.type.bytes() : 0);
-    }
     for (size_t i = 0; i < call.result_count; ++i) {
       kernel->item_->out_bytes.push_back(call.results[i].bytes());
     }
@@ -141,13 +139,14 @@ Status CudaKernel::run_item(const Addresses& at) {
                  to_word);
   std::transform(slots.out.begin(), slots.out.end(), run.item.out.begin(),
                  to_word);
+  run.kernel = reinterpret_cast<uint64_t>(run.work.function);
   run.item.n = slots.n;
   run.item.told = at.told;
   run.reads.clear();
   run.writes.clear();
-  for (size_t i = 0; i < item_->in_bytes.size(); ++i) {
-    if (item_->in_bytes[i] == 0) continue;
-    run.reads.push_back({word(operand(i), at), item_->in_bytes[i]});
+  for (size_t i = 0; i < in_bytes_.size(); ++i) {
+    if (in_bytes_[i] == 0) continue;
+    run.reads.push_back({word(operand(i), at), in_bytes_[i]});
   }
   for (size_t i = 0; i < item_->out_bytes.size(); ++i) {
     run.writes.push_back({word(result(i), at), item_->out_bytes[i]});
@@ -163,7 +162,12 @@ Status CudaKernel::run_reduction(const Addresses& at) {
     if (!made.ok()) return made.error();
     launches_.push_back(made.value());
   }
-  return device_.launch(launches_, end_, word(operand(0), at),
+  others_.clear();
+  for (size_t i = 1; i < in_bytes_.size(); ++i) {
+    if (in_bytes_[i] == 0) continue;
+    others_.push_back({word(operand(i), at), in_bytes_[i]});
+  }
+  return device_.launch(launches_, end_, word(operand(0), at), others_,
                         word(result(0), at));
 }
 

@@ -58,11 +58,13 @@ class CudaKernel final : public Kernel {
   std::shared_ptr<const ChainLink> link_;  // of a point-wise plan
   std::shared_ptr<const ChainEnd> end_;    // of one that reduces
   std::vector<ReadyLaunch> launches_;      // of a run of that
+  std::vector<Extent> others_;             // what it reads beside operand 0
+  std::vector<size_t> in_bytes_;           // of each operand in memory, else 0
   // Of a plan whose runs can be items: such a run, and the bytes of each
-  // operand in memory, else 0, and of each result.
+  // result.
   struct ItemRun {
     Batch::Run run;
-    std::vector<size_t> in_bytes, out_bytes;
+    std::vector<size_t> out_bytes;
   };
   std::unique_ptr<ItemRun> item_;
   CudaDevice& device_;

@@ -165,12 +165,16 @@ using Peek =
 
 class Fusion;
 
-// Of a plan of one launch, whose kernel takes Items: what the item of a run is.
-// Runs that differ in nothing else can be one launch (batch.h).
+// Of a launch whose kernel takes Items: what the item of a run is. Runs that
+// differ in nothing else can be one launch (batch.h).
 struct ItemSlots {
   std::vector<Slot> in;
   std::vector<Slot> out;
   int64_t n = 0;
+};
+struct ItemLaunch {
+  Launch launch;  // of what all runs have in common
+  ItemSlots item;
 };
 
 // What a plan of one result computes where that is point-wise: a value of a
@@ -182,13 +186,19 @@ struct Pointwise {
 };
 
 // Of a plan whose first step is a launch that takes each element of operand 0
-// once, to reduce it: the kernel of that launch over elements that it computes.
-// They are those of a struct `Computed`, which `declarations` say, in the words
-// of text/reduce_computed.cuh.
+// once, to reduce it, or along its rows: the kernel of that launch over
+// elements that it computes. They are those of a struct `Computed`, which
+// `declarations` say, in the words of text/reduce_computed.cuh or
+// rows_computed.cuh.
 struct Reducing {
   Type operand;
   Type result;
   std::function<Source(std::string_view declarations)> source;
+  // The entries of Args::in that are free for what they are computed of.
+  size_t most_operands = kIn;
+  // Whether each thread has read what lies where it writes the result, so that
+  // the memory may be that of the operand or of what it is computed of.
+  bool in_place = false;
 };
 
 struct Plan {

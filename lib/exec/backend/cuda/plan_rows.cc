@@ -26,14 +26,20 @@ Rows rows_along(const Shape& shape, size_t axis) {
 }
 Rows rows_of(const Shape& shape) { return rows_along(shape, shape.size() - 1); }
 
-// A block for each row.
-Launch rows_launch(const std::string& body, const Rows& rows) {
-  Launch launch =
-      block_launch(make_source("rows.cuh", body + "(a);"), rows.count);
+// What kernels over rows are launched with; so many blocks at a time.
+Launch rows_launch(Source source, const Rows& rows, int64_t blocks) {
+  Launch launch = block_launch(std::move(source), blocks);
+  launch.n[0] = rows.count;
   launch.n[1] = rows.width;
   launch.n[2] = rows.step;
   launch.n[4] = 1;
   return launch;
+}
+
+// A block for each row.
+Launch row_launch(const std::string& body, const Rows& rows) {
+  return rows_launch(make_source("softmax.cuh", body + "(a);"), rows,
+                     rows.count);
 }
 
 // Of a kernel that reads a row twice: as many blocks at a time as leave their
@@ -58,6 +64,76 @@ bool has_one_dtype(const Call& call) {
   return true;
 }
 
+// ---- teams ------------------------------------------------------------------
+
+// How the threads of a block share out rows: teams of some threads, each of
+// which holds some packs of its row (text/rows.cuh).
+struct Teams {
+  int64_t team = 0, held = 0;
+  int64_t count() const { return kThreads / team; }
+};
+// None for rows that do not lie in one piece, or are too long to be held: by
+// `most` elements of four bytes for each thread, or by `longest` in a team of
+// all.
+std::optional<Teams> teams_for(const Rows& rows, Dtype dtype, int64_t most = 24,
+                               int64_t longest = 64) {
+  if (rows.step != 1) return std::nullopt;
+  const int64_t width = rows.width;
+  const auto size = static_cast<int64_t>(size_of(dtype));
+  const int64_t pack = 16 / size;
+  const int64_t packs = (width + pack - 1) / pack;
+  const int64_t registers = size == 8 ? 2 : 1;  // of an element
+  for (int64_t team = 32; team <= kThreads; team *= 2) {
+    const int64_t held = (packs + team - 1) / team;
+    const int64_t limit = team == kThreads ? longest : most;
+    if (held * pack * registers <= limit) return Teams{team, held};
+  }
+  return std::nullopt;
+}
+
+// "name<f32, ..., 32, 3, ...>"
+std::string team_instance(const char* name,
+                          const std::vector<std::string_view>& arguments,
+                          const Teams& teams, const std::string& more = "") {
+  return fmt::format("{}<{}, {}, {}{}>", name, fmt::join(arguments, ", "),
+                     teams.team, teams.held, more);
+}
+// A team for each row.
+Launch team_launch(Source source, const Rows& rows, const Teams& teams) {
+  return rows_launch(std::move(source), rows,
+                     (rows.count + teams.count() - 1) / teams.count());
+}
+
+// The launch of a kernel that takes the rows of operand 0, of the dtype of its
+// result, once: from memory, or as they are computed. Its own operands stand
+// behind those that they may be computed of.
+constexpr size_t kComputedOf = 6;
+Plan taking_plan(const char* header, const char* name, const Call& call,
+                 const Rows& rows, const Teams& teams, std::string_view flag,
+                 const std::vector<Slot>& own) {
+  const std::string_view word = word_of(call.results[0].dtype);
+  const auto body = [=](const std::string& from) {
+    return team_instance(name, {word, from, flag}, teams) + "(a);";
+  };
+  Launch launch = team_launch(
+      make_source(header, body(instance("Memory", {word}))), rows, teams);
+  launch.in.assign(kComputedOf, {});
+  launch.in[0] = operand(0);
+  launch.in.insert(launch.in.end(), own.begin(), own.end());
+  launch.out = {result(0)};
+  Plan plan;
+  plan.steps.emplace_back(std::move(launch));
+  plan.in_place = {{0, 0}};
+  const std::string computed = instance("Computed", {instance("Sum", {word})});
+  plan.reducing = {call.type(0), call.results[0],
+                   [text = body(computed)](std::string_view declarations) {
+                     return make_source("rows_computed.cuh", text,
+                                        declarations);
+                   },
+                   kComputedOf, true};
+  return plan;
+}
+
 // ---- softmax ----------------------------------------------------------------
 
 template <bool kLog>
@@ -65,8 +141,12 @@ std::optional<Plan> plan_softmax(const Call& call) {
   const Type& type = call.results[0];
   if (type.elements() == 0) return std::nullopt;
   const Rows rows = rows_along(type.shape, single_axis(call, 0));
+  if (const auto teams = teams_for(rows, type.dtype)) {
+    return taking_plan("softmax.cuh", "softmax_held", call, rows, *teams,
+                       flag(kLog), {});
+  }
   Launch launch =
-      rows_launch(instance("softmax", {word_of(type.dtype), flag(kLog)}), rows);
+      row_launch(instance("softmax", {word_of(type.dtype), flag(kLog)}), rows);
   keep_near(launch, rows, type.dtype);
   launch.in = {operand(0)};
   launch.out = {result(0)};
@@ -80,11 +160,23 @@ template <bool kLog>
 std::optional<Plan> plan_softmax_grad(const Call& call) {
   const Type& type = call.results[0];
   if (type.elements() == 0) return std::nullopt;
+  const Rows rows = rows_along(type.shape, single_axis(call, 0));
+  // It holds two rows.
+  const auto teams =
+      has_one_dtype(call) ? teams_for(rows, type.dtype, 24, 32) : std::nullopt;
   Launch launch =
-      rows_launch(instance("softmax_grad", {word_of(call.type(0).dtype),
+      teams ? team_launch(
+                  make_source(
+                      "softmax.cuh",
+                      team_instance("softmax_grad_held",
+                                    {word_of(type.dtype), flag(kLog)}, *teams) +
+                          "(a);"),
+                  rows, *teams)
+            : row_launch(
+                  instance("softmax_grad", {word_of(call.type(0).dtype),
                                             word_of(call.type(1).dtype),
                                             word_of(type.dtype), flag(kLog)}),
-                  rows_along(type.shape, single_axis(call, 0)));
+                  rows);
   launch.in = {operand(0), operand(1)};
   launch.out = {result(0)};
   Plan plan;
@@ -105,49 +197,16 @@ Slot given(const Call& call, size_t i) {
   return i < call.arguments.size() && call.given(i) ? operand(i) : Slot{};
 }
 
-// How the threads of a block share out rows: teams of some threads, each of
-// which holds some packs of its row (text/rows.cuh).
-struct Teams {
-  int64_t team = 0, held = 0;
-  int64_t count() const { return kThreads / team; }
-};
-// None for rows that are too long to be held: by `most` elements of four bytes
-// for each thread, or by `longest` in a team of all.
-std::optional<Teams> teams_for(int64_t width, Dtype dtype, int64_t most,
-                               int64_t longest) {
-  const auto size = static_cast<int64_t>(size_of(dtype));
-  const int64_t pack = 16 / size;
-  const int64_t packs = (width + pack - 1) / pack;
-  const int64_t registers = size == 8 ? 2 : 1;  // of an element
-  for (int64_t team = 32; team <= kThreads; team *= 2) {
-    const int64_t held = (packs + team - 1) / team;
-    const int64_t limit = team == kThreads ? longest : most;
-    if (held * pack * registers <= limit) return Teams{team, held};
-  }
-  return std::nullopt;
-}
-
-std::string team_instance(const char* name, Dtype dtype, bool center,
-                          const Teams& teams, const std::string& more) {
-  return fmt::format("{}<{}, {}, {}, {}{}>", name, word_of(dtype), center,
-                     teams.team, teams.held, more);
-}
-
 template <bool kCenter>
 std::optional<Plan> plan_norm(const Call& call) {
   const Type& type = call.results[0];
   if (!has_one_dtype(call) || type.elements() == 0) return std::nullopt;
   const Rows rows = rows_of(type.shape);
-  const auto teams = teams_for(rows.width, type.dtype, 24, 64);
+  const auto teams = teams_for(rows, type.dtype);
   if (!teams) return std::nullopt;
-  Launch launch =
-      rows_launch(team_instance("norm", type.dtype, kCenter, *teams, ""), rows);
-  launch.n[3] = eps_of(call);
-  launch.in = {operand(0), given(call, 1), given(call, 2)};
-  launch.out = {result(0)};
-  Plan plan;
-  plan.steps.emplace_back(std::move(launch));
-  plan.in_place = {{0, 0}};
+  Plan plan = taking_plan("norms.cuh", "norm", call, rows, *teams,
+                          flag(kCenter), {given(call, 1), given(call, 2)});
+  std::get<Launch>(plan.steps[0]).n[3] = eps_of(call);
   return plan;
 }
 
@@ -160,7 +219,7 @@ std::optional<Plan> plan_norm_grad(const Call& call) {
   const Rows rows = rows_of(type.shape);
   // Beside each element of a row, there are two sums. A row that a warp holds
   // is waited for by nobody else.
-  const auto teams = teams_for(rows.width, type.dtype, 24, 32);
+  const auto teams = teams_for(rows, type.dtype, 24, 32);
   if (!teams) return std::nullopt;
   // So many blocks for each multiprocessor have 40 KB of g and x on their way
   // to it, which takes as long as memory needs; more blocks, more parts of
@@ -171,9 +230,13 @@ std::optional<Plan> plan_norm_grad(const Call& call) {
       kMultiprocessors *
       std::max<int64_t>(2, 40'000 / (kPackBytes * teams->held) + 1);
   const size_t sums = call.result_count - 1;
-  Launch launch = rows_launch(team_instance("norm_grad", type.dtype, kCenter,
-                                            *teams, fmt::format(", {}", sums)),
-                              rows);
+  Launch launch = team_launch(
+      make_source(
+          "norms.cuh",
+          team_instance("norm_grad", {word_of(type.dtype), flag(kCenter)},
+                        *teams, fmt::format(", {}", sums)) +
+              "(a);"),
+      rows, *teams);
   const int64_t at_once = most_blocks * teams->count();  // rows
   const int64_t turns = (rows.count + at_once - 1) / at_once;
   const int64_t of_block = turns * teams->count();
@@ -218,6 +281,16 @@ void explain_class(Plan& plan, int64_t classes, size_t i, Dtype dtype) {
   };
 }
 
+Launch cross_entropy_launch(const std::string& name,
+                            const std::vector<std::string_view>& words,
+                            const Rows& rows, Dtype dtype) {
+  const auto teams = teams_for(rows, dtype);
+  if (!teams) return row_launch(instance(name, words), rows);
+  const std::string body =
+      team_instance((name + "_held").c_str(), words, *teams) + "(a);";
+  return team_launch(make_source("softmax.cuh", body), rows, *teams);
+}
+
 // A loss for each row; unless each is wanted, in scratch memory, and then their
 // sum or mean.
 std::optional<Plan> plan_cross_entropy(const Call& call) {
@@ -231,10 +304,9 @@ std::optional<Plan> plan_cross_entropy(const Call& call) {
   const Dtype index = call.type(1).dtype;
   const Dtype to = call.results[0].dtype;
   const Dtype wide = wide_dtype(x.dtype);
-  Launch launch =
-      rows_launch(instance("cross_entropy", {word_of(x.dtype), word_of(index),
-                                             word_of(is_each ? to : wide)}),
-                  rows);
+  const std::vector<std::string_view> words = {word_of(x.dtype), word_of(index),
+                                               word_of(is_each ? to : wide)};
+  Launch launch = cross_entropy_launch("cross_entropy", words, rows, x.dtype);
   Plan plan;
   const Slot losses =
       is_each ? result(0)
@@ -266,10 +338,10 @@ std::optional<Plan> plan_cross_entropy_grad(const Call& call) {
   const Rows rows = rows_of(x.shape);
   const Dtype index = call.type(2).dtype;
   Launch launch =
-      rows_launch(instance("cross_entropy_grad",
+      cross_entropy_launch("cross_entropy_grad",
                            {word_of(x.dtype), word_of(call.type(0).dtype),
-                            word_of(index), flag(reduction == "none")}),
-                  rows);
+                            word_of(index), flag(reduction == "none")},
+                           rows, x.dtype);
   if (reduction == "mean") launch.n[4] = rows.count;
   keep_near(launch, rows, x.dtype);
   launch.in = {operand(0), operand(1), operand(2)};

@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <span>
 
 #include "exec/backend/cuda/gpu.h"
@@ -40,10 +41,17 @@ class PutOff {
   virtual void forget(uint64_t /*out*/) {}
   // How many of the runs have left checks.
   virtual size_t checks() const { return 0; }
-  // What is to be launched for all runs, in order; then there are none. With
-  // `waits` it is as few launches as can be, even if these must be compiled
-  // first. It is valid until the next call.
-  virtual std::span<const ReadyLaunch> take(bool waits) = 0;
+  // The run that was put off last is the last of a line.
+  virtual void end_line() = 0;
+
+  // Takes launches that do the work of so many lines. There may be none for
+  // lines that made nothing that is read.
+  using Give =
+      std::function<void(std::span<const ReadyLaunch> launches, size_t lines)>;
+  // Gives what is to be launched for all runs, in order; then there are none.
+  // With `waits` it is as few launches as can be, even if these must be
+  // compiled first.
+  virtual void take(bool waits, const Give& give) = 0;
 };
 
 }  // namespace gt::exec::cuda

@@ -43,8 +43,9 @@ Source make_source(std::string_view header, std::string_view body,
   return kernel_source("GT_KERNEL", header, body, declarations);
 }
 
-Source make_items_source(std::string_view header, std::string_view body) {
-  return kernel_source("GT_ITEMS_KERNEL", header, body, "");
+Source make_items_source(std::string_view header, std::string_view body,
+                         std::string_view declarations) {
+  return kernel_source("GT_ITEMS_KERNEL", header, body, declarations);
 }
 
 std::string_view word_of(Dtype dtype) {

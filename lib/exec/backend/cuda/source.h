@@ -16,7 +16,8 @@ namespace gt::exec::cuda {
 Source make_source(std::string_view header, std::string_view body,
                    std::string_view declarations = "");
 // The same, of one that has Items, `items`, too.
-Source make_items_source(std::string_view header, std::string_view body);
+Source make_items_source(std::string_view header, std::string_view body,
+                         std::string_view declarations = "");
 
 // The files of text/ by their names, and those that stand beside them: what
 // texts include, apart from target.cuh, which is the compiler's part.

@@ -1,46 +1,13 @@
 // Steps of training, of as many parameters as a launch has items.
 #pragma once
 
-#include "common.cuh"
+#include "items.cuh"
 
 namespace gt {
 
 template <typename Scalar>
 inline f64 scalar(const Args& a, int k) {
   return static_cast<f64>(widen(Scalar::at(a, k, 0)));
-}
-
-// Calls use(item, i, left, is_whole) for packs of elements of all items, of which
-// this is thread t of block b: the pack begins at element i of an item and, with
-// those behind it, has `left`. If it is_whole, it is loaded and stored at once.
-template <typename T, typename Use>
-inline void each_pack(const Items& items, int64_t b, int t, const Use& use) {
-  constexpr int kPack = kPackOf<T>;
-  constexpr int64_t kTurn = int64_t{kThreads} * kPack;
-  int64_t turn = b;  // of the block, in the item
-  for (int k = 0; k < items.count; ++k) {
-    const Item& p = items.item[k];
-    const int64_t turns = (p.n + kTurn - 1) / kTurn;
-    const bool even = is_even(p.in[0] | p.in[1] | p.in[2] | p.in[3] | p.out[0] |
-                              p.out[1] | p.out[2]);
-    for (; turn < turns; turn += items.blocks) {
-      const int64_t i = turn * kTurn + t * kPack;
-      const int64_t left = p.n - i;
-      with_constant(even && left >= kPack, [&](auto is_whole) {
-        use(p, i, left, is_whole);
-      });
-    }
-    turn -= turns;
-  }
-}
-template <bool kWhole, typename T>
-inline Pack<T> load_from(uint64_t x, int64_t i, int64_t left) {
-  return load_pack<kWhole, kPackOf<T>>(reinterpret_cast<const T*>(x) + i, 1,
-                                       left, T{});
-}
-template <bool kWhole, typename T>
-inline void store_to(uint64_t x, int64_t i, int64_t left, const Pack<T>& pack) {
-  store_pack<kWhole>(reinterpret_cast<T*>(x) + i, 1, left, pack);
 }
 
 // Items: w g v, and w v. Args: lr and, as a number is, the momentum.
@@ -51,13 +18,13 @@ inline void sgd(const Args& a, const Items& items) {
   const V momentum = static_cast<V>(bits_as<f64>(a.in[1]));
   GT_BLOCKS(b, items.blocks) {
     GT_ALONE(t) {
-      each_pack<T>(items, b, t, [&](const Item& p, int64_t i, int64_t left,
+      each_pack<kPackOf<T>>(items, b, t, [&](const Item& p, int64_t i, int64_t left,
                                     auto is_whole) {
         constexpr bool kWhole = is_whole.value;
-        Pack<T> w = load_from<kWhole, T>(p.in[0], i, left);
-        const Pack<T> g = load_from<kWhole, T>(p.in[1], i, left);
+        Pack<T> w = load_item<T, kWhole>(p.in[0], i, left);
+        const Pack<T> g = load_item<T, kWhole>(p.in[1], i, left);
         Pack<T> v;
-        if constexpr (kVelocity) v = load_from<kWhole, T>(p.in[2], i, left);
+        if constexpr (kVelocity) v = load_item<T, kWhole>(p.in[2], i, left);
 #pragma unroll
         for (int j = 0; j < kPackOf<T>; ++j) {
           V step = widen(g.x[j]);
@@ -67,8 +34,8 @@ inline void sgd(const Args& a, const Items& items) {
           }
           w.x[j] = to<T>(widen(w.x[j]) - step * rate);
         }
-        if constexpr (kVelocity) store_to<kWhole>(p.out[1], i, left, v);
-        store_to<kWhole>(p.out[0], i, left, w);
+        if constexpr (kVelocity) store_item<kWhole>(p.out[1], i, left, v);
+        store_item<kWhole>(p.out[0], i, left, w);
       });
     }
   }
@@ -96,13 +63,13 @@ inline void adamw(const Args& a, const Items& items) {
       if (t == 32) scale = static_cast<V>(root(1 - pow(beta2, step)));
     }
     GT_ALONE(t) {
-      each_pack<T>(items, b, t, [&](const Item& p, int64_t i, int64_t left,
+      each_pack<kPackOf<T>>(items, b, t, [&](const Item& p, int64_t i, int64_t left,
                                     auto is_whole) {
         constexpr bool kWhole = is_whole.value;
-        Pack<T> w = load_from<kWhole, T>(p.in[0], i, left);
-        const Pack<T> g = load_from<kWhole, T>(p.in[1], i, left);
-        Pack<T> m = load_from<kWhole, T>(p.in[2], i, left);
-        Pack<T> v = load_from<kWhole, T>(p.in[3], i, left);
+        Pack<T> w = load_item<T, kWhole>(p.in[0], i, left);
+        const Pack<T> g = load_item<T, kWhole>(p.in[1], i, left);
+        Pack<T> m = load_item<T, kWhole>(p.in[2], i, left);
+        Pack<T> v = load_item<T, kWhole>(p.in[3], i, left);
 #pragma unroll
         for (int j = 0; j < kPackOf<T>; ++j) {
           const V gj = widen(g.x[j]);
@@ -115,9 +82,9 @@ inline void adamw(const Args& a, const Items& items) {
           v.x[j] = to<T>(vj);
           w.x[j] = to<T>(wj - mj / (root(vj) / scale + eps) * pace);
         }
-        store_to<kWhole>(p.out[1], i, left, m);
-        store_to<kWhole>(p.out[2], i, left, v);
-        store_to<kWhole>(p.out[0], i, left, w);
+        store_item<kWhole>(p.out[1], i, left, m);
+        store_item<kWhole>(p.out[2], i, left, v);
+        store_item<kWhole>(p.out[0], i, left, w);
       });
     }
     GT_BARRIER();

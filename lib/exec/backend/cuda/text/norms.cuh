@@ -1,0 +1,226 @@
+// Norms over rows, and their gradients.
+#pragma once
+
+#include "teams.cuh"
+
+namespace gt {
+
+// A row's x is normalised as (x - shift) * scale.
+template <typename V>
+struct Normal {
+  V shift, scale;
+  V of(V x) const { return (x - shift) * scale; }
+};
+
+// eps is the bits of Args::n[3].
+template <bool kCenter, typename T, int kTeam, int kHeld>
+inline void normals_of(const Args& a, bool whole, Wide<T>* lane,
+                       Own<Held<T, kTeam, kHeld>>& x,
+                       Own<Normal<Wide<T>>>& normal) {
+  using V = Wide<T>;
+  const auto n = static_cast<int>(a.n[1]);
+  const V count = static_cast<V>(n);
+  const V eps = static_cast<V>(bits_as<f64>(a.n[3]));
+  Own<V> total;
+  if constexpr (kCenter) {
+    GT_ALONE(t) { total.of(t) = x.of(t).sum(); }
+    team_totals<Sum<V>, kTeam>(lane, total);
+  }
+  GT_ALONE(t) {
+    const V shift = kCenter ? total.of(t) / count : V(0);
+    normal.of(t).shift = shift;
+    V squares = 0;
+    x.of(t).each(n, whole, t, [&](V each) {
+      const V d = each - shift;
+      squares += d * d;
+    });
+    total.of(t) = squares;
+  }
+  team_totals<Sum<V>, kTeam>(lane, total);
+  GT_ALONE(t) {
+    normal.of(t).scale = V(1) / root(total.of(t) / count + eps);
+  }
+}
+
+// What From gives, w or null and b or null, which stand behind all that x may be
+// computed of. A team for each row.
+template <typename T, typename From, bool kCenter, int kTeam, int kHeld>
+inline void norm(const Args& a) {
+  using V = Wide<T>;
+  using H = Held<T, kTeam, kHeld>;
+  using Row = TeamRow<kTeam>;
+  GT_SHARED V lane[kWarps];
+  const bool whole = From::are_even(a) &&
+                     has_packs<T>(a, a.in[6] | a.in[7] | a.out[0]);
+  const T* w = in<T>(a, 6);
+  const T* c = in<T>(a, 7);
+  GT_BLOCKS(b, team_turns<kTeam>(a)) {
+    Own<H> x;
+    Own<Normal<V>> normal;
+    GT_ALONE(t) {
+      const Row row(a, b, t);
+      x.of(t).template take<From>(a, row.begin, row.n, whole, t);
+    }
+    normals_of<kCenter>(a, whole, lane, x, normal);
+    GT_ALONE(t) {
+      const Row row(a, b, t);
+      const auto n = static_cast<int>(a.n[1]);
+      const Normal<V> by = normal.of(t);
+#pragma unroll
+      for (int k = 0; k < kHeld; ++k) {
+        Pack<T> ws, cs, y;
+        if (w != nullptr) ws = H::load(w, n, whole, t, k);
+        if (c != nullptr) cs = H::load(c, n, whole, t, k);
+#pragma unroll
+        for (int j = 0; j < H::kPack; ++j) {
+          V z = by.of(x.of(t).at(k, j));
+          if (w != nullptr) z = z * V(widen(ws.x[j]));
+          if (c != nullptr) z = z + V(widen(cs.x[j]));
+          y.x[j] = to<T>(z);
+        }
+        H::store(out<T>(a, 0) + row.begin, row.n, whole, t, k, y);
+      }
+    }
+  }
+}
+
+// A thread's sums over rows, of the columns that it has of each.
+template <typename T, int kTeam, int kHeld>
+struct ColumnSums {
+  Wide<T> sum[kHeld][kPackOf<T>];
+};
+// What the block has of them becomes row b of result k. `place`: packs of the
+// block's threads.
+template <typename T, int kTeam, int kHeld>
+inline void write_sums(const Args& a, int64_t b, int k_out,
+                       Several<Wide<T>, kPackOf<T>>* place,
+                       Own<ColumnSums<T, kTeam, kHeld>>& sums) {
+  using V = Wide<T>;
+  using H = Held<T, kTeam, kHeld>;
+  const auto n = static_cast<int>(a.n[1]);
+  V* to = out<V>(a, k_out) + b * n;
+  if constexpr (kTeam == kThreads) {
+    GT_ALONE(t) {
+#pragma unroll
+      for (int k = 0; k < kHeld * H::kPack; ++k) {
+        const int i = H::first(t, k / H::kPack) + k % H::kPack;
+        if (i < n) to[i] = sums.of(t).sum[k / H::kPack][k % H::kPack];
+      }
+    }
+  } else {
+#pragma unroll
+    for (int k = 0; k < kHeld; ++k) {
+      GT_PHASE(t) {
+        Several<V, H::kPack> own;
+#pragma unroll
+        for (int j = 0; j < H::kPack; ++j) own.x[j] = sums.of(t).sum[k][j];
+        place[t] = own;
+      }
+      GT_PHASE(t) {
+        // A team's packs lie side by side, as in the row.
+        constexpr int kColumns = kTeam * H::kPack;
+        for (int c = t; c < kColumns; c += kThreads) {
+          V sum = 0;
+#pragma unroll
+          for (int team = 0; team < kThreads / kTeam; ++team) {
+            const int at = team * kColumns + c;
+            sum += place[at / H::kPack].x[at % H::kPack];
+          }
+          const int i = k * kColumns + c;
+          if (i < n) to[i] = sum;
+        }
+      }
+    }
+  }
+}
+
+// g, x, w or null: gx = (h - mean h - z mean(h z)) scale, h = g w and z the
+// normalised x; the first mean is left out where x is not centered. A team for
+// each row, a block for Args::n[5] rows, n[6] blocks. Of the sums over a
+// block's rows, out[1] gets those of g z if kSums > 0, and out[2] those of g if
+// kSums > 1.
+template <typename T, bool kCenter, int kTeam, int kHeld, int kSums>
+inline void norm_grad(const Args& a) {
+  using V = Wide<T>;
+  using H = Held<T, kTeam, kHeld>;
+  constexpr int kTeams = kThreads / kTeam;
+  GT_SHARED V lane[2 * kWarps];
+  GT_SHARED Several<V, H::kPack> place[kTeams > 1 && kSums > 0 ? kThreads : 1];
+  const auto n = static_cast<int>(a.n[1]);
+  const V count = static_cast<V>(n);
+  const bool whole =
+      has_packs<T>(a, a.in[0] | a.in[1] | a.in[2] | a.out[0]);
+  const T* w = in<T>(a, 2);
+  const auto weighted = [&](V g, const Pack<T>& ws, int j) {
+    return w == nullptr ? g : g * V(widen(ws.x[j]));
+  };
+  GT_BLOCKS(b, a.n[6]) {
+    Own<ColumnSums<T, kTeam, kHeld>> gw, gb;
+    GT_ALONE(t) {
+#pragma unroll
+      for (int k = 0; k < kHeld * H::kPack; ++k) {
+        gw.of(t).sum[k / H::kPack][k % H::kPack] = 0;
+        gb.of(t).sum[k / H::kPack][k % H::kPack] = 0;
+      }
+    }
+    const int64_t first = b * a.n[5];
+    const int64_t last = first + a.n[5] < a.n[0] ? first + a.n[5] : a.n[0];
+    for (int64_t rows = first; rows < last; rows += kTeams) {
+      Own<H> g, x;
+      Own<Normal<V>> normal;
+      Own<V> along, mean;
+      GT_ALONE(t) {
+        const int64_t r = rows + t / kTeam;
+        const int here = r < last ? n : 0;
+        x.of(t).load(in<T>(a, 1) + r * n, here, whole, t);
+        g.of(t).load(in<T>(a, 0) + r * n, here, whole, t);
+      }
+      normals_of<kCenter>(a, whole, lane, x, normal);
+      GT_ALONE(t) {
+        const Normal<V> by = normal.of(t);
+        V sum = 0;
+        V product = 0;
+#pragma unroll
+        for (int k = 0; k < kHeld; ++k) {
+          Pack<T> ws;
+          if (w != nullptr) ws = H::load(w, n, whole, t, k);
+#pragma unroll
+          for (int j = 0; j < H::kPack; ++j) {
+            const V h = weighted(g.of(t).at(k, j), ws, j);
+            sum += h;
+            product += h * by.of(x.of(t).at(k, j));
+          }
+        }
+        mean.of(t) = sum;
+        along.of(t) = product;
+      }
+      team_totals<Sum<V>, kTeam>(lane, along, mean);
+      GT_ALONE(t) {
+        const int64_t r = rows + t / kTeam;
+        const int here = r < last ? n : 0;
+        const Normal<V> by = normal.of(t);
+        const V shift = kCenter ? mean.of(t) / count : V(0);
+        const V slope = along.of(t) / count;
+#pragma unroll
+        for (int k = 0; k < kHeld; ++k) {
+          Pack<T> ws, y;
+          if (w != nullptr) ws = H::load(w, n, whole, t, k);
+#pragma unroll
+          for (int j = 0; j < H::kPack; ++j) {
+            const V each = g.of(t).at(k, j);
+            const V z = by.of(x.of(t).at(k, j));
+            const V h = weighted(each, ws, j);
+            y.x[j] = to<T>((h - shift - z * slope) * by.scale);
+            if constexpr (kSums > 0) gw.of(t).sum[k][j] += each * z;
+            if constexpr (kSums > 1) gb.of(t).sum[k][j] += each;
+          }
+          H::store(out<T>(a, 0) + r * n, here, whole, t, k, y);
+        }
+      }
+    }
+    if constexpr (kSums > 0) write_sums(a, b, 1, place, gw);
+    if constexpr (kSums > 1) write_sums(a, b, 2, place, gb);
+  }
+}
+
+}  // namespace gt

@@ -1,0 +1,418 @@
+// Softmax and cross entropy. A row that a team can hold is read once; of others
+// what is read twice is still near the second time.
+#pragma once
+
+#include "teams.cuh"
+
+namespace gt {
+
+// Row r has its element i at begin + i * step.
+struct Row {
+  int64_t begin, step;
+  int64_t at(int64_t i) const { return begin + i * step; }
+};
+inline Row row_at(const Args& a, int64_t r) {
+  return {r / a.n[2] * a.n[2] * a.n[1] + r % a.n[2], a.n[2]};
+}
+
+// The total of of(i) over a row's elements, known to all threads.
+template <typename F, typename Of>
+inline typename F::A row_total(typename F::A* lane, int64_t n, const Of& of) {
+  Own<typename F::A> total;
+  GT_ALONE(t) {
+    typename F::A own = F::none();
+    for (int64_t i = t; i < n; i += kThreads) own = F::join(own, of(i));
+    total.of(t) = own;
+  }
+  team_totals<F, kThreads>(lane, total);
+  return total.of(0);
+}
+
+#define GT_ROW(t, i, n) for (int64_t i = t; i < (n); i += kThreads)
+
+// The packs of a row that a thread of the block has at once, with others of
+// the block in between.
+template <typename T>
+struct Batch {
+  static constexpr int kCount = 4;
+  static constexpr int64_t kStep = int64_t{kThreads} * kPackOf<T>;
+  Pack<T> x[kCount];
+};
+
+// The greatest element of a row of x, and the sum of exp(x - most): the parts
+// that softmax and log_softmax are made of.
+template <typename V>
+struct Exponentials {
+  V most, sum;
+};
+template <typename V>
+struct Peak {
+  using A = V;
+  static V join(V a, V b) { return number_max(a, b); }
+  // What is subtracted: -inf from -inf would be a nan.
+  static V base(V most) { return most == Limits<V>::least() ? V(0) : most; }
+};
+// Each thread gets those of its team's row.
+template <typename T, int kTeam, int kHeld>
+inline void exponentials_of(const Args& a, int64_t b, bool whole, Wide<T>* lane,
+                            Own<Held<T, kTeam, kHeld>>& x,
+                            Own<Exponentials<Wide<T>>>& made) {
+  using V = Wide<T>;
+  Own<V> part;
+  GT_ALONE(t) {
+    V most = Limits<V>::least();
+    x.of(t).each(TeamRow<kTeam>(a, b, t).n, whole, t,
+                 [&](V each) { most = number_max(most, each); });
+    part.of(t) = most;
+  }
+  team_totals<Peak<V>, kTeam>(lane, part);
+  GT_ALONE(t) {
+    made.of(t).most = part.of(t);
+    const V base = Peak<V>::base(part.of(t));
+    V sum = 0;
+    x.of(t).each(TeamRow<kTeam>(a, b, t).n, whole, t,
+                 [&](V each) { sum += exp(each - base); });
+    part.of(t) = sum;
+  }
+  team_totals<Sum<V>, kTeam>(lane, part);
+  GT_ALONE(t) { made.of(t).sum = part.of(t); }
+}
+
+// The same of a row of any length, for all threads of a block. The sum is over
+// what was met so far and is scaled when there is a greater element (M. Milakov
+// and N. Gimelshein, arXiv 1805.02867), so that the row is read once.
+template <typename V, typename T>
+inline Exponentials<V> exponentials(V* lane, int64_t n, const T* x, Row row,
+                                    bool whole) {
+  using B = Batch<T>;
+  constexpr int kPack = kPackOf<T>;
+  const T least = to<T>(Limits<V>::least());
+  Own<V> most, own, sum;
+  GT_ALONE(t) {
+    V top = Limits<V>::least();
+    V total = 0;
+    with_constant(whole, [&](auto is_whole) {
+      for (int64_t i = t * kPack; i < n; i += B::kCount * B::kStep) {
+        B batch;
+#pragma unroll
+        for (int k = 0; k < B::kCount; ++k) {
+          const int64_t at = i + k * B::kStep;
+          batch.x[k] = load_pack<is_whole.value, kPack>(
+              x + row.at(at), row.step, n - at, least);
+        }
+        const V before = top;
+#pragma unroll
+        for (int k = 0; k < B::kCount * kPack; ++k) {
+          top = number_max(top, widen(batch.x[k / kPack].x[k % kPack]));
+        }
+        const V base = Peak<V>::base(top);
+        V more = 0;
+#pragma unroll
+        for (int k = 0; k < B::kCount * kPack; ++k) {
+          more += exp(widen(batch.x[k / kPack].x[k % kPack]) - base);
+        }
+        total = total * exp(before - base) + more;
+      }
+    });
+    most.of(t) = own.of(t) = top;
+    sum.of(t) = total;
+  }
+  team_totals<Peak<V>, kThreads>(lane, most);
+  GT_ALONE(t) {
+    sum.of(t) = sum.of(t) * exp(own.of(t) - Peak<V>::base(most.of(t)));
+  }
+  team_totals<Sum<V>, kThreads>(lane, sum);
+  return {most.of(0), sum.of(0)};
+}
+
+// For each element of a row of x, y gets of(i, x's). The last come first: they
+// were read last, and are still near. Nothing reads x or y soon.
+template <typename T, typename Of>
+inline void write_row(const T* x, T* y, Row row, int64_t n, bool whole, int t,
+                      const Of& of) {
+  using B = Batch<T>;
+  constexpr int kPack = kPackOf<T>;
+  constexpr int64_t kAll = B::kCount * B::kStep;
+  with_constant(whole, [&](auto is_whole) {
+    for (int64_t step = (n + kAll - 1) / kAll; step-- > 0;) {
+      const int64_t i = step * kAll + t * kPack;
+      B batch;
+#pragma unroll
+      for (int k = 0; k < B::kCount; ++k) {
+        const int64_t at = i + k * B::kStep;
+        const T* from = x + row.at(at);
+        if constexpr (is_whole.value) {
+          if (at < n) {
+            batch.x[k] = load_last<Pack<T>>(from);
+          }
+        } else {
+          batch.x[k] = load_pack<false, kPack>(from, row.step, n - at, T{});
+        }
+      }
+#pragma unroll
+      for (int k = 0; k < B::kCount; ++k) {
+        const int64_t at = i + k * B::kStep;
+        if (at >= n) break;
+        Pack<T> made;
+#pragma unroll
+        for (int j = 0; j < kPack; ++j) {
+          made.x[j] = to<T>(of(at + j, widen(batch.x[k].x[j])));
+        }
+        if constexpr (is_whole.value) {
+          store_rest(y + row.at(at), made);
+        } else {
+          store_pack<false>(y + row.at(at), row.step, n - at, made);
+        }
+      }
+    }
+  });
+}
+
+// ---- softmax ----------------------------------------------------------------
+
+// What From gives. A team for each row.
+template <typename T, typename From, bool kLog, int kTeam, int kHeld>
+inline void softmax_held(const Args& a) {
+  using V = Wide<T>;
+  using H = Held<T, kTeam, kHeld>;
+  using Row = TeamRow<kTeam>;
+  GT_SHARED V lane[kWarps];
+  const bool whole = From::are_even(a) && has_packs<T>(a, a.out[0]);
+  GT_BLOCKS(b, team_turns<kTeam>(a)) {
+    Own<H> x;
+    Own<Exponentials<V>> parts;
+    GT_ALONE(t) {
+      const Row row(a, b, t);
+      x.of(t).template take<From>(a, row.begin, row.n, whole, t);
+    }
+    exponentials_of(a, b, whole, lane, x, parts);
+    GT_ALONE(t) {
+      const Row row(a, b, t);
+      const V top = parts.of(t).most;
+      const V last = kLog ? log(parts.of(t).sum) : V(1) / parts.of(t).sum;
+#pragma unroll
+      for (int k = 0; k < kHeld; ++k) {
+        Pack<T> y;
+#pragma unroll
+        for (int j = 0; j < H::kPack; ++j) {
+          const V z = x.of(t).at(k, j) - top;
+          y.x[j] = to<T>(kLog ? z - last : exp(z) * last);
+        }
+        H::store(out<T>(a, 0) + row.begin, row.n, whole, t, k, y);
+      }
+    }
+  }
+}
+
+// Of g and y, the result: y (g - sum(g y)), or g - exp(y) sum(g), all of T. A
+// team for each row.
+template <typename T, bool kLog, int kTeam, int kHeld>
+inline void softmax_grad_held(const Args& a) {
+  using V = Wide<T>;
+  using H = Held<T, kTeam, kHeld>;
+  using Row = TeamRow<kTeam>;
+  GT_SHARED V lane[kWarps];
+  const bool whole = has_packs<T>(a, a.in[0] | a.in[1] | a.out[0]);
+  GT_BLOCKS(b, team_turns<kTeam>(a)) {
+    Own<H> g, y;
+    Own<V> sum;
+    GT_ALONE(t) {
+      const Row row(a, b, t);
+      g.of(t).load(in<T>(a, 0) + row.begin, row.n, whole, t);
+      y.of(t).load(in<T>(a, 1) + row.begin, row.n, whole, t);
+      V total = 0;
+#pragma unroll
+      for (int k = 0; k < kHeld; ++k) {
+#pragma unroll
+        for (int j = 0; j < H::kPack; ++j) {
+          // Zeros where the row has no elements.
+          const V each = g.of(t).at(k, j);
+          total += kLog ? each : each * y.of(t).at(k, j);
+        }
+      }
+      sum.of(t) = total;
+    }
+    team_totals<Sum<V>, kTeam>(lane, sum);
+    GT_ALONE(t) {
+      const Row row(a, b, t);
+#pragma unroll
+      for (int k = 0; k < kHeld; ++k) {
+        Pack<T> z;
+#pragma unroll
+        for (int j = 0; j < H::kPack; ++j) {
+          const V d = g.of(t).at(k, j);
+          const V p = y.of(t).at(k, j);
+          z.x[j] = to<T>(kLog ? d - exp(p) * sum.of(t) : d * p - p * sum.of(t));
+        }
+        H::store(out<T>(a, 0) + row.begin, row.n, whole, t, k, z);
+      }
+    }
+  }
+}
+
+template <typename T, bool kLog>
+inline void softmax(const Args& a) {
+  using V = Wide<T>;
+  GT_SHARED V lane[kWarps];
+  const T* x = in<T>(a, 0);
+  const int64_t n = a.n[1];
+  const bool whole = has_packs<T>(a, a.in[0] | a.out[0]);
+  GT_BLOCKS(r, a.n[0]) {
+    const Row row = row_at(a, r);
+    const auto [most, sum] = exponentials(lane, n, x, row, whole);
+    const V top = most;
+    const V last = kLog ? log(sum) : V(1) / sum;
+    GT_ALONE(t) {
+      write_row(x, out<T>(a, 0), row, n, whole, t, [&](int64_t, V z) {
+        return kLog ? z - top - last : exp(z - top) * last;
+      });
+    }
+  }
+}
+
+// Of g and y, the result: y (g - sum(g y)), or g - exp(y) sum(g).
+template <typename G, typename T, typename R, bool kLog>
+inline void softmax_grad(const Args& a) {
+  using V = Wide<R>;
+  GT_SHARED V lane[kWarps];
+  const G* g = in<G>(a, 0);
+  const T* y = in<T>(a, 1);
+  R* z = out<R>(a, 0);
+  const int64_t n = a.n[1];
+  GT_BLOCKS(r, a.n[0]) {
+    const Row row = row_at(a, r);
+    const V sum = row_total<Sum<V>>(lane, n, [&](int64_t i) {
+      const V each = widen(g[row.at(i)]);
+      return kLog ? each : each * V(widen(y[row.at(i)]));
+    });
+    GT_ALONE(t) {
+      GT_ROW(t, i, n) {
+        const V d = widen(g[row.at(i)]);
+        const V p = widen(y[row.at(i)]);
+        z[row.at(i)] = to<R>(kLog ? d - exp(p) * sum : d * p - p * sum);
+      }
+    }
+  }
+}
+
+// ---- cross entropy ----------------------------------------------------------
+
+// A row's class. One that there is not is a fault at its row.
+template <typename I>
+inline int64_t class_of(const Args& a, int k, int64_t r) {
+  const int64_t c = widen(in<I>(a, k)[r]);
+  if (c >= 0 && c < a.n[1]) return c;
+  fault(a, r);
+  return -1;
+}
+
+// -log_softmax(x) at each row's class. x, the classes.
+template <typename T, typename I, typename R>
+inline void cross_entropy(const Args& a) {
+  using V = Wide<T>;
+  GT_SHARED V lane[kWarps];
+  const T* x = in<T>(a, 0);
+  const bool whole = has_packs<T>(a, a.in[0]);
+  GT_BLOCKS(r, a.n[0]) {
+    const Row row = row_at(a, r);
+    const auto [most, sum] = exponentials(lane, a.n[1], x, row, whole);
+    GT_ALONE(t) {
+      const int64_t c = t == 0 ? class_of<I>(a, 1, r) : -1;
+      if (c >= 0) {
+        out<R>(a, 0)[r] = to<R>(log(sum) - (widen(x[row.at(c)]) - most));
+      }
+    }
+  }
+}
+
+// The same, a team for each row.
+template <typename T, typename I, typename R, int kTeam, int kHeld>
+inline void cross_entropy_held(const Args& a) {
+  using V = Wide<T>;
+  using Row = TeamRow<kTeam>;
+  GT_SHARED V lane[kWarps];
+  const bool whole = has_packs<T>(a, a.in[0]);
+  GT_BLOCKS(b, team_turns<kTeam>(a)) {
+    Own<Held<T, kTeam, kHeld>> x;
+    Own<Exponentials<V>> parts;
+    GT_ALONE(t) {
+      const Row row(a, b, t);
+      x.of(t).load(in<T>(a, 0) + row.begin, row.n, whole, t);
+    }
+    exponentials_of(a, b, whole, lane, x, parts);
+    GT_ALONE(t) {
+      const Row row(a, b, t);
+      const bool tells = t % kTeam == 0 && row.n > 0;
+      const int64_t c = tells ? class_of<I>(a, 1, row.r) : -1;
+      if (c >= 0) {
+        const V at = widen(in<T>(a, 0)[row.begin + c]);
+        out<R>(a, 0)[row.r] =
+            to<R>(log(parts.of(t).sum) - (at - parts.of(t).most));
+      }
+    }
+  }
+}
+
+// (softmax(x) - 1 at the class) g, where g is one for all or, if kEach, one for
+// each row, and is divided by Args::n[4]. g, x, the classes.
+template <typename T, typename G, typename I, bool kEach>
+inline void cross_entropy_grad(const Args& a) {
+  using V = Wide<T>;
+  GT_SHARED V lane[kWarps];
+  const T* x = in<T>(a, 1);
+  const bool whole = has_packs<T>(a, a.in[1] | a.out[0]);
+  GT_BLOCKS(r, a.n[0]) {
+    const Row row = row_at(a, r);
+    const auto [most, sum] = exponentials(lane, a.n[1], x, row, whole);
+    const V top = most;
+    const V scale = V(1) / sum;
+    const V g = V(widen(in<G>(a, 0)[kEach ? r : 0])) / static_cast<V>(a.n[4]);
+    const int64_t c = class_of<I>(a, 2, r);
+    GT_ALONE(t) {
+      write_row(x, out<T>(a, 0), row, a.n[1], whole, t, [&](int64_t i, V z) {
+        const V p = exp(z - top) * scale;
+        return (i == c ? p - V(1) : p) * g;
+      });
+    }
+  }
+}
+
+// The same, a team for each row.
+template <typename T, typename G, typename I, bool kEach, int kTeam, int kHeld>
+inline void cross_entropy_grad_held(const Args& a) {
+  using V = Wide<T>;
+  using H = Held<T, kTeam, kHeld>;
+  using Row = TeamRow<kTeam>;
+  GT_SHARED V lane[kWarps];
+  const bool whole = has_packs<T>(a, a.in[1] | a.out[0]);
+  GT_BLOCKS(b, team_turns<kTeam>(a)) {
+    Own<H> x;
+    Own<Exponentials<V>> parts;
+    GT_ALONE(t) {
+      const Row row(a, b, t);
+      x.of(t).load(in<T>(a, 1) + row.begin, row.n, whole, t);
+    }
+    exponentials_of(a, b, whole, lane, x, parts);
+    GT_ALONE(t) {
+      const Row row(a, b, t);
+      if (row.n == 0) continue;
+      const V top = parts.of(t).most;
+      const V scale = V(1) / parts.of(t).sum;
+      const V g = V(widen(in<G>(a, 0)[kEach ? row.r : 0])) /
+                  static_cast<V>(a.n[4]);
+      const int64_t c = class_of<I>(a, 2, row.r);
+#pragma unroll
+      for (int k = 0; k < kHeld; ++k) {
+        Pack<T> y;
+#pragma unroll
+        for (int j = 0; j < H::kPack; ++j) {
+          const V p = exp(x.of(t).at(k, j) - top) * scale;
+          y.x[j] = to<T>((H::first(t, k) + j == c ? p - V(1) : p) * g);
+        }
+        H::store(out<T>(a, 0) + row.begin, row.n, whole, t, k, y);
+      }
+    }
+  }
+}
+
+}  // namespace gt
