@@ -173,3 +173,21 @@ END
   [[ $stderr == *"warning: signal 'all' cuts no tensor over workers"* ]]
   [[ ${stderr_lines[*]} != *pp_stage* ]]
 }
+
+@test "a cut in units that do not divide what a tensor's ranks have is left out" {
+  cat >s.yaml <<'YAML'
+mesh: {tp: 3, pp: 2}
+signals:
+  late: {on: {tp: [1, 2]}}
+tensors:
+  x: {shard: {tp: 0, pp: 0*4}}
+YAML
+  printf 'x = ones f32[12]\ny = mul x 2 #signal=late\nprint y\n' >p.gt
+  # Thirds of twelve have units of four, halves of it have not.
+  gt-shard -c <(grep -v 'signals\|late' s.yaml) p.gt |
+    grep -q '^x@0-5 = ones f32\[12\] split=tp:0,pp:0\*4$'
+  gt-shard -c s.yaml p.gt >placed
+  grep -q '^x@2-5 = ones f32\[12\] split=tp:0$' placed
+  gt-check placed
+  cmp <(gt-work p.gt) <(gt-work placed)
+}

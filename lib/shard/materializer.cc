@@ -115,17 +115,20 @@ Layout Materializer::made_as(const ShardValuePtr& value,
   if (held.set) made.set = *held.set;
   if (!held.pin) return made;
   if (held.pin->cuts.empty()) return Layout{made.set, 0, {}};
-  // The config's cuts; of other axes what is wanted, within those.
-  Layout out = *held.pin;
-  out.set = made.set;
-  out.partial = made.partial;
-  for (const AxisCut& cut : out.cuts) out.partial &= ~(1U << cut.axis);
-  for (const AxisCut& cut : made.cuts) {
-    if (out.cut_of(cut.axis) != nullptr) continue;
+  // The config's cuts, unless their units do not divide what these ranks have;
+  // of other axes what is wanted, within those.
+  Layout out{made.set, made.partial, {}};
+  const auto cut_finer = [&](const AxisCut& cut) {
+    if (out.cut_of(cut.axis) != nullptr) return;
     Layout finer = out;
     finer.add(cut);
     if (cluster_.can_cut(finer, value->type.shape)) out = std::move(finer);
+  };
+  for (const AxisCut& cut : held.pin->cuts) {
+    out.partial &= ~(1U << cut.axis);
+    cut_finer(cut);
   }
+  for (const AxisCut& cut : made.cuts) cut_finer(cut);
   return cluster_.simplest(out, value->type.shape);
 }
 
