@@ -187,3 +187,20 @@ at_terminal() {
   GT_WORKERS=2 run -0 at_terminal begun client_interrupt handles
   [[ $output == 'begun with 1'*$'goes on\nstatus 0' ]]
 }
+
+@test "C++: a program of the pipeline that stands still is lost, and ended" {
+  local who pid child status
+  for who in gt-emit gt-work; do
+    client_interrupt >out 2>err &
+    pid=$!
+    await begun out
+    child=$(pgrep -P "$pid" -x "$who")
+    kill -STOP "$child"
+    status=0
+    wait "$pid" || status=$?
+    ((status != 0))
+    grep "the program that runs the lines is gone: $who was stopped by signal 19;" err
+    until ! kill -0 "$child" 2>/dev/null; do sleep 0.05; done
+    rm out
+  done
+}

@@ -65,12 +65,13 @@ void Channel::start(std::string_view where) {
   }
   const bool is_open = where == "-";
   value_or_fail(pipeline_.start(commands, is_open), GT_LOST);
-  link_ = std::make_unique<Link>(std::move(pipeline_.lines()), mutex_,
-                                 [this](std::string_view line) {
-                                   inbox_.take(line);
-                                   if (!inbox_.shows())
-                                     link_->watch_results(false);
-                                 });
+  link_ = std::make_unique<Link>(
+      std::move(pipeline_.lines()), mutex_,
+      [this](std::string_view line) {
+        inbox_.take(line);
+        if (!inbox_.shows()) link_->watch_results(false);
+      },
+      [this] { return pipeline_.ends_stopped(); });
   gives_results_ = !is_open;
   if (is_open) inbox_.show_on(stderr);  // standard output is the stream
   if (gives_results_) {

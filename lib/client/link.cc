@@ -16,7 +16,8 @@ namespace {
 constexpr size_t kEnough = size_t{32} << 10;  // bytes that are sent together
 constexpr size_t kMost = size_t{1} << 20;     // unsent bytes, then writers wait
 constexpr int kPause = 1;                     // ms after which the rest is sent
-constexpr int kGrowth = 2;  // ms between looks at a file that grows
+constexpr int kGrowth = 2;      // ms between looks at a file that grows
+constexpr int kSilence = 1500;  // ms between questions whether all is lost
 constexpr size_t kPiece = size_t{64} << 10;
 
 void set_nonblocking(int fd) {
@@ -25,9 +26,10 @@ void set_nonblocking(int fd) {
 
 }  // namespace
 
-Link::Link(Fd lines, std::mutex& mutex, Taker take)
+Link::Link(Fd lines, std::mutex& mutex, Taker take, IsLost is_lost)
     : mutex_(mutex),
       take_(std::move(take)),
+      is_lost_(std::move(is_lost)),
       lines_(std::move(lines)),
       event_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {
   set_nonblocking(lines_.get());
@@ -179,9 +181,10 @@ void Link::pump(Lock& lock) {
     fds[1] = {results_.get(), POLLIN, 0};
   }
   lock.unlock();
-  ::poll(fds, 2, grows_ ? kGrowth : -1);
+  const int moving = ::poll(fds, 2, grows_ ? kGrowth : kSilence);
   lock.lock();
   is_polling_ = false;
+  if (moving == 0 && !grows_ && is_lost_()) is_broken_ = has_ended_ = true;
   if ((fds[1].revents & POLLHUP) != 0) is_fresh_ = false;
   const bool is_gone = (fds[0].revents & (POLLERR | POLLHUP)) != 0;
   if (is_gone) is_broken_ = true;

@@ -26,10 +26,13 @@ class Link {
   using Lock = std::unique_lock<std::mutex>;
   // Takes a result's line, without LF, under the lock. Results come in order.
   using Taker = std::function<void(std::string_view line)>;
+  // Asked under the lock, now and then, while somebody waits and nothing comes:
+  // whether nothing will.
+  using IsLost = std::function<bool()>;
 
   // `lines` is a socket. `mutex` guards the link and what `take` changes; all
   // functions but the constructor want it locked.
-  Link(Fd lines, std::mutex& mutex, Taker take);
+  Link(Fd lines, std::mutex& mutex, Taker take, IsLost is_lost);
   ~Link();
   Link(const Link&) = delete;
   Link& operator=(const Link&) = delete;
@@ -73,6 +76,7 @@ class Link {
 
   std::mutex& mutex_;
   Taker take_;
+  IsLost is_lost_;
   Fd lines_, results_;
   Fd event_;  // wakes the thread
   bool grows_ = false;

@@ -13,6 +13,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <string_view>
+#include <utility>
 
 #include "client/paths.h"
 
@@ -190,7 +191,37 @@ void Pipeline::stop() {
   processes_.clear();
 }
 
+int Pipeline::stopped_by(const Process& process) {
+  siginfo_t info{};
+  const bool is_known =
+      !process.is_over && ::waitid(P_PID, static_cast<id_t>(process.pid), &info,
+                                   WSTOPPED | WNOHANG | WNOWAIT) == 0;
+  return is_known && info.si_pid == process.pid ? info.si_status : 0;
+}
+
+bool Pipeline::ends_stopped() {
+  if (!stood_still_.empty()) return true;
+  std::string which;
+  for (const Process& process : processes_) {
+    if (const int signal = stopped_by(process); signal != 0 && which.empty()) {
+      which = process.name + " was stopped by signal " + std::to_string(signal);
+    }
+  }
+  if (which.empty() || !std::exchange(was_stopped_, true)) {
+    was_stopped_ = !which.empty();
+    return false;
+  }
+  stood_still_ = which;
+  for (const Process& process : processes_) {
+    if (process.is_over) continue;
+    ::kill(process.pid, SIGTERM);
+    ::kill(process.pid, SIGCONT);
+  }
+  return true;
+}
+
 std::string Pipeline::ended() {
+  if (!stood_still_.empty()) return stood_still_;
   std::string out;
   for (Process& process : processes_) {
     if (!process.is_over) {

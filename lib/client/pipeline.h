@@ -40,6 +40,9 @@ class Pipeline {
   // Waits until all have ended; both ends should be closed. The worst of their
   // statuses; one that a signal killed is lost.
   Exit wait();
+  // Whether one of them was stopped, as by SIGSTOP, and still was at the next
+  // call: then all are ended, as a shell ends a job that is stopped.
+  bool ends_stopped();
   // Ends all that run, and forgets them; others may then be started.
   void stop();
   // What of it has ended with what, for messages: "gt-route ended with status
@@ -53,11 +56,15 @@ class Pipeline {
     bool is_over = false;
     int status = 0;  // as waitpid() gives it
   };
+  // The signal that has stopped it, or 0.
+  static int stopped_by(const Process& process);
 
   Status spawn(const Command& command, int in, int out);
 
   std::vector<Process> processes_;
   bool is_apart_ = false;  // in a process group of their own
+  bool was_stopped_ = false;
+  std::string stood_still_;  // which of them, and by what
   Fd lines_, results_;
 };
 
