@@ -372,3 +372,33 @@ make_alike() {
     done
   done
 }
+
+@test "fake device: chains that come once are not compiled as one" {
+  # In folders of their own, as others have compiled these.
+  local lines=0
+  {
+    for k in {1..20}; do
+      printf 'x = randn f32[%d,3] 1\ny = mul x 0.5\ny = add y 1\nz = tanh y\nw = mul z x\n' "$k"
+    done
+    printf 'print w\n'
+  } | gt-emit --no-at >p.s
+  lines=$(cut -d ' ' -f 3 p.s | sort -u | wc -l)
+  for _ in 1 2; do
+    XDG_CACHE_HOME=$PWD/own "${busy[@]}" gt-work --backend cuda p.s >/dev/null
+  done
+  (($(find own -name '*.kernel' | wc -l) <= lines))
+}
+
+@test "fake device: what the ends of chains have borrowed is given back chain by chain" {
+  {
+    printf 'x = randn f32[65536,64] 1\n'
+    for _ in {1..2000}; do
+      printf 'y = mul x 0.5\ns = sum y axis=0\nx = mul x 0.99\n'
+    done
+    printf 'print s\n'
+  } >p.s
+  compiled env GT_FAKE_SPEED=2000:500000 gt-work --backend cuda p.s
+  # All of what 2,000 sums borrow is 200 MB.
+  GT_FAKE_MEMORY=$((128 << 20)) GT_FAKE_SPEED=2000:500000 gt-work --backend cuda p.s >out
+  grep -q '^s = tensor f32\[64\]' out
+}

@@ -225,6 +225,7 @@ class Server {
           desk_.go_away(event.client);
           break;
         case ReceptionEvent::Kind::kLeft:
+          tell(event.client, "goes");
           desk_.say_goodbye(event.client);
           break;
         case ReceptionEvent::Kind::kGone:

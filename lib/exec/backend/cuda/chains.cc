@@ -271,18 +271,14 @@ bool Chains::has_results() const {
 }
 
 // The runs without an end: as one launch if it is compiled.
-std::span<const ReadyLaunch> Chains::launches_of_runs(bool waits) {
+std::span<const ReadyLaunch> Chains::launches_of_runs(Form* form, bool waits) {
   if (!has_results()) return {};
-  if (count_ > 1) {
-    Form& form = form_of(false, waits);
-    const CUfunction function =
-        form.is_known ? function_of(form.whole, waits) : nullptr;
-    if (function != nullptr) {
-      fused_ = ready(*form.whole.launch, function, alone_[count_ - 1], 0);
-      return {&fused_, 1};
-    }
-  }
-  return std::span(alone_).first(count_);
+  const CUfunction function = form != nullptr && form->is_known
+                                  ? function_of(form->whole, waits)
+                                  : nullptr;
+  if (function == nullptr) return std::span(alone_).first(count_);
+  fused_ = ready(*form->whole.launch, function, alone_[count_ - 1], 0);
+  return {&fused_, 1};
 }
 
 // The runs and their end: the end's first launch does both if it is compiled.
@@ -299,7 +295,8 @@ std::span<const ReadyLaunch> Chains::launches_of_whole(bool waits) {
   std::span<const ReadyLaunch> runs = std::span(alone_).first(count_);
   if (!form.whole.launch) {
     runs_[reduced_].is_live = true;
-    runs = launches_of_runs(waits);
+    runs =
+        launches_of_runs(count_ > 1 ? &form_of(false, waits) : nullptr, waits);
   }
   with_end_.assign(runs.begin(), runs.end());
   with_end_.insert(with_end_.end(), end_alone_.begin(), end_alone_.end());
@@ -321,13 +318,8 @@ Chains::ItemKernel Chains::make_item() {
 
 // The chain as an item of a launch, if it can be one. The function is not there
 // until two of its kernel follow one another and it has been compiled.
-std::optional<Batch::Run> Chains::as_item(bool waits) {
-  const Type& type = runs_[0].link->what().type;
-  if (end_ != nullptr || type.elements() > kMostOfItem || !has_results()) {
-    return std::nullopt;
-  }
-  Form& form = form_of(false, waits);
-  if (!form.is_known) return std::nullopt;
+std::optional<Batch::Run> Chains::as_item(Form& form, bool waits) {
+  if (!form.is_known || !is_small()) return std::nullopt;
   if (!form.item) form.item = make_item();
   ItemKernel& item = *form.item;
   const CUfunction function =
@@ -357,8 +349,21 @@ std::optional<Batch::Run> Chains::as_item(bool waits) {
   return run;
 }
 
-void Chains::give_chain(bool waits, const Give& give) {
-  give(end_ == nullptr ? launches_of_runs(waits) : launches_of_whole(waits),
+bool Chains::is_small() const {
+  return runs_[0].link->what().type.elements() <= kMostOfItem;
+}
+
+// That of the runs, each time looked up once: whoever finds it knows that it
+// has come before. A run that can be no item needs none.
+Chains::Form* Chains::form_of_runs(bool waits) {
+  const bool is_wanted =
+      end_ == nullptr && has_results() && (count_ > 1 || is_small());
+  return is_wanted ? &form_of(false, waits) : nullptr;
+}
+
+void Chains::give_chain(Form* form, bool waits, const Give& give) {
+  give(end_ == nullptr ? launches_of_runs(form, waits)
+                       : launches_of_whole(waits),
        std::exchange(lines_, 0));
 }
 
@@ -372,31 +377,35 @@ void Chains::give_alike(bool waits, const Give& give) {
 }
 
 void Chains::close(bool waits, const Give& give) {
-  const auto run = as_item(waits);
-  const bool joins = run && alike_.size() > 0 &&
-                     run->work.function != nullptr && alike_.joins(*run);
-  if (!joins) give_alike(waits, give);
+  Form* const form = form_of_runs(waits);
+  const auto run = form != nullptr ? as_item(*form, waits) : std::nullopt;
+  const bool is_alike = run && alike_.size() > 0 &&
+                        run->work.function != nullptr && alike_.joins(*run);
+  if (!is_alike) give_alike(waits, give);
   if (run) {
-    if (!joins) {
-      const auto launches = launches_of_runs(waits);
+    if (!is_alike) {
+      const auto launches = launches_of_runs(form, waits);
       first_.assign(launches.begin(), launches.end());
     }
     alike_.add(*run, std::exchange(lines_, 0));
   } else {
-    give_chain(waits, give);
+    give_chain(form, waits, give);
   }
-  count_ = 0;
-  operands_.clear();
-  end_.reset();
+  clear();
 }
 
+// Behind no other chain it has nothing to be an item with.
 void Chains::take(bool waits, const Give& give) {
   if (alike_.size() > 0) {
     close(waits, give);
     give_alike(waits, give);
     return;
   }
-  give_chain(waits, give);
+  give_chain(count_ > 1 ? form_of_runs(waits) : nullptr, waits, give);
+  clear();
+}
+
+void Chains::clear() {
   count_ = 0;
   operands_.clear();
   end_.reset();

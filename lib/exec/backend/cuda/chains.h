@@ -146,11 +146,14 @@ class Chains final : public PutOff {
   ReadyLaunch ready(const Launch& made, CUfunction function, ReadyLaunch launch,
                     size_t results) const;
   bool has_results() const;
-  std::span<const ReadyLaunch> launches_of_runs(bool waits);
+  bool is_small() const;
+  Form* form_of_runs(bool waits);
+  std::span<const ReadyLaunch> launches_of_runs(Form* form, bool waits);
   std::span<const ReadyLaunch> launches_of_whole(bool waits);
-  std::optional<Batch::Run> as_item(bool waits);
-  void give_chain(bool waits, const Give& give);
+  std::optional<Batch::Run> as_item(Form& form, bool waits);
+  void give_chain(Form* form, bool waits, const Give& give);
   void give_alike(bool waits, const Give& give);
+  void clear();
 
   Gpu& gpu_;
   size_t count_ = 0;  // of runs_ and alone_

@@ -336,6 +336,7 @@ Status CudaDevice::launch(const ReadyLaunch& alone,
     flush();
   } else if (!chains_.joins(*link, words, out)) {
     chains_.close(is_recording_, giver());
+    release_put_off();  // what is kept of the chains has no end
   }
   chains_.add(link, words, out, alone);
   put_off_ = &chains_;
@@ -394,6 +395,11 @@ void CudaDevice::give(std::span<const ReadyLaunch> launches, size_t lines) {
 // compile it as one.
 void CudaDevice::launch_put_off() {
   std::exchange(put_off_, nullptr)->take(is_recording_, giver());
+  release_put_off();
+}
+
+// What only a reduction, as the end of a chain, has borrowed.
+void CudaDevice::release_put_off() {
   for (const CUdeviceptr data : std::exchange(scratch_put_off_, {})) {
     release_scratch(data);
   }

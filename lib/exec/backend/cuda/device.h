@@ -81,7 +81,7 @@ class CudaDevice final : public Device {
   Status launch(const Batch::Run& run);
   // Scratch memory, in the order of the stream: pieces of so many
   // bytes, all of which are given back before others are borrowed. What was put
-  // off has them until it is launched.
+  // off, such as the end of a chain, has them until it is launched.
   Result<std::vector<CUdeviceptr>> borrow(std::span<const size_t> pieces);
   void give_back(std::span<const CUdeviceptr> pieces);
   // What a library may scribble on, kWorkspace bytes.
@@ -104,6 +104,7 @@ class CudaDevice final : public Device {
         chains_(*gpu_) {}
   Status start();
   void launch_put_off();
+  void release_put_off();
   void give(std::span<const ReadyLaunch> launches, size_t lines);
   PutOff::Give giver() {
     return [this](std::span<const ReadyLaunch> launches, size_t lines) {

@@ -325,7 +325,7 @@ std::string FusedKernel::item_body() const {
 
 std::optional<ItemLaunch> FusedKernel::make_item(std::span<const Slot> to) {
   if (!add_flat_operands() || !add_statements()) return std::nullopt;
-  pack_ = widest_pack();
+  pack_ = widest_pack();  // statements are of one element
   ItemLaunch made;
   made.item.n = type_.elements();
   made.launch = each_launch(

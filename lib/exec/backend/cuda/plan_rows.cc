@@ -67,7 +67,7 @@ bool has_one_dtype(const Call& call) {
 // ---- teams ------------------------------------------------------------------
 
 // How the threads of a block share out rows: teams of some threads, each of
-// which holds some packs of its row (text/rows.cuh).
+// which holds some packs of its row (text/teams.cuh).
 struct Teams {
   int64_t team = 0, held = 0;
   int64_t count() const { return kThreads / team; }
