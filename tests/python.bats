@@ -398,6 +398,6 @@ print(y.sum().item())'
 import inspect
 assert all(inspect.getdoc(getattr(gt, n)) for n in dir(gt) if n in gt._ops)
 print(len(gt._ops) > 100, hasattr(gt.Tensor, "softmax"), gt.softmax.__doc__.splitlines()[0])
-gt.bmm'
-  [[ $output == *'True True y = softmax x axis=-1'* && $output == *"gt has no 'bmm'"* ]]
+gt.einsum'
+  [[ $output == *'True True y = softmax x axis=-1'* && $output == *"gt has no 'einsum'"* ]]
 }

@@ -11,6 +11,21 @@ functions and methods are the rows of `gt-emit --ops`; keys are keyword
 arguments, help(gt.softmax) tells what an op does. `and or not print` have a _
 behind them. A creation takes a shape and dtype="f32"; name="w" names a result.
 
+A call that PyTorch has means the same: x.transpose(0, 1), x.sum(1, True),
+x.max(dim=1), x.gather(1, i), gt.zeros(2, 3), gt.arange(2, 5). A key stands behind
+the operands only where it does in PyTorch. What cannot be as it is there is
+refused, with what to write, and so is a name that is not here. These differ:
+  x[0].add_(1)          there are no views: it changes a copy; x[0] = 1 is refused
+  x.max(axis=1)         the values alone, as amax; max(dim=1) and max(1) are a pair
+  gt.full((2,), 1)      f32, as each creation of a shape; gt.arange(5) is i64
+  gt.linear(x, w)       w is [in, out], as is that of gt.Linear
+  gt.embedding(w, ids)  as torch.embedding; torch.nn.functional's has ids first
+  gt.cross_entropy      classes are the last dimension; ignore_index= has no default
+  gt.randn((2, 3), 7)   a number behind a shape is the seed
+  x += y                in place, as x.add_(y); y may not have more dimensions
+  x.transpose(0, 1)     asks for the rank where Python does not know it, as of a slice;
+                        axes=(1, 0) never asks. x.split(2) and x.flatten(1) ask alike
+
 Where it runs is said by the environment when the first line is written:
   GT_CONNECT  unset: gt-emit | [gt-shard -c $GT_CONFIG |] gt-route -n $GT_WORKERS
               is started, and ended at exit. "-": the stream goes to standard
@@ -41,7 +56,8 @@ A name="w" that another tensor has goes to the new one, as when a cell of a note
 runs again. The older tensor keeps its value in a register without a name of its
 own; a backward() to it through what was computed before fails.
 """
-import atexit, collections, contextlib, json, math, os, re, shutil, struct, subprocess, sys
+import atexit, collections, contextlib, functools, json, math, operator, os, re, shutil, struct
+import subprocess, sys
 import array as _array, builtins as _py, tempfile, threading, weakref
 try:
     import numpy as _np
@@ -598,9 +614,24 @@ def _is_number(value):
         _np is not None and isinstance(value, (_np.number, _np.bool_)))
 
 
+def _is_whole(value):
+    """Whether it is an integer: of Python or NumPy, and not True or False."""
+    return isinstance(value, int) and not isinstance(value, _py.bool) or (
+        _np is not None and isinstance(value, _np.integer))
+
+
+def _is_flag(value):
+    return isinstance(value, _py.bool) or _np is not None and isinstance(value, _np.bool_)
+
+
+def _shown(value):
+    """A value for a message, which is not to wait for a tensor."""
+    return f"the tensor {value._name}" if isinstance(value, Tensor) else repr(value)
+
+
 def _key(value):
     if isinstance(value, (tuple, list)):
-        return ",".join(str(int(v)) for v in value)
+        return ",".join(str(operator.index(v)) for v in value)
     if isinstance(value, str):
         return value if re.fullmatch(r"[\w.,:+*/-]+", value, re.A) else _quote(value)
     if _np is not None and isinstance(value, _np.integer):
@@ -663,15 +694,173 @@ _leaf_count = 0
 _none = frozenset()
 
 
-class Tensor:
+class _Methods:
+    """Methods of a tensor that PyTorch has, made of few ops."""
+
+    functions = ("permute t flatten ravel chunk std masked_fill square reciprocal isnan index_select "
+                 "narrow zeros_like ones_like full_like rand_like randn_like").split()
+
+    def permute(self, *dims, **keys):
+        """The dimensions in another order."""
+        return _ops["transpose"](self, axes=_unpacked(dims), **keys)
+
+    def t(self):
+        """A matrix transposed."""
+        return _ops["transpose"](self)
+
+    def flatten(self, start_dim=0, end_dim=-1):
+        """The dimensions from start_dim to end_dim as one, for which the shape is asked where
+        Python does not know it and they are not all."""
+        if (start_dim, end_dim) == (0, -1):
+            return _ops["reshape"](self, -1)
+        shape = self.shape or (1,)
+        start, end = (operator.index(d) % len(shape) for d in (start_dim, end_dim))
+        return _ops["reshape"](self, (*shape[:start], math.prod(shape[start:end + 1]), *shape[end + 1:]))
+
+    def ravel(self):
+        """The elements as one dimension."""
+        return _ops["reshape"](self, -1)
+
+    def chunk(self, chunks, dim=0):
+        """As many equal parts along dim; other parts fail, as split takes their sizes."""
+        return _ops["split"](self, parts=operator.index(chunks), axis=dim)
+
+    def std(self, *args, name=None, **keys):
+        """The root of var, whose arguments it takes."""
+        return _ops["sqrt"](_ops["var"](self, *args, **keys), name=name)
+
+    def masked_fill(self, mask, value, **keys):
+        """value where mask is true, else x."""
+        return _ops["where"](mask, value, self, **keys)
+
+    def masked_fill_(self, mask, value):
+        """masked_fill in place."""
+        return self.masked_fill(mask, value, into=self)
+
+    def square(self):
+        """x times x."""
+        return _ops["mul"](self, self)
+
+    def reciprocal(self):
+        """1 over x."""
+        return _ops["div"](1, self)
+
+    def isnan(self):
+        """Whether x is nan."""
+        return _ops["ne"](self, self)
+
+    def index_select(self, dim, index):
+        """Slices along dim that an index names."""
+        return _ops["take"](self, index, axis=dim)
+
+    def narrow(self, dim, start, length):
+        """length slices along dim from start."""
+        return _ops["slice"](self, start, axis=dim, size=length)
+
+    def to(self, dtype):
+        """x in another dtype, or in that of another tensor."""
+        dtype = dtype.dtype if isinstance(dtype, Tensor) else dtype
+        if dtype not in _DTYPES:
+            raise TypeError(f"to: expected a dtype or a tensor; found {dtype!r}; the environment says "
+                            "where lines run: help(gt)")
+        return _ops["cast"](self, dtype) if self._known is None or self._known[0] != dtype else self
+
+    def type_as(self, other):
+        """x in the dtype of another tensor."""
+        return self.to(other)
+
+    def cpu(self):
+        """x itself, as numpy() reads a value from wherever it is."""
+        return self
+
+    def contiguous(self):
+        """x itself, as there are no strides."""
+        return self
+
+    def dim(self):
+        """How many dimensions it has."""
+        return self.ndim
+
+    def expand_as(self, other):
+        """x in the shape of another tensor, along dimensions of size 1."""
+        return _ops["expand"](self, other.shape)
+
+    def view_as(self, other):
+        """x in the shape of another tensor."""
+        return _ops["reshape"](self, other.shape)
+
+    reshape_as = view_as
+
+    def copy_(self, source):
+        """Takes the values of another tensor or a number, in its own shape and dtype."""
+        dtype, shape = self._find_type()
+        if not isinstance(source, Tensor):
+            source = tensor(source, dtype)
+        if source._known is not None and not _expands(source._known[1], shape):
+            raise Error(f"copy_: {_type(source._known[1])} does not expand to {_type(shape)}")
+        if source._known is None or source._known[1] != shape:
+            source = _ops["expand"](source, shape)
+        if source._known is None or source._known[0] != dtype:
+            source = _ops["cast"](source, dtype)
+        _ops["copy"](source, into=self)
+        self._known = dtype, shape
+        return self
+
+    def fill_(self, value):
+        """Has one value throughout."""
+        return self.copy_(value)
+
+    def zero_(self):
+        """Has zeros throughout."""
+        return self.copy_(0)
+
+    def zeros_like(self, **keys):
+        """Zeros in the shape and dtype of x; so are ones_like and the others."""
+        return _like("zeros", self, **keys)
+
+    def ones_like(self, **keys):
+        """Ones in the shape and dtype of x."""
+        return _like("ones", self, **keys)
+
+    def full_like(self, fill_value, **keys):
+        """One value in the shape and dtype of x."""
+        return _like("full", self, fill_value, **keys)
+
+    def rand_like(self, **keys):
+        """Uniform random numbers in the shape and dtype of x."""
+        return _like("rand", self, **keys)
+
+    def randn_like(self, **keys):
+        """Normal random numbers in the shape and dtype of x."""
+        return _like("randn", self, **keys)
+
+
+def _like(op, x, *args, dtype=None, **keys):
+    return _ops[op](x.shape, *args, dtype=dtype or x.dtype, **keys)
+
+
+def _expands(shape, wanted):
+    return len(shape) <= len(wanted) and _py.all(
+        n in (1, m) for n, m in zip(reversed(shape), reversed(wanted)))
+
+
+def _unpacked(sizes):
+    """Sizes that stand one by one or in a tuple."""
+    return sizes if len(sizes) != 1 or _is_whole(sizes[0]) else tuple(sizes[0])
+
+
+class Tensor(_Methods):
     """A register of the program. Letting go of it frees it."""
 
     __array_priority__ = 1000  # NumPy leaves operators to this class
     __array_ufunc__ = None
 
     def __init__(self, register, type=None, session=None, reach=_none):
+        if not (register is None or isinstance(register, _Register)):
+            raise TypeError("Tensor: write gt.tensor(data), which makes one")
         self._register, self._known, self._session = register, type, session
         self._reach, self._leaf, self.grad = reach, None, None
+        self._rank, self._is_mask = None, False  # as far as Python can tell
 
     def __del__(self):
         session = getattr(self, "_session", None)
@@ -713,11 +902,22 @@ class Tensor:
             self._known = dtype, shape[1:]
         return self._known
 
+    def _find_rank(self):
+        """How many dimensions it has, or None where only the program knows."""
+        return self._rank if self._known is None else len(self._known[1])
+
+    def _has_masks_type(self):
+        """Whether it is bool. Asks, where nothing says so and there is somebody to ask."""
+        return self._is_mask or (self._known is not None or self._session.can_answer()) and \
+            self.dtype == "bool"
+
     dtype = property(lambda self: self._find_type()[0])
     shape = property(lambda self: self._find_type()[1])
-    ndim = property(lambda self: len(self.shape))
+    ndim = property(lambda self: len(self.shape) if self._find_rank() is None else self._find_rank())
     T = property(lambda self: self.transpose())
-    requires_grad = property(lambda self: self._leaf is not None or _py.bool(self._reach))
+    mT = property(lambda self: self.transpose(-2, -1))
+    requires_grad = property(lambda self: self._leaf is not None or _py.bool(self._reach),
+                             lambda self, on: self.requires_grad_(on))
 
     def size(self, axis=None):
         return self.shape if axis is None else self.shape[axis]
@@ -783,6 +983,12 @@ class Tensor:
         return words[0] == "1" if dtype == "bool" else \
             float(words[0]) if "f" in dtype else int(words[0])
 
+    def __format__(self, spec):
+        return format(self.item(), spec) if spec else str(self)
+
+    def __getattr__(self, name):  # of what there is not
+        raise AttributeError(f"a tensor has no {name!r}{_meant(name)}")
+
     __float__ = lambda self: float(self.item())
     __int__ = lambda self: int(self.item())
     __bool__ = lambda self: _py.bool(self.item())
@@ -827,13 +1033,19 @@ class Tensor:
     def _targets(self):
         return [_leaves[n] for n in sorted(self._reach) if n in _leaves]
 
-    def backward(self, retain_graph=False):
-        """Adds to the .grad of each tensor that requires one and went into this."""
+    def backward(self, gradient=None, retain_graph=False):
+        """Adds to the .grad of each tensor that requires one and went into this: a scalar,
+        or a tensor that is multiplied by its gradient first."""
+        if gradient is not None:
+            if not isinstance(gradient, Tensor):
+                raise TypeError(f"backward: expected a tensor as gradient; found {gradient!r}; "
+                                "retain_graph= is a keyword")
+            return (self * gradient).sum().backward(retain_graph=retain_graph)
         targets = self._targets()
         if not targets:
             raise Error(f"backward: nothing that requires a gradient went into {self._name}, "
                         "or an earlier backward took its history")
-        for target, new in zip(targets, grad(self, targets, retain_graph)):
+        for target, new in zip(targets, grad(self, targets, retain_graph=retain_graph)):
             if target.grad is None:
                 target.grad = new
             else:
@@ -842,38 +1054,61 @@ class Tensor:
     # Operators.
     def __getitem__(self, index):
         index = index if isinstance(index, tuple) else (index,)
+        index = [tensor(i, None if len(i) else "i64") if isinstance(i, (list, tuple)) else
+                 tensor(i) if hasattr(i, "__array__") and not isinstance(i, Tensor) else i for i in index]
         if Ellipsis in [i for i in index if not isinstance(i, Tensor)]:
             at = [i is Ellipsis for i in index].index(True)
             missing = self.ndim - _py.sum(i is not None for i in index) + 1
-            index = index[:at] + (slice(None),) * missing + index[at + 1:]
+            index = index[:at] + [slice(None)] * missing + index[at + 1:]
         known = self._known
         if known is not None and _py.sum(i is not None for i in index) > len(known[1]):
             raise IndexError(f"more indices than axes of {self._name}, which is "
                              f"{_type(known[1], known[0])}")
+        if _py.any(isinstance(i, Tensor) for i in index):
+            return self._picked(index)
         words, new, out = [], [], 0
         for i in index:
             if i is None:
                 new.append(out)
-            elif isinstance(i, Tensor):
-                if len(index) > 1:
-                    raise Error("a tensor as one of many indices: use take(index, axis=)")
-                return self.take(i, axis=0)
             elif isinstance(i, slice):
                 colon = [i.start, i.stop] + ([i.step] if i.step is not None else [])
-                words.append(":".join("" if n is None else str(int(n)) for n in colon))
+                words.append(":".join("" if n is None else str(operator.index(n)) for n in colon))
             else:
-                size = known and known[1][len(words)]
-                if known is not None and not -size <= int(i) < size:
-                    raise IndexError(f"index {int(i)} is out of range of {self._name}, which is "
-                                     f"{_type(known[1], known[0])}")
-                words.append(str(int(i)))
+                words.append(self._one(i, len(words)))
                 out -= 1
             out += 1
         rest = (known[0], known[1][len(words):]) if known and out == 0 else None
         y = _call("slice", [self, *words], type=rest)[0] if words else self
+        y._is_mask = self._is_mask
         for axis in new:
-            y = _call("unsqueeze", [y], {"axis": axis})[0]
+            y = _ops["unsqueeze"](y, axis=axis)
         return y
+
+    def _one(self, i, axis):
+        """The word of an index that is one number."""
+        if not hasattr(i, "__index__") or _is_flag(i):
+            raise IndexError(f"expected a number, a range, a tensor or None as an index; found {i!r}")
+        i, known = operator.index(i), self._known
+        size = known and known[1][axis]
+        if known is not None and not -size <= i < size:
+            raise IndexError(f"index {i} is out of range of {self._name}, which is "
+                             f"{_type(known[1], known[0])}")
+        return str(i)
+
+    def _picked(self, index):
+        """The rows that one tensor among whole ranges names."""
+        [axis, *more] = [a for a, i in enumerate(index) if isinstance(i, Tensor)]
+        if index[axis]._is_mask or (index[axis]._known or [""])[0] == "bool":
+            raise IndexError("there are no boolean masks, as a shape does not depend on values: "
+                             "write gt.where(mask, x, 0), or mask.cast(x.dtype) * x")
+        if more or _py.any(i != slice(None) for a, i in enumerate(index) if a != axis):
+            raise IndexError("expected one tensor or list among whole ranges, as in x[:, i]: "
+                             "use take(index, axis=) once for each axis, or gather")
+        return self.take(index[axis], axis=axis)
+
+    def __setitem__(self, index, value):
+        raise TypeError("there is no assignment to a part of a tensor: use where, scatter or concat, "
+                        "which make another")
 
     def __hash__(self):
         return id(self)
@@ -903,6 +1138,8 @@ def _call(op, operands, keys=None, count=1, names=(), into=(), type=None):
         text = f"{' '.join(made)} = {' '.join([op, *words, *keys])}{end}"
         return text + "".join(f"{n} = detach {n}{end}" for n in made) if cut else text
     for tensor in results:
+        if tensor is not None and tensor._name is None:
+            tensor._bind(None)
         if tensor is not None and tensor._leaf and reach:
             raise Error(f"{tensor._name} requires a gradient: change it under gt.no_grad()")
     made = session.write(line, count, [r if r is not None else names[i] if i < len(names) else None
@@ -911,13 +1148,15 @@ def _call(op, operands, keys=None, count=1, names=(), into=(), type=None):
         if results[i] is None:
             results[i] = Tensor(register, type, session, reach)
         else:
-            results[i]._known = results[i]._known if op in ("sgd", "adamw") else None
+            if op not in ("sgd", "adamw"):
+                results[i]._known, results[i]._rank, results[i]._is_mask = None, None, False
             results[i]._reach = results[i]._reach if results[i]._leaf else reach
     return results
 
 
-def grad(loss, targets, retain_graph=False):
+def grad(loss, targets, *, retain_graph=False):
     """The gradients of a scalar by each of the targets."""
+    targets = [targets] if isinstance(targets, Tensor) else targets
     since = loss._register.made if isinstance(loss, Tensor) and loss._register else 0
     registers = [target._register for target in targets]
     for register in registers:
@@ -999,14 +1238,35 @@ def _load_npy(path, dtype, shape):
 
 # ---- ops, from the table --------------------------------------------------------------
 
-_ALIAS = {"dim": "axis", "dims": "axis", "keepdim": "keepdims"}
+_ALIAS = {"dim": "axis", "dims": "axis axes", "keepdim": "keepdims", "p": "ord", "k": "size",
+          "is_causal": "causal", "fill_value": "value"}
+_INTERNAL = {"split", "part", "acc", "out", "bwd"}  # keys that no message advises
+# Where arguments behind the operands go, as in PyTorch; other keys are keyword arguments
+# alone. Of a key with * sizes may stand one by one, too.
+_PLACES = {op: keys.split() for keys, ops in {
+    "axis keepdims": "sum mean prod any all max min argmax argmin var",
+    "axis descending": "sort argsort",
+    "axis": "cumsum softmax log_softmax squeeze unsqueeze concat stack split take",
+    "ord axis keepdims": "norm", "size axis": "topk", "num_classes": "one_hot",
+    "*shape": "reshape expand", "*axes": "transpose", "*axis": "flip",
+    "beta threshold": "softplus", "stride padding dilation groups": "conv2d",
+    "kernel_size stride padding dilation": "max_pool2d",
+    "kernel_size stride padding": "avg_pool2d"}.items() for op in ops.split()}
+# What PyTorch has as a key, and what to write here.
+_OTHERWISE = {
+    "alpha": "multiply the operand", "device": "the environment says where it runs: help(gt)",
+    "dtype": "cast before or after", "generator": "give a seed",
+    "largest": "of -x, the largest are the smallest of x", "out": "write into=, or name=",
+    "normalized_shape": "it is over the last dimension", "rounding_mode": "floordiv rounds down",
+    "stable": "it is stable"}
+_BROADCAST = {"point-wise", "elementary", "comparisons", "activations"}  # families of ops
 _ops = {}
 
 
 def _operands(row, args, kwargs):
     """The call's operands in their order, and its keys."""
     declared, keys = row["operands"], [k["name"] for k in row["keys"]]
-    kwargs = {k if k in keys else _ALIAS.get(k, k): v for k, v in kwargs.items() if v is not None}
+    kwargs = {_own_name(k, declared, keys): v for k, v in kwargs.items() if v is not None}
     args, out, given = list(args), [], set()
     named = {o["name"] for o in declared if o["name"] in kwargs and o["name"] not in keys}
     spare = len(args) - _py.sum(not o.get("optional") and not o.get("variadic")
@@ -1014,8 +1274,10 @@ def _operands(row, args, kwargs):
     for i, o in enumerate(declared):
         if o["name"] in named:
             values = [kwargs.pop(o["name"])]
+        elif o.get("variadic") and i == 0 and args and isinstance(args[0], (list, tuple)):
+            values = args.pop(0)
         elif o.get("variadic"):
-            after = _py.sum(not p.get("optional") for p in declared[i + 1:])
+            after = _py.sum(not p.get("optional") and p["name"] not in named for p in declared[i + 1:])
             values = [v for a in args[:len(args) - after]
                       for v in (a if isinstance(a, (list, tuple)) else [a])]
             args = args[len(args) - after:]
@@ -1030,28 +1292,91 @@ def _operands(row, args, kwargs):
         if values:
             given.add(o["name"])
         out += [(o["kind"], v) for v in values]
-    # What is left are keys in their order; sizes may stand one by one.
-    if args and len(args) > 1 and keys and keys[0] in ("shape", "axes") and \
-            _py.all(isinstance(a, int) for a in args):
+    if args:
+        _place(row, args, kwargs)
+    unknown = [k for k in kwargs if k not in keys]
+    if unknown:
+        advice = [f"; {_OTHERWISE[k]}" for k in unknown if k in _OTHERWISE]
+        raise TypeError(f"{row['signature']}: unexpected {', '.join(unknown)}{''.join(advice)}")
+    for key, value in kwargs.items():
+        if isinstance(value, Tensor):
+            raise TypeError(f"{row['signature']}: expected a number or a word as {key}; "
+                            f"found {_shown(value)}, which item() reads")
+    return out, kwargs, given
+
+
+def _own_name(key, declared, keys):
+    """What the op calls a key or an operand that PyTorch calls so."""
+    own = {*keys, *(o["name"] for o in declared)}
+    return key if key in own else next((a for a in _ALIAS.get(key, "").split() if a in own), key)
+
+
+def _place(row, args, kwargs):
+    """Adds to the keys what stands behind the operands."""
+    places = _PLACES.get(row["name"], [])
+    if len(args) > 1 and places and places[0][0] == "*" and _py.all(map(_is_whole, args)):
         args = [tuple(args)]
-    for key, value in zip([k for k in keys if k not in kwargs], args):
+    for key, value in zip((place.lstrip("*") for place in places), args):
+        flag = key in ("keepdims", "descending")
+        if key in kwargs:
+            raise TypeError(f"{row['signature']}: {key} is given twice")
+        if value is not None and _is_flag(value) != flag:
+            raise TypeError(f"{row['signature']}: expected {'True or False' if flag else 'a number'} as "
+                            f"{key}; found {_shown(value)}; several axes stand in a tuple, as (0, 1)")
         if value is not None:
             kwargs[key] = value
-    unknown = set(kwargs) - set(keys)
-    if unknown or len(args) > len(keys):
-        raise TypeError(f"{row['signature']}: unexpected {', '.join(unknown) or args[-1]}")
-    return out, kwargs, given
+    if len(args) > len(places):
+        keys = [k["name"] + "=" for k in row["keys"] if k["name"] not in {*kwargs, *_INTERNAL}]
+        advice = f"; {', '.join(keys)} take{'s' * (len(keys) == 1)} a keyword" if keys else ""
+        raise TypeError(f"{row['signature']}: unexpected {_shown(args[len(places)])}{advice}")
+
+
+def _result_rank(row, words, keys):
+    """The rank of the results, or None where only the program knows it."""
+    ranks = [word._find_rank() if isinstance(word, Tensor) else 0 for word in words]
+    op, family = row["name"], row["family"]
+    if op in ("reshape", "expand"):
+        return 1 if isinstance(keys["shape"], int) else len(keys["shape"])
+    if None in ranks:
+        return None
+    if op in ("unsqueeze", "stack"):
+        axes = keys.get("axis", 0)
+        return ranks[0] + (1 if isinstance(axes, int) else len(axes))
+    if op in ("embedding", "one_hot"):
+        return ranks[-1] + 1
+    if family in _BROADCAST or family == "products":
+        return _py.max(ranks)
+    if family in ("ordering", "networks", "norms", "positions") or op in (
+            "transpose", "flip", "pad", "concat", "split", "gather", "scatter", "scatter_add", "cumsum"):
+        return ranks[0]
+    return 0 if family in ("reductions", "statistics") and "axis" not in keys and \
+        not keys.get("keepdims") else None
+
+
+def _keeps_rank(op, into, rank):
+    """In place, operands may not broadcast a tensor to more dimensions."""
+    for tensor in into:
+        own = tensor._find_rank()
+        if None not in (own, rank) and rank > own:
+            raise Error(f"{op}: {tensor._name} has {own} dimensions, and cannot have {rank} in place")
+
+
+def _makes_mask(row, words):
+    return row["dtype"] == "bool" or row["name"] == "cast" and words[1] == "bool" or \
+        row["family"] in ("layout", "indexing") and isinstance(words[0], Tensor) and words[0]._is_mask
 
 
 def _make(row):
     op, results = row["name"], row["results"]
     creates = row["operands"] and row["operands"][0]["kind"] == "type"
+    pair = [r["name"] for r in results] == ["v", "i"]
 
     def function(*args, name=None, into=None, parts=None, dtype=None, requires_grad=False, **kwargs):
         known = None
         if creates:
-            known = (dtype or "f32", (args[0],) if isinstance(args[0], int) else tuple(args[0]))
-            args = (_type(known[1], known[0]), *args[1:])
+            shape, args = _shape(row, args, kwargs)
+            known = (dtype or "f32", shape)
+            args = (_type(known[1], known[0]), *args)
         elif dtype is not None:
             kwargs["dtype"] = dtype
         pairs, keys, given = _operands(row, args, kwargs)
@@ -1071,13 +1396,300 @@ def _make(row):
         else:
             count -= _py.sum(r.get("optional", False) and r["name"] not in given for r in results)
         into = [into] if isinstance(into, Tensor) else into or []
+        rank, mask = None if creates else _result_rank(row, words, keys), _makes_mask(row, words)
+        if into and row["family"] in _BROADCAST:
+            _keeps_rank(op, into, rank)
         made = _call(op, words, keys, count, name if isinstance(name, list) else [name], into, known)
+        for result in made:
+            result._rank, result._is_mask = rank, mask
         if requires_grad:
             made[0].requires_grad_()
-        return made[0] if count == 1 and not many else tuple(made)
+        return _Pair(*made) if pair else made[0] if count == 1 and not many else tuple(made)
     function.__name__ = function.__qualname__ = op
     function.__doc__ = f"{row['signature']}\n\n{row['sense']}\n\n{row['details']}\n\nSource: {row['source']}"
     return function
+
+
+def _shape(row, args, kwargs):
+    """The shape of a creation, whole or size by size, and the arguments behind it."""
+    given = [kwargs.pop(key) for key in ("size", "shape") if key in kwargs]
+    args = (*given, *args)
+    if not args:
+        raise TypeError(f"{row['signature']}: expected a shape, as (2, 3)")
+    if not _is_whole(args[0]):
+        if isinstance(args[0], (Tensor, str, float)):
+            raise TypeError(f"{row['signature']}: expected a shape, as (2, 3); found {_shown(args[0])}")
+        return tuple(map(operator.index, args[0])), args[1:]
+    count = len(args)
+    if row["name"] in ("full", "randperm"):  # which have other numbers behind it
+        count = 1
+    sizes = args[:count]
+    if not _py.all(map(_is_whole, sizes)):
+        raise TypeError(f"{row['signature']}: expected sizes; found "
+                        f"{', '.join(_shown(s) for s in sizes if not _is_whole(s))}")
+    return tuple(map(int, sizes)), args[count:]
+
+
+# ---- calls that PyTorch means otherwise -------------------------------------------------
+
+_Pair = collections.namedtuple("Pair", "values indices")
+_meanings = {}
+
+
+def _means(*ops):
+    """These ops are called through the function below, whose first argument is the row's."""
+    def put(meaning):
+        for op in ops:
+            _meanings[op] = meaning
+        return meaning
+    return put
+
+
+def _meant_so(op, f):
+    meaning = _meanings.get(op)
+    if meaning is None:
+        return f
+
+    def function(*args, **kwargs):
+        return meaning(f, *args, **kwargs) if args or kwargs else f()  # which says what is missing
+    function.__name__ = function.__qualname__ = op
+    function.__doc__ = f"{f.__doc__}\n\nIn Python: {meaning.__doc__}"
+    return function
+
+
+@_means("arange")
+def _arange(f, *args, **keys):
+    """arange(end), (start, end) and (start, end, step) are PyTorch's, i64 of integers;
+    arange((5,), start, step) has as many elements as the shape."""
+    if not _py.all(map(_is_number, args)) or "shape" in keys or not (args or "end" in keys):
+        return f(*args, **keys)
+    given = dict(zip(["end"] if len(args) == 1 and "end" not in keys else ["start", "end", "step"], args))
+    if len(args) > 3 or set(given) & set(keys) or (len(args) == 1 and "start" in keys):
+        raise TypeError("arange: expected (end), (start, end) or (start, end, step), or a shape as (5,)")
+    for key in ("start", "end", "step"):
+        if key in keys:
+            given[key] = keys.pop(key)
+    start, end, step = given.get("start", 0), given["end"], given.get("step", 1)
+    if _py.any(isinstance(v, Tensor) for v in (start, end, step)):
+        raise TypeError("arange: expected numbers, as they give the size; found a tensor, which item() reads")
+    if not step or (end - start) / step < 0:
+        raise Error(f"arange: no steps of {step} lead from {start} to {end}")
+    exact = _py.all(map(_is_whole, (start, end, step)))
+    count = -((start - end) // step) if exact else math.ceil((end - start) / step)
+    keys.setdefault("dtype", "i64" if exact else "f32")
+    return f((count,), *([start, step] if (start, step) != (0, 1) else []), **keys)
+
+
+@_means("eye")
+def _eye(f, *args, **keys):
+    """eye(n) and eye(n, m) are PyTorch's, eye((n, m)) has a shape."""
+    return f(*args, *args, **keys) if len(args) == 1 and _is_whole(args[0]) else f(*args, **keys)
+
+
+@_means("randperm")
+def _randperm(f, *args, dtype="i64", **keys):
+    """i64 if not told else."""
+    return f(*args, dtype=dtype, **keys)
+
+
+@_means("transpose")
+def _swapped(f, x, *args, dim0=None, dim1=None, **keys):
+    """transpose(0, 1) swaps two dimensions, for which the rank is asked where Python does
+    not know it; transpose((2, 0, 1)), or axes=, is their order; transpose() reverses it."""
+    if dim0 is not None and dim1 is not None:
+        args = (dim0, dim1)
+    if len(args) != 2 or not _py.all(map(_is_whole, args)):
+        return f(x, *args, **keys)
+    rank = x.ndim
+    if not _py.all(-rank <= axis < _py.max(rank, 1) for axis in args):
+        raise IndexError(f"transpose: {args[0]} and {args[1]} are not both axes of {x._name}, "
+                         f"which has {rank}")
+    order = list(range(rank))
+    if rank:
+        order[args[0]], order[args[1]] = order[args[1]], order[args[0]]
+    return f(x, axes=order, **keys)
+
+
+@_means("max", "min")
+def _extreme(f, x, dim=None, keepdim=None, *, other=None, name=None, **keys):
+    """max(dim), or dim=, gives values and indices, and max(y) is maximum, as in PyTorch;
+    amax(dim), or axis=, gives the values alone. min likewise."""
+    op, keep = f.__name__, keys.get("keepdims", keepdim)
+    if isinstance(dim, (Tensor, float)) or hasattr(dim, "__array__") and not _is_whole(dim):
+        dim, other = None, dim
+    if other is not None:
+        return _ops[op + "imum"](x, other, name=name, **keys)
+    if dim is None:
+        return f(x, name=name, **{"keepdims": keep, **keys})
+    if not _is_whole(dim):
+        raise TypeError(f"{op}: expected one dim, or a tensor; found {dim!r}; a{op} takes more axes")
+    if not (keep is None or _is_flag(keep)) or set(keys) - {"keepdims"}:
+        raise TypeError(f"{op}: with a dim, expected keepdim=True or False alone; a{op} takes more")
+    # The gradient goes to one of equals, as in PyTorch; that of the op is shared out.
+    found = _ops["arg" + op](x, axis=dim, keepdims=True)
+    if keep:
+        return _Pair(_ops["gather"](x, found, axis=dim, name=name), found)
+    values = _ops["squeeze"](_ops["gather"](x, found, axis=dim), axis=dim, name=name)
+    return _Pair(values, _ops["squeeze"](found, axis=dim))
+
+
+@_means("var")
+def _var(f, x, *args, unbiased=None, **keys):
+    """PyTorch's unbiased is correction=1, or 0, and may stand behind the axis or alone."""
+    at = 0 if args and _is_flag(args[0]) else 1
+    if len(args) > at:
+        unbiased, args = args[at], args[:at] + args[at + 1:]
+    if unbiased is not None and not _is_flag(unbiased):
+        raise TypeError(f"var: expected True or False as unbiased; found {unbiased!r}; correction= is a keyword")
+    if unbiased is not None:
+        keys["correction"] = int(unbiased)
+    return f(x, *args, **keys)
+
+
+@_means("norm")
+def _norm(f, x, *args, **keys):
+    """norm(1) is the sum of absolute values, norm(2, dim) that along dim; "fro" is 2."""
+    args = (2, *args[1:]) if args and args[0] in (None, "fro") else args
+    return f(x, *args, **{k: 2 if k in ("p", "ord") and v == "fro" else v for k, v in keys.items()})
+
+
+@_means("where")
+def _where(f, *args, **keys):
+    """where(c, a, b); as a method, x.where(c, b) is x where c is true, as in PyTorch."""
+    return f(*args, **keys)
+
+
+@_means("clamp")
+def _clamped(f, x, min=None, max=None, **keys):
+    """One of min and max may be absent."""
+    if min is None and max is None:
+        raise TypeError("clamp: expected min, max, or both")
+    if min is not None and max is not None:
+        return f(x, min, max, **keys)
+    # The gradient at the bound is that of x, as in PyTorch, which maximum would share out.
+    beyond = _ops["lt"](x, min) if max is None else _ops["gt"](x, max)
+    return _ops["where"](beyond, min if max is None else max, x, **keys)
+
+
+@_means("clip")
+def _clipped(f, *args, **keys):
+    """clip(x, min, max) is clamp, as in PyTorch; clip([g, ...], max) scales gradients."""
+    scales = args and isinstance(args[0], (list, tuple))
+    return f(*args, **keys) if scales or "g" in keys else _ops["clamp"](*args, **keys)
+
+
+@_means("split")
+def _split(f, x, *args, split_size=None, **keys):
+    """split(2, dim) has parts of size 2, for which the shape is asked where Python does not
+    know it, and split([1, 3], dim) those sizes; chunk(2, dim), or parts=2, is two parts."""
+    size, args = (args[0], args[1:]) if args else (split_size, args)
+    if size is None and not {"sizes", "parts"} & set(keys):
+        raise TypeError("split: expected the size of a part, a list of sizes, or parts=")
+    if _is_whole(size):
+        if size < 1:
+            raise Error(f"split: expected parts of one row or more; found {size}")
+        axis = args[0] if args else keys.get("dim", keys.get("axis", 0))
+        length = x.shape[axis]
+        size = [_py.min(size, length - i) for i in range(0, length, size)] or [0]
+    elif size is not None and not isinstance(size, (list, tuple)):
+        raise TypeError(f"split: expected a number or a list of numbers; found {_shown(size)}")
+    return f(x, *args, **keys) if size is None else f(x, *args, sizes=size, **keys)
+
+
+@_means("gather", "scatter", "scatter_add")
+def _along(f, x, *args, **keys):
+    """The dim may stand before the index, as in PyTorch; else it is axis=."""
+    if args and _is_whole(args[0]):
+        return f(x, *args[1:], axis=args[0], **keys)
+    return f(x, *args, **keys)
+
+
+@_means("layer_norm", "rms_norm")
+def _over_last(f, x, *args, **keys):
+    """It takes no normalized_shape, as it is over the last dimension."""
+    shape = args[0] if args else None
+    if _is_whole(shape) or isinstance(shape, (list, tuple)) and _py.all(map(_is_whole, shape)):
+        raise TypeError(f"{f.__name__}: it is over the last dimension, and takes no normalized_shape: "
+                        f"write gt.{f.__name__}(x, w{', b' * (f.__name__ == 'layer_norm')})")
+    return f(x, *args, **keys)
+
+
+@_means("dropout")
+def _dropout(f, x, p=0.5, *args, training=True, train=None, **keys):
+    """dropout(x, p, training) is PyTorch's, and x itself where training is False; a seed is
+    a whole number there, or seed=."""
+    if args and _is_flag(args[0]):
+        training, args = args[0], args[1:]
+    return f(x, p, *args, **keys) if training and train is not False else x
+
+
+@_means("pad")
+def _padded(f, x, pad=None, mode="constant", value=None, **keys):
+    """pad(x, (1, 2)) is PyTorch's, with the last dimension first, for which the rank is
+    asked where Python does not know it; width= has the first dimension first."""
+    if mode != "constant":
+        raise TypeError(f"pad: expected the mode 'constant'; found {mode!r}")
+    if pad is not None:
+        if not isinstance(pad, (list, tuple)) or len(pad) % 2 or not _py.all(map(_is_whole, pad)):
+            raise TypeError(f"pad: expected (before, after) of the last dimension, then of that before "
+                            f"it and so on; found {_shown(pad)}")
+        pairs = [pad[i:i + 2] for i in range(0, len(pad), 2)]
+        pairs += [(0, 0)] * (x.ndim - len(pairs))
+        keys["width"] = [n for pair in reversed(pairs) for n in pair]
+    return f(x, value=value, **keys)
+
+
+def _of_masks(sign, name, f):
+    """An operator that is PyTorch's for bool alone, as whole numbers have no bits here."""
+    def operation(*operands):
+        for x in operands:
+            if not (x._has_masks_type() if isinstance(x, Tensor) else _is_flag(x)):
+                raise TypeError(f"{sign}: expected bool; found {_shown(x)}; gt.{name} takes what is "
+                                "not zero as true")
+        return f(*operands)
+    return operation
+
+
+# Names of PyTorch for one op.
+_SAME = {name: op for op, names in {
+    "concat": "cat concatenate", "reshape": "view", "copy": "clone", "abs": "absolute", "neg": "negative",
+    "mul": "multiply", "sub": "subtract", "div": "divide true_divide", "floordiv": "floor_divide",
+    "mod": "remainder", "gt": "greater", "ge": "greater_equal", "lt": "less", "le": "less_equal",
+    "ne": "not_equal", "and_": "logical_and", "or_": "logical_or", "not_": "logical_not",
+    "matmul": "mm bmm", "transpose": "swapaxes swapdims", "mse": "mse_loss",
+    "bce": "binary_cross_entropy"}.items() for name in names.split()}
+_DTYPE_NAMES = {"float32": f32, "float": f32, "float64": f64, "double": f64, "float16": f16, "half": f16,
+                "bfloat16": bf16, "int64": i64, "long": i64, "int32": i32, "int": i32, "uint8": u8,
+                "byte": u8, "bool": "bool"}
+# Names of PyTorch that are no op, and what to write here.
+_INSTEAD = {name: text for names, text in {
+    "device cuda is_cuda": "the environment says where lines run: help(gt)",
+    "nn": "modules are gt.Module, gt.Linear, gt.Embedding, gt.LayerNorm and gt.Sequential",
+    "functional": "functions are those of gt, as gt.relu",
+    "optim Adam": "optimizers are gt.SGD and gt.AdamW",
+    "manual_seed": "give a creation its seed, as gt.randn((2, 3), 7)",
+    "from_numpy as_tensor": "write gt.tensor(array), which copies",
+    "data": "write x.detach(), and x.copy_(y) under gt.no_grad() to change x",
+    "save": "write x.save(path)", "print": "write x.print_()", "free": "del x frees it",
+    "equal": "write (a == b).all().item()", "allclose": "write ((a - b).abs() < 1e-6).all().item()",
+    "nonzero masked_select unique": "a shape does not depend on values: use where, sort or topk",
+    "unbind": "loop over x, or write x.split(1, dim)"}.items()
+    for name in names.split()}
+
+
+@functools.lru_cache(None)
+def _meant(name):
+    """What to write in place of a name that there is not, for the end of a message."""
+    if name in _INSTEAD:
+        return f"; {_INSTEAD[name]}"
+    if name in _ops:
+        return f"; gt.{name} is a function"
+    if not _is_name(name) or name[0] == "_":
+        return ""
+    told = subprocess.run([_program("gt-emit"), f"--ops={name}"], stdout=subprocess.DEVNULL,
+                          stderr=subprocess.PIPE, text=True).stderr
+    _, known, op = told.partition("; did you mean ")
+    return f"; did you mean {op.strip()}" if known else "; gt-emit --ops lists what there is"
 
 
 def _install():
@@ -1087,29 +1699,48 @@ def _install():
         op = row["name"]
         if not row["results"] or op in ("tensor", "grad", "fail"):
             continue
-        function, shown = _make(row), op + "_" * (op in words)
-        _ops[shown] = function
+        plain, shown = _make(row), op + "_" * (op in words)
+        _ops[shown] = function = _meant_so(op, plain)
+        if op in ("max", "min"):
+            _ops["a" + op] = plain
+            setattr(Tensor, "a" + op, plain)
         if row["operands"] and row["operands"][0]["kind"] in ("tensor", "any") and \
                 not hasattr(Tensor, shown):
             setattr(Tensor, shown, function)
-            setattr(Tensor, op.rstrip("_") + "_" if op not in words else "_" + op,
-                    (lambda f: lambda self, *a, **k: f(self, *a, into=self, **k))(function))
+            in_place = op.rstrip("_") + "_" if op not in words else "_" + op
+            if not hasattr(Tensor, in_place):
+                setattr(Tensor, in_place,
+                        (lambda f: lambda self, *a, **k: f(self, *a, into=self, **k))(function))
+    for name, op in _SAME.items():
+        _ops[name] = _ops[op]
+        setattr(Tensor, name, _ops[op])
+    for name in _Methods.functions:
+        _ops[name] = getattr(_Methods, name)
+    for name in _DTYPE_NAMES:
+        if not name[-1].isdigit() or name == "bfloat16":
+            setattr(Tensor, name, (lambda dtype: lambda self: self.to(dtype))(_DTYPE_NAMES[name]))
+    Tensor.where = lambda x, condition, other, **k: _ops["where"](condition, x, other, **k)
+    Tensor.where_ = lambda x, condition, other: x.where(condition, other, into=x)
     for method, op in dict(add="add", sub="sub", mul="mul", truediv="div", pow="pow", mod="mod",
                            floordiv="floordiv", matmul="matmul").items():
         f = _ops[op]
         setattr(Tensor, f"__{method}__", (lambda f: lambda a, b: f(a, b))(f))
         setattr(Tensor, f"__r{method}__", (lambda f: lambda a, b: f(b, a))(f))
-    for method, op in {"and": "and_", "or": "or_", **{n: n for n in "eq ne lt le gt ge".split()}}.items():
-        setattr(Tensor, f"__{method}__", (lambda f: lambda a, b: f(a, b))(_ops[op]))
-    for method, op in {"neg": "neg", "abs": "abs", "invert": "not_"}.items():
+        if op != "matmul":
+            setattr(Tensor, f"__i{method}__", (lambda f: lambda a, b: f(a, b, into=a))(f))
+    for method in "eq ne lt le gt ge".split():
+        setattr(Tensor, f"__{method}__", (lambda f: lambda a, b: f(a, b))(_ops[method]))
+    for method, op in {"neg": "neg", "abs": "abs"}.items():
         setattr(Tensor, f"__{method}__", (lambda f: lambda a: f(a))(_ops[op]))
+    for method, sign, op in ("and", "&", "and_"), ("or", "|", "or_"), ("invert", "~", "not_"):
+        setattr(Tensor, f"__{method}__", _of_masks(sign, op, _ops[op]))
 
 
 def __getattr__(name):
-    try:
-        return _ops[name]
-    except KeyError:
-        raise AttributeError(f"gt has no {name!r}; gt-emit --ops={name} may know what it is") from None
+    found = _ops.get(name) or _DTYPE_NAMES.get(name)
+    if found is None:
+        raise AttributeError(f"gt has no {name!r}{_meant(name)}")
+    return found
 
 
 def __dir__():
