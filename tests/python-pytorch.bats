@@ -1,0 +1,208 @@
+#!/usr/bin/env bats
+# share/python/gt.py for those who know PyTorch: a call that PyTorch has means the
+# same here, or is refused with what to write instead.
+
+load helper
+
+# python CODE: runs it with gt.py. told(f) prints the exception that f ends with.
+python() {
+  PYTHONPATH=$GT_ROOT/share/python PYTHONDONTWRITEBYTECODE=1 \
+    within 60 /usr/bin/python3 -c "import gt
+def told(*calls):
+    for f in calls:
+        try:
+            print('taken:', f())
+        except Exception as e:
+            print(type(e).__name__, e)
+m = gt.tensor([[1.0, 2.0], [3.0, 4.0]])
+i = gt.tensor([[0, 1], [1, 0]])
+n = gt.tensor([6, 3])
+$1"
+}
+
+need_torch() {
+  /usr/bin/python3 -c "import torch, numpy" 2>/dev/null || skip "/usr/bin/python3 has no torch"
+}
+
+@test "calls that PyTorch has give what PyTorch gives" {
+  need_torch
+  cat >calls <<'END_CALLS'
+m.transpose(0, 1); m.transpose(-2, -1); x.transpose(dim0=1, dim1=2); x.swapaxes(0, 2); m.t(); x.mT
+x.permute(2, 0, 1); gt.permute(x, (2, 0, 1)); x.flip(0, 1); gt.flip(x, (1,))
+x.norm(1); x.norm("fro"); x.norm(2, 1); x.norm(p=1, dim=(0, 1)); gt.norm(m, 1, 0, True)
+gt.arange(5); gt.arange(2, 5); gt.arange(0, 10, 2); gt.arange(10, 0, -3); gt.arange(0, 1, 0.3); gt.arange(5.0)
+x.max(dim=1); x.max(1); gt.max(x, 1, True); x.min(dim=0, keepdim=True); x.max(); gt.max(m, m * 0 + 2); m.min(m.t())
+x.amax((0, 1)); x.amax(1, True); gt.amin(x, 0); x.argmax(1, True); gt.argmin(x, dim=0)
+x.sum(1); x.sum((0, 2), True); x.sum(dim=-1, keepdim=True); x.mean(1); x.prod(1); x.any(1); x.all(0)
+x.var(1); x.var(True); x.var(False); x.var(1, False, True); x.var(dim=1, unbiased=True); gt.std(x, 1, False, True)
+x.cumsum(1); x.softmax(0); gt.softmax(m, 1); x.topk(2, 1); x.topk(k=1, dim=0).indices; x.sort(1, True); x.argsort(1, True)
+m.clamp(2, 3); m.clamp(2); m.clamp(max=2.5); n.clamp(min=4); m.clip(2, 3); gt.clip(m, 2); gt.clip(m, max=3)
+x.split(2, 1); x.split([1, 2], 1); gt.split(x, 3, dim=-1); x.chunk(2, -1); gt.chunk(x, 3, 1)
+m.gather(1, i); gt.gather(m, 0, i); m.gather(dim=1, index=i); m.scatter_add(1, i, m); m.scatter(0, i, m * 10)
+m.expand(3, 2, 2); x.reshape(3, -1); x.view(6, 4); x.view((-1,)); x.flatten(); x.flatten(1); x.flatten(0, 1); m.unsqueeze(-1)
+gt.zeros(2, 3); gt.zeros([2, 3]); gt.ones(3); gt.zeros(size=(2, 3)); gt.zeros(()); gt.eye(3); gt.eye(2, 3); gt.rand(2, 3) < 2
+gt.full(size=(2,), fill_value=1.5); gt.zeros_like(m); gt.full_like(n, 3); gt.randperm(5).sum(); gt.randn(3, 1) < 99
+gt.where(m > 2, m, m * 0); m.where(m > 2, m * 0); m.masked_fill(m > 2, float("-inf")); gt.isnan(m / 0 * 0)
+gt.cat([m, m], 1); gt.cat((m, m), dim=-1); gt.stack([m, m], 1); gt.concat([m, m])
+F.pad(m, (1, 2)); F.pad(x, (1, 0, 2, 1)); F.pad(m, (0, 1), "constant", 7); F.pad(m, (1, 1, 0, 1), value=7.0)
+F.one_hot(i, 3); F.softplus(m, 2, 1); F.dropout(m, 0.5, False); F.dropout(m, 0.5, training=False); F.dropout(m, 0.0, True)
+F.max_pool2d(x.unsqueeze(0), 2, 1); F.avg_pool2d(x.unsqueeze(0), 2, 1, 0); F.mse_loss(m, m * 2)
+F.conv2d(x.unsqueeze(0), x[:, :2, :2].unsqueeze(1), None, 1, 1, 1, 2)
+x[[1, 0]]; x[:, [0, 2]]; x[..., [1, 3]]; x[gt.tensor(1)]; x[gt.tensor([-1])]; x[-1, 2]; x[None, 0]
+~b; b | ~b; (m > 2) & (m < 4); n.float(); n.to(gt.float64); m.to(n); m.half(); m.long(); m.bool(); n.type_as(m); m.cpu()
+m.clone(); m.dim(); m.square(); m.reciprocal(); x.index_select(1, gt.tensor([0, 2])); x.narrow(1, 1, 2); gt.mm(m, m)
+gt.bmm(x, x.transpose(1, 2)); gt.remainder(-m, 3); gt.floor_divide(m, 2); gt.logical_and(m, m - 1); m.expand_as(m)
+END_CALLS
+  run -0 python '
+import torch, warnings, numpy as np
+warnings.simplefilter("ignore")
+X = torch.tensor([[[3.0, -1, 2, 0], [5, 4, -6, 7], [8, 9, 10, -11]], [[12, 1, 14, 15], [1.5, 2.5, 3.5, -4], [0, 20, 19, 21]]])
+one = dict(gt=torch, F=torch.nn.functional, x=X, m=torch.tensor(m.numpy()), i=torch.tensor(i.numpy()),
+           n=torch.tensor([6, 3]), b=torch.tensor([True, False]))
+two = dict(gt=gt, F=gt, x=gt.tensor(X.numpy()), m=m, i=i, n=n, b=gt.tensor([True, False]))
+def plain(y):
+    if isinstance(y, (tuple, list)):
+        return [plain(part) for part in y]
+    dtype = gt._DTYPE_NAMES.get(str(y.dtype)[6:], y.dtype) if hasattr(y, "dtype") else "number"
+    return dtype, np.round(np.array(y.tolist() if hasattr(y, "tolist") else y, dtype="f8"), 3).tolist()
+calls = [c for line in open("calls") for c in line.strip().split("; ")]
+for call in calls:
+    want, got = plain(eval(call, one)), plain(eval(call, two))
+    assert str(want) == str(got), (call, want, got)
+print(len(calls) > 140)'
+  lines_are True
+}
+
+@test "gradients of these calls are PyTorch's, of equals too" {
+  need_torch
+  run -0 python '
+import torch, numpy as np
+rows = [[1.0, 2, 2], [0, 3, -1]]
+for call in ("x.clamp(min=2).sum()", "x.clamp(max=2).square().sum()", "x.max(1).values.sum()", "x.min(dim=0)[0].sum()",
+             "x.amax(1).sum()", "x.transpose(0, 1)[0].sum()", "x.chunk(3, 1)[1].sum()", "x.std()", "x.norm(1)",
+             "x.masked_fill(x > 1, 0).sum()", "x[:, [0]].sum()", "x.where(x > 1, x * 3).sum()"):
+    a, b = torch.tensor(rows, requires_grad=True), gt.tensor(rows, requires_grad=True)
+    eval(call, {"x": a}).backward(); eval(call, {"x": b}).backward()
+    assert np.allclose(a.grad.numpy(), b.grad.numpy(), atol=1e-5), (call, a.grad, b.grad)
+v = gt.tensor([1.0, 2.0], requires_grad=True)
+(v * v).backward(gt.tensor([1.0, 10.0]))
+print(v.grad.tolist(), gt.grad((v * v).sum(), v)[0].tolist())
+told(lambda: (v * v).sum().backward(True))'
+  lines_are '[2.0, 40.0] [2.0, 4.0]
+TypeError backward: expected a tensor as gradient; found True; retain_graph= is a keyword'
+}
+
+@test "what PyTorch calls otherwise, without PyTorch" {
+  run -0 python '
+print(m.transpose(0, 1).tolist(), m.norm(1).item(), gt.arange(2, 5).tolist(), gt.arange(0, 10, 2).tolist())
+v, i = m.max(dim=1)
+print(v.tolist(), i.tolist(), m.max(axis=1).tolist(), m.min(0).indices.tolist(), gt.max(m, 2.5).tolist())
+print(gt.zeros(2, 3).shape, gt.eye(2).tolist(), m.gather(1, gt.tensor([[1], [0]])).tolist())
+print(gt.clip([m], 1.0)[0].norm().item() < 1.001, m.clip(2, 3).tolist(), gt.arange((3,), 2, 2).tolist())
+print(gt.randn((2, 3), 7).shape, m.split(parts=2, axis=1)[1].tolist(), m.transpose((0, 1)).tolist() == m.tolist())
+print(f"{m.sum():.2f}", gt.float32, n.to(gt.half).dtype, gt.dropout(m, 0.5, training=False) is m)'
+  lines_are '[[1.0, 3.0], [2.0, 4.0]] 10.0 [2, 3, 4] [0, 2, 4, 6, 8]
+[2.0, 4.0] [1, 1] [2.0, 4.0] [0, 0] [[2.5, 2.5], [3.0, 4.0]]
+(2, 3) [[1.0, 0.0], [0.0, 1.0]] [[2.0], [3.0]]
+True [[2.0, 2.0], [3.0, 3.0]] [2.0, 4.0, 6.0]
+(2, 3) [[2.0], [4.0]] True
+10.00 f32 f16 True'
+}
+
+@test "the rank of what has been reshaped is not asked for" {
+  run -0 env GT_CONNECT=- PYTHONPATH="$GT_ROOT/share/python" /usr/bin/python3 -B -c '
+import gt
+x = gt.load("x.npy", "f32[2,3,4]").reshape(2, -1, 4).relu().transpose(1, 2)'
+  lines_are '#gt 1
+t0 = load "x.npy" f32[2,3,4] #at=<string>:3
+t1 = reshape t0 shape=2,-1,4 #at=<string>:3
+t0 = relu t1 #at=<string>:3
+t1 = transpose t0 axes=0,2,1 #at=<string>:3
+#end 0'
+}
+
+@test "a position that PyTorch does not have is refused, with the keyword" {
+  run -0 python 'told(lambda: m.sum(0, 1), lambda: m.sum(True), lambda: m.sum(m), lambda: m.softmax(1, axis=1),
+     lambda: gt.gelu(m, "tanh"), lambda: gt.cross_entropy(m, n, m[0], "sum"), lambda: m.var(1, 0), lambda: m.max((0, 1)),
+     lambda: gt.layer_norm(m, (2,)), lambda: gt.matmul(m, m, m), lambda: m.split(m), lambda: gt.zeros(m),
+     lambda: gt.zeros(), lambda: gt.arange(5, start=2), lambda: gt.arange(5, 2), lambda: gt.pad(m, (1,)),
+     lambda: m.topk(1, largest=False), lambda: gt.zeros(2, device="cpu"), lambda: m.transpose(0, 2), lambda: m.exp(2), lambda: gt.transpose())'
+  lines_are "TypeError y = sum x [axis=] keepdims=0: expected True or False as keepdims; found 1; several axes stand in a tuple, as (0, 1)
+TypeError y = sum x [axis=] keepdims=0: expected a number as axis; found True; several axes stand in a tuple, as (0, 1)
+TypeError y = sum x [axis=] keepdims=0: expected a number or a word as axis; found the tensor t0, which item() reads
+TypeError y = softmax x axis=-1: axis is given twice
+TypeError y = gelu x approximate=none: unexpected 'tanh'; approximate= takes a keyword
+TypeError y = cross_entropy x target [weight] reduction=mean [ignore_index=] label_smoothing=0 [out=]: unexpected 'sum'; reduction=, ignore_index=, label_smoothing= take a keyword
+TypeError var: expected True or False as unbiased; found 0; correction= is a keyword
+TypeError max: expected one dim, or a tensor; found (0, 1); amax takes more axes
+TypeError layer_norm: it is over the last dimension, and takes no normalized_shape: write gt.layer_norm(x, w, b)
+TypeError y = matmul a b ta=0 tb=0 [out=]: unexpected the tensor t0; ta=, tb= take a keyword
+TypeError split: expected a number or a list of numbers; found the tensor t0
+TypeError y = zeros type [split=] [part=]: expected a shape, as (2, 3); found the tensor t0
+TypeError y = zeros type [split=] [part=]: expected a shape, as (2, 3)
+TypeError arange: expected (end), (start, end) or (start, end, step), or a shape as (5,)
+Error arange: no steps of 1 lead from 5 to 2
+TypeError pad: expected (before, after) of the last dimension, then of that before it and so on; found (1,)
+TypeError v i = topk x axis=-1 size=: unexpected largest; of -x, the largest are the smallest of x
+TypeError y = zeros type [split=] [part=]: unexpected device; the environment says where it runs: help(gt)
+IndexError transpose: 0 and 2 are not both axes of t0, which has 2
+TypeError y = exp x: unexpected 2
+TypeError y = transpose x [axes=]: x is missing"
+}
+
+@test "masks, floats and pairs of lists are no index, and whole numbers have no bits" {
+  run -0 python 'told(lambda: m[m > 2], lambda: m[(m > 2)[:, 0]], lambda: m[[True, False]], lambda: m[1.5],
+     lambda: m["1"], lambda: m[[0, 1], [1, 0]], lambda: m.__setitem__(0, 1), lambda: n & n, lambda: ~(n + 1))'
+  masks='IndexError there are no boolean masks, as a shape does not depend on values: write gt.where(mask, x, 0), or mask.cast(x.dtype) * x'
+  [[ ${lines[0]} == "$masks" && ${lines[1]} == "$masks" && ${lines[2]} == "$masks" ]]
+  [[ ${lines[3]} == 'IndexError expected a number, a range, a tensor or None as an index; found 1.5' ]]
+  [[ ${lines[4]} == *"as an index; found '1'" ]]
+  [[ ${lines[5]} == 'IndexError expected one tensor or list among whole ranges'* ]]
+  [[ ${lines[6]} == 'TypeError there is no assignment to a part'* ]]
+  [[ ${lines[7]} == 'TypeError &: expected bool; found the tensor t2; gt.and_ takes what is not zero as true' ]]
+  [[ ${lines[8]} == 'TypeError ~: expected bool; found the tensor t'*'; gt.not_ takes what is not zero as true' ]]
+}
+
+@test "in place a tensor keeps its shape, dtype and handles" {
+  run -0 python '
+p = gt.Parameter("ones", (2, 2))
+other = p
+p.copy_(gt.tensor([5, 6]))
+print(other.tolist(), p.dtype, p.shape, p.requires_grad)
+p.fill_(3); print(p.tolist()); p.zero_(); print(other.tolist())
+x = y = gt.tensor([1.0, 2.0])
+x += 1; x *= gt.tensor(2.0); x -= 1; x /= 2
+print(y.tolist(), m.masked_fill_(m > 2, 0).tolist(), m.clamp_(1, 1).tolist())
+def grow():
+    z = gt.tensor([1.0, 2.0])
+    z += gt.ones(3, 2)
+def leaf():
+    z = gt.tensor([1.0, 2.0], requires_grad=True)
+    z += z
+told(grow, leaf, lambda: x.copy_(gt.ones(3)))'
+  lines_are '[[5.0, 6.0], [5.0, 6.0]] f32 (2, 2) True
+[[3.0, 3.0], [3.0, 3.0]]
+[[0.0, 0.0], [0.0, 0.0]]
+[1.5, 2.5] [[1.0, 2.0], [0.0, 0.0]] [[1.0, 1.0], [1.0, 1.0]]
+'"${lines[4]}"$'\n'"${lines[5]}"'
+Error copy_: f32[3] does not expand to f32[2]'
+  [[ ${lines[4]} == 'Error add: t'*' has 1 dimensions, and cannot have 2 in place' ]]
+  [[ ${lines[5]} == 'Error t'*' requires a gradient: change it under gt.no_grad()' ]]
+}
+
+@test "a name that there is not is answered with what to write" {
+  run -0 python 'told(lambda: m.einsum, lambda: gt.einsum, lambda: gt.nn, lambda: m.cuda(), lambda: m.to("cuda"), lambda: m.data,
+     lambda: m.zeros, lambda: m.nosuch, lambda: gt.print, lambda: gt.Tensor([1.0]))
+print(hasattr(m, "view"), hasattr(m, "einsum"))'
+  lines_are "AttributeError a tensor has no 'einsum'; did you mean 'matmul' (between transpose and reshape, torch.einsum, torch.tensordot)?
+AttributeError gt has no 'einsum'; did you mean 'matmul' (between transpose and reshape, torch.einsum, torch.tensordot)?
+AttributeError gt has no 'nn'; modules are gt.Module, gt.Linear, gt.Embedding, gt.LayerNorm and gt.Sequential
+AttributeError a tensor has no 'cuda'; the environment says where lines run: help(gt)
+TypeError to: expected a dtype or a tensor; found 'cuda'; the environment says where lines run: help(gt)
+AttributeError a tensor has no 'data'; write x.detach(), and x.copy_(y) under gt.no_grad() to change x
+AttributeError a tensor has no 'zeros'; gt.zeros is a function
+AttributeError a tensor has no 'nosuch'; gt-emit --ops lists what there is
+AttributeError gt has no 'print'; write x.print_()
+TypeError Tensor: write gt.tensor(data), which makes one
+True False"
+}
