@@ -401,3 +401,24 @@ print(len(gt._ops) > 100, hasattr(gt.Tensor, "softmax"), gt.softmax.__doc__.spli
 gt.einsum'
   [[ $output == *'True True y = softmax x axis=-1'* && $output == *"gt has no 'einsum'"* ]]
 }
+
+@test "a program of the pipeline that stands still is lost, and ended" {
+  local who
+  for who in gt-emit gt-route; do
+    run -0 python "
+import os, signal, subprocess
+w = gt.randn((64, 64))
+w.sum().item()
+[child] = [p for p in gt._session.processes if p.args[0].endswith('$who')]
+os.kill(child.pid, signal.SIGSTOP)
+try:
+    for i in range(50000):  # more than a pipe holds
+        w = w.tanh()
+    w.sum().item()
+except gt.Lost as error:
+    print(error)
+print(child.wait() != 0)"
+    [[ ${lines[-2]} == "the program that runs the lines is gone: $who was stopped by signal 19" ]]
+    [ "${lines[-1]}" = True ]
+  done
+}

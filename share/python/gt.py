@@ -41,7 +41,7 @@ empty slice, which is one round trip, and remember it; so does len(x), and with 
 a loop over x. So a wrong shape is told when a value is looked at: gt.Failed has the
 message, with file and line. An index out of range is an IndexError at once where
 the shape is remembered, as that of a creation is.
-gt.Lost says that the program that runs the lines is gone. More than 1,000 values
+gt.Lost says that the program that runs the lines is gone, or was stopped. More than 1,000 values
 travel in a file beside the text; a cluster that keeps no files (gt-emit -l
 --files) takes none. With "-" and no GT_BACK, files that carry values stay in
 $TMPDIR, as others may still read them.
@@ -58,7 +58,8 @@ own; a backward() to it through what was computed before fails.
 """
 import atexit, collections, contextlib, functools, json, math, operator, os, re, shutil, struct
 import subprocess, sys
-import array as _array, builtins as _py, tempfile, threading, weakref
+import array as _array, builtins as _py, select as _select, signal as _signal
+import tempfile, threading, weakref
 try:
     import numpy as _np
 except ImportError:
@@ -67,6 +68,7 @@ except ImportError:
 f32, f64, f16, bf16, i64, i32, u8 = "f32 f64 f16 bf16 i64 i32 u8".split()
 _DTYPES = [f32, f64, f16, bf16, i64, i32, u8, "bool"]
 _RESERVED = {*_DTYPES, "true", "false", "nan", "inf"}  # words of the language, no names
+_SILENCE = 1.5        # seconds after which it is asked whether a program was stopped
 _TEXT_MOST = 1000     # values that are written as numbers; more go by a file
 _SENT_MOST = 1 << 28  # bytes of such files at a time; with more, waits for their loads
 _NPY = {"f32": "<f4", "f64": "<f8", "f16": "<f2", "i64": "<i8", "i32": "<i4",
@@ -186,6 +188,8 @@ class _Session:
             self.processes.append(process)
             last = process.stdout
         self.lines = self.processes[0].stdin
+        os.set_blocking(self.lines.fileno(), False)
+        self.was_stopped, self.stood_still = False, None  # the words of say_lost()
         self.results = last if where != "-" else None
         if self.results is not None:
             self._read_from(self.results)
@@ -231,7 +235,26 @@ class _Session:
         if self.closed:
             raise Lost("the session is closed")
 
+    def end_stopped(self):
+        """To be called each _SILENCE in which nothing moves. If a program was stopped, as by
+        SIGSTOP, and was so at the call before, all are ended, as a shell ends a stopped job."""
+        words = []
+        for process in self.processes:
+            with contextlib.suppress(ChildProcessError):
+                found = os.waitid(os.P_PID, process.pid, os.WSTOPPED | os.WNOHANG | os.WNOWAIT)
+                if found is not None:
+                    words.append(f"{os.path.basename(process.args[0])} was stopped by "
+                                 f"signal {found.si_status}")
+        if words and self.was_stopped:
+            self.stood_still = "; ".join(words)
+            for process in self.processes:
+                process.terminate()
+                process.send_signal(_signal.SIGCONT)
+        self.was_stopped = _py.bool(words)
+
     def say_lost(self):
+        if self.stood_still is not None:
+            raise Lost("the program that runs the lines is gone: " + self.stood_still)
         words = []
         for process in self.processes:
             try:
@@ -344,10 +367,20 @@ class _Session:
             return
         text, self.out, self.size = "".join(self.out), [], 0
         try:
-            self.lines.write(text.encode("utf-8", "surrogateescape"))
-            self.lines.flush()
+            rest = memoryview(text.encode("utf-8", "surrogateescape"))
+            while rest:
+                try:
+                    rest = rest[os.write(self.lines.fileno(), rest):]
+                except BlockingIOError:
+                    self.wait_for_room()
         except (BrokenPipeError, ValueError):
             self.say_lost()
+
+    def wait_for_room(self):
+        waits = _select.poll()
+        waits.register(self.lines, _select.POLLOUT)
+        if not waits.poll(1000 * _SILENCE):
+            self.end_stopped()
 
     def can_answer(self, must=False):
         if self.back is None and os.environ.get("GT_BACK"):
@@ -370,7 +403,8 @@ class _Session:
             self.flush()
         with self.come:
             while not got and not self.lost:
-                self.come.wait(1)
+                if not self.come.wait(_SILENCE):
+                    self.end_stopped()
             failure, self.failure = self.failure, None
         if failure is not None:
             raise failure
@@ -440,7 +474,10 @@ class _Session:
             self.closed = True
             self.wake.set()
         if self.results is not None:
-            self.back.join()
+            while self.back.is_alive():
+                self.back.join(_SILENCE)
+                if self.back.is_alive():
+                    self.end_stopped()
         elif self.back is not None:
             with self.come:
                 while self.expected and not self.lost:
