@@ -374,19 +374,19 @@ make_alike() {
 }
 
 @test "fake device: chains that come once are not compiled as one" {
-  # In folders of their own, as others have compiled these.
-  local lines=0
+  # In a folder of its own, as others may have compiled these.
+  local kinds
   {
     for k in {1..20}; do
       printf 'x = randn f32[%d,3] 1\ny = mul x 0.5\ny = add y 1\nz = tanh y\nw = mul z x\n' "$k"
     done
     printf 'print w\n'
   } | gt-emit --no-at >p.s
-  lines=$(cut -d ' ' -f 3 p.s | sort -u | wc -l)
+  kinds=$(cut -d ' ' -f 3 p.s | sort -u | wc -l)
   for _ in 1 2; do
     XDG_CACHE_HOME=$PWD/own "${busy[@]}" gt-work --backend cuda p.s >/dev/null
   done
-  (($(find own -name '*.kernel' | wc -l) <= lines))
+  (($(find own -name '*.kernel' | wc -l) <= kinds))
 }
 
 @test "fake device: what the ends of chains have borrowed is given back chain by chain" {
