@@ -136,16 +136,12 @@ Layout Epilogue::pinned(Layout layout, const Layout& pin,
     if (there != nullptr && *there == cut) continue;
     layout.remove(cut.axis);
     layout.partial &= ~(1U << cut.axis);
-    Layout finer = layout;
-    finer.add(cut);
-    if (!cluster_.can_cut(finer, whole)) {
-      finer = layout;
-      std::erase_if(finer.cuts, [&](const AxisCut& other) {
-        return other.dim == cut.dim && pin.cut_of(other.axis) == nullptr;
-      });
-      finer.add(cut);
-    }
-    if (cluster_.can_cut(finer, whole)) layout = std::move(finer);
+    if (cluster_.try_cut(layout, cut, whole)) continue;
+    Layout without = layout;
+    std::erase_if(without.cuts, [&](const AxisCut& other) {
+      return other.dim == cut.dim && pin.cut_of(other.axis) == nullptr;
+    });
+    if (cluster_.try_cut(without, cut, whole)) layout = std::move(without);
   }
   return layout;
 }

@@ -113,12 +113,10 @@ std::optional<Layout> LayoutChooser::pin_of(
       names.remove_prefix(std::min(end + 1, names.size()));
       if (axis == cluster_.axes()) continue;
       const bool is_one = cluster_.count(set, axis) == 1;
-      Layout finer = layout;
-      finer.add(
-          {static_cast<uint32_t>(axis), static_cast<int32_t>(dim), entry.unit});
-      if (!is_one && !cluster_.can_cut(finer, type.shape)) continue;
+      const AxisCut cut{static_cast<uint32_t>(axis), static_cast<int32_t>(dim),
+                        entry.unit};
+      if (!is_one && !cluster_.try_cut(layout, cut, type.shape)) continue;
       cuts_in_use_.emplace(setting->number, entry.axis);
-      if (!is_one) layout = std::move(finer);
     }
   }
   if (layout.cuts.empty() && !setting->cuts.empty()) return std::nullopt;

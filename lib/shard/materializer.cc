@@ -118,17 +118,14 @@ Layout Materializer::made_as(const ShardValuePtr& value,
   // The config's cuts, unless their units do not divide what these ranks have;
   // of other axes what is wanted, within those.
   Layout out{made.set, made.partial, {}};
-  const auto cut_finer = [&](const AxisCut& cut) {
-    if (out.cut_of(cut.axis) != nullptr) return;
-    Layout finer = out;
-    finer.add(cut);
-    if (cluster_.can_cut(finer, value->type.shape)) out = std::move(finer);
-  };
   for (const AxisCut& cut : held.pin->cuts) {
     out.partial &= ~(1U << cut.axis);
-    cut_finer(cut);
+    (void)cluster_.try_cut(out, cut, value->type.shape);
   }
-  for (const AxisCut& cut : made.cuts) cut_finer(cut);
+  for (const AxisCut& cut : made.cuts) {
+    if (out.cut_of(cut.axis) != nullptr) continue;
+    (void)cluster_.try_cut(out, cut, value->type.shape);
+  }
   return cluster_.simplest(out, value->type.shape);
 }
 

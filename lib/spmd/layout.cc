@@ -128,6 +128,15 @@ bool Cluster::can_cut(const Layout& layout, const Shape& whole) const {
   return true;
 }
 
+bool Cluster::try_cut(Layout& layout, const AxisCut& cut,
+                      const Shape& whole) const {
+  Layout finer = layout;
+  finer.add(cut);
+  if (!can_cut(finer, whole)) return false;
+  layout = std::move(finer);
+  return true;
+}
+
 bool Cluster::is_even(const Layout& layout, int32_t dim, int64_t size) const {
   const std::vector<int64_t> sizes = part_sizes(layout, dim, size);
   return std::all_of(sizes.begin(), sizes.end(),

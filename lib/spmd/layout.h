@@ -91,6 +91,9 @@ class Cluster {
                                   int64_t size) const;
   // Whether the unit of every cut divides each size that it cuts.
   bool can_cut(const Layout& layout, const Shape& whole) const;
+  // Cuts the layout further, or leaves it and returns false if its parts cannot
+  // be cut so.
+  bool try_cut(Layout& layout, const AxisCut& cut, const Shape& whole) const;
   // Whether all parts of the dimension have one size.
   bool is_even(const Layout& layout, int32_t dim, int64_t size) const;
   // The bytes of the largest piece.
