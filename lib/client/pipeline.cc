@@ -184,11 +184,11 @@ Exit Pipeline::wait() {
 void Pipeline::stop() {
   lines_ = Fd();
   results_ = Fd();
-  for (const Process& process : processes_) {
-    if (!process.is_over) ::kill(process.pid, SIGTERM);
-  }
+  end_all();
   wait();
   processes_.clear();
+  was_stopped_ = false;
+  stood_still_.clear();
 }
 
 int Pipeline::stopped_by(const Process& process) {
@@ -207,17 +207,20 @@ bool Pipeline::ends_stopped() {
       which = process.name + " was stopped by signal " + std::to_string(signal);
     }
   }
-  if (which.empty() || !std::exchange(was_stopped_, true)) {
-    was_stopped_ = !which.empty();
-    return false;
-  }
+  const bool was_stopped = std::exchange(was_stopped_, !which.empty());
+  if (!was_stopped || which.empty()) return false;
   stood_still_ = which;
+  end_all();
+  return true;
+}
+
+// One that is stopped ends once it goes on.
+void Pipeline::end_all() {
   for (const Process& process : processes_) {
     if (process.is_over) continue;
     ::kill(process.pid, SIGTERM);
     ::kill(process.pid, SIGCONT);
   }
-  return true;
 }
 
 std::string Pipeline::ended() {

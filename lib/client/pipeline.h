@@ -59,12 +59,13 @@ class Pipeline {
   // The signal that has stopped it, or 0.
   static int stopped_by(const Process& process);
 
+  void end_all();
   Status spawn(const Command& command, int in, int out);
 
   std::vector<Process> processes_;
-  bool is_apart_ = false;  // in a process group of their own
-  bool was_stopped_ = false;
-  std::string stood_still_;  // which of them, and by what
+  bool is_apart_ = false;     // in a process group of their own
+  bool was_stopped_ = false;  // one was, as ends_stopped() found last
+  std::string stood_still_;   // which of them, and by what
   Fd lines_, results_;
 };
 
