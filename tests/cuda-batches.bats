@@ -17,7 +17,7 @@ setup() {
 launches_of() {
   rm -f launches
   GT_FAKE_PACE=100 GT_FAKE_LAUNCHES=launches gt-work --backend cuda "$@" >/dev/null
-  sed -n 's/.*launches \([0-9]*\).*/\1/p' launches
+  count_launches
 }
 
 # steps_cost FILE [OPTION...]: how many launches the lines of optimizers in it

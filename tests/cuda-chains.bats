@@ -122,7 +122,7 @@ make_random() {
   compiled gt-work --backend cuda p.s
   GT_FAKE_LAUNCHES=launches "${busy[@]}" gt-work --backend cuda p.s | cmp - wanted
   # Two a round where it is in the chain, else three.
-  (($(sed -n 's/^launches \([0-9]*\) .*/\1/p' launches) < 1400))
+  (($(count_launches) < 1400))
 }
 
 # reduced SHAPE LINE: how many launches a round of p.s takes, in tenths, of four
@@ -141,7 +141,7 @@ reduced() {
   compiled gt-work --backend cuda p.s
   rm -f launches
   GT_FAKE_LAUNCHES=launches "${busy[@]}" gt-work --backend cuda p.s | cmp - wanted
-  sed -n 's/^launches \([0-9]*\) .*/\1/p' launches | awk '{ print int($1 / 80) }'
+  count_launches | awk '{ print int($1 / 80) }'
 }
 
 @test "fake device: what is reduced takes the chain before it" {
@@ -243,7 +243,7 @@ END
   GT_FAKE_LAUNCHES=launches "${busy[@]}" gt-work --backend cuda --trace t p.s |
     cmp - wanted
   # A trace shows what runs without it, too.
-  (($(sed -n 's/^launches \([0-9]*\) .*/\1/p' launches) < 2000))
+  (($(count_launches) < 2000))
   [ "$(awk -F '\t' '$3 == "gpu" { print $6 }' t | sort | uniq -c | xargs)" = \
     '1000 add 1000 mul 1 ones 1000 tanh' ]
   # Each row begins where the one before it ended, or later.
@@ -298,7 +298,7 @@ make_alike() {
   # A round takes two for its casts and two for its steps, which are chains of two
   # lines; without that it would be 120, so 4,800 in all.
   local launches
-  launches=$(sed -n 's/^launches \([0-9]*\) .*/\1/p' launches)
+  launches=$(count_launches)
   echo "$launches launches"
   ((launches < 1000))
 }
@@ -310,7 +310,7 @@ make_alike() {
   rm -f launches
   GT_FAKE_LAUNCHES=launches "${busy[@]}" gt-work --backend cuda --trace t p.s |
     cmp - wanted
-  (($(sed -n 's/^launches \([0-9]*\) .*/\1/p' launches) < 1000))
+  (($(count_launches) < 1000))
   [ "$(awk -F '\t' '$3 == "gpu" { print $6 }' t | sort | uniq -c | xargs)" = \
     '1200 cast 40 matmul 1200 mul 1 ones 120 randn 1200 sub 1 tensor' ]
   awk -F '\t' '$3 == "gpu" { if ($1 < end || $2 < $1) exit 1; end = $2 }' t

@@ -135,6 +135,11 @@ use_fake_device() {
   [[ -e $GT_CUDA_PATH/${1:-libcuda.so.1} ]] ||
     skip 'the headers of CUDA, or of NCCL, are not here'
 }
+
+# count_launches: how many a run has made that had GT_FAKE_LAUNCHES=launches.
+count_launches() {
+  sed -n 's/^launches \([0-9]*\) .*/\1/p' launches
+}
 # What it says in GT_FAKE_REPORT of a program that gave all back.
 # shellcheck disable=SC2034 # tests read it
 all_given_back='kept: 0 blocks, 0 streams, 0 events, 0 pinned, 0 contexts, 0 modules, 0 programs, 0 descriptions, 0 graphs'
