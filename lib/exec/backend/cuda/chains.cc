@@ -316,8 +316,8 @@ Chains::ItemKernel Chains::make_item() {
   return item;
 }
 
-// The chain as an item of a launch, if it can be one. The function is not there
-// until two of its kernel follow one another and it has been compiled.
+// The chain as an item of a launch, if it can be one. It has no function until
+// two chains of this kernel have followed one another and it was compiled.
 std::optional<Batch::Run> Chains::as_item(Form& form, bool waits) {
   if (!form.is_known || !is_small()) return std::nullopt;
   if (!form.item) form.item = make_item();
@@ -353,8 +353,9 @@ bool Chains::is_small() const {
   return runs_[0].link->what().type.elements() <= kMostOfItem;
 }
 
-// That of the runs, each time looked up once: whoever finds it knows that it
-// has come before. A run that can be no item needs none.
+// The form of the runs. It is looked up once for each chain, since a form that
+// is found there counts as one that has come before. A single run that can be
+// no item needs none.
 Chains::Form* Chains::form_of_runs(bool waits) {
   const bool is_wanted =
       end_ == nullptr && has_results() && (count_ > 1 || is_small());

@@ -105,6 +105,7 @@ class CudaDevice final : public Device {
   Status start();
   void launch_put_off();
   void release_put_off();
+  // Launches what was put off of so many lines.
   void give(std::span<const ReadyLaunch> launches, size_t lines);
   PutOff::Give giver() {
     return [this](std::span<const ReadyLaunch> launches, size_t lines) {

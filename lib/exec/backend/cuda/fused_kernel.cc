@@ -20,6 +20,12 @@ size_t kernel_rank(size_t rank) {
 // Result r where it is one element.
 std::string y_of(size_t r) { return r == 0 ? "y" : fmt::format("y{}", r); }
 
+// Stores the packs of result r.
+std::string store_pack_text(size_t r, std::string_view /*word*/,
+                            const std::string& y) {
+  return fmt::format("    store_several(a, {}, i, {});\n", r, y);
+}
+
 }  // namespace
 
 std::string FusedKernel::name(Id id) const {
@@ -194,6 +200,28 @@ std::string FusedKernel::call_element(const std::string& at,
   return text + ");\n";
 }
 
+// A statement for each operand: what pack(k) loads where its elements lie side
+// by side, else what one(k) does.
+template <typename PackOf, typename OneOf>
+std::string FusedKernel::loads(const PackOf& pack, const OneOf& one) const {
+  std::string text;
+  for (size_t k = 0; k < operands_.size(); ++k) {
+    text += fmt::format("    const auto x{} = {};\n", k,
+                        along_[k] ? pack(k) : one(k));
+  }
+  return text;
+}
+
+// text(r, its dtype's word, its variable) of each result from the first on.
+template <typename Text>
+std::string FusedKernel::of_results(size_t first, const Text& text) const {
+  std::string all;
+  for (size_t r = first; r < results_.size(); ++r) {
+    all += text(r, result_word(r), y_of(r));
+  }
+  return all;
+}
+
 // The addresses of operands and results that are loaded and stored as packs.
 std::string FusedKernel::addresses(size_t first_result) const {
   std::vector<std::string> all;
@@ -216,6 +244,13 @@ std::string FusedKernel::packed_element() const {
       [](size_t r) { return y_of(r) + ".x[j]"; });
 }
 
+std::string FusedKernel::pack_results() const {
+  return of_results(
+      0, [&](size_t, std::string_view word, const std::string& y) {
+        return fmt::format("    Several<{}, {}> {}{{}};\n", word, pack_, y);
+      });
+}
+
 // By packs where all addresses let them be loaded at once; the rest, or all, an
 // element at a time.
 std::string FusedKernel::body() const {
@@ -230,22 +265,13 @@ std::string FusedKernel::body() const {
   if (pack_ == 1) {
     return fmt::format("GT_EACH(i, a.n[0]) {{\n    {}  }}", single);
   }
-  std::string results;
-  std::string stores;
-  for (size_t r = 0; r < results_.size(); ++r) {
-    results += fmt::format("    Several<{}, {}> {}{{}};\n", result_word(r),
-                           pack_, y_of(r));
-    stores += fmt::format("    store_several(a, {}, i, {});\n", r, y_of(r));
-  }
-  std::string loads;
-  for (size_t k = 0; k < operands_.size(); ++k) {
-    const std::string load =
-        along_[k]
-            ? fmt::format("load_several<{}, {}>(a, {}, at[{}])",
-                          word_of(value(operands_[k]).type.dtype), pack_, k, k)
-            : one(k);
-    loads += fmt::format("    const auto x{} = {};\n", k, load);
-  }
+  const std::string load = loads(
+      [&](size_t k) {
+        return fmt::format("load_several<{}, {}>(a, {}, at[{}])",
+                           word_of(value(operands_[k]).type.dtype), pack_, k,
+                           k);
+      },
+      one);
   return fmt::format(
       "const int64_t packs = (({0}) & 15) == 0 ? a.n[0] / {1} : 0;\n"
       "  GT_EACH(p, packs) {{\n    const int64_t i = p * {1};\n"
@@ -254,8 +280,8 @@ std::string FusedKernel::body() const {
       "{7}  }}\n"
       "  GT_EACH(r, a.n[0] - packs * {1}) {{\n"
       "    const int64_t i = packs * {1} + r;\n    {6}  }}",
-      addresses(0), pack_, places_, loads, results, packed_element(), single,
-      stores);
+      addresses(0), pack_, places_, load, pack_results(), packed_element(),
+      single, of_results(0, store_pack_text));
 }
 
 bool FusedKernel::add_statements() {
@@ -294,25 +320,22 @@ std::optional<Launch> FusedKernel::make(std::span<const Slot> to) {
 // Memory of the results' shape is the item's, in the order in which it comes;
 // what is one element is the launch's.
 std::string FusedKernel::item_body() const {
-  std::string loads;
   size_t of_item = 0;
   size_t of_launch = 0;
-  for (size_t k = 0; k < operands_.size(); ++k) {
-    loads += fmt::format(
-        "    const auto x{} = {};\n", k,
-        along_[k] ? fmt::format("load_item<{}, kWhole, {}>(p.in[{}], i, left)",
-                                word_of(value(operands_[k]).type.dtype), pack_,
-                                of_item++)
-                  : fmt::format("{}::at(a, {}, 0)", sources_[k], of_launch++));
-  }
-  std::string results;
-  std::string stores;
-  for (size_t r = 0; r < results_.size(); ++r) {
-    results += fmt::format("    Several<{}, {}> {}{{}};\n", result_word(r),
-                           pack_, y_of(r));
-    stores += fmt::format("    store_item<kWhole>(p.out[{}], i, left, {});\n",
-                          r, y_of(r));
-  }
+  const std::string load = loads(
+      [&](size_t k) {
+        return fmt::format("load_item<{}, kWhole, {}>(p.in[{}], i, left)",
+                           word_of(value(operands_[k]).type.dtype), pack_,
+                           of_item++);
+      },
+      [&](size_t k) {
+        return fmt::format("{}::at(a, {}, 0)", sources_[k], of_launch++);
+      });
+  const std::string stores =
+      of_results(0, [](size_t r, std::string_view, const std::string& y) {
+        return fmt::format("    store_item<kWhole>(p.out[{}], i, left, {});\n",
+                           r, y);
+      });
   return fmt::format(
       "GT_BLOCKS(b, items.blocks) {{\n  GT_ALONE(t) {{\n"
       "  each_pack<{0}>(items, b, t, [&](const Item& p, int64_t i, int64_t "
@@ -320,7 +343,7 @@ std::string FusedKernel::item_body() const {
       "    constexpr bool kWhole = is_whole.value;\n{1}{2}"
       "#pragma unroll\n    for (int j = 0; j < {0}; ++j) {{\n      {3}    }}\n"
       "{4}  }});\n  }}\n  }}",
-      pack_, loads, results, packed_element(), stores);
+      pack_, load, pack_results(), packed_element(), stores);
 }
 
 std::optional<ItemLaunch> FusedKernel::make_item(std::span<const Slot> to) {
@@ -368,27 +391,25 @@ bool FusedKernel::add_flat_operands() {
 // the reduction's own result.
 std::string FusedKernel::computed() const {
   const std::string_view raw = result_word(0);
-  std::string ys;  // one of each result but the first
-  std::string stores;
-  std::string packs;
-  std::string pack_stores;
-  std::string loads;
-  for (size_t k = 0; k < operands_.size(); ++k) {
-    loads += fmt::format(
-        "    const auto x{} = {};\n", k,
-        along_[k] ? fmt::format("load_several<{}, kPack>(a, {}, i)",
-                                word_of(value(operands_[k]).type.dtype), k)
-                  : operand_text(k, "0"));
-  }
-  for (size_t r = 1; r < results_.size(); ++r) {
-    ys += fmt::format("    {} {};\n", result_word(r), y_of(r));
-    stores += fmt::format("    out<{}>(a, {})[i] = {};\n", result_word(r), r,
-                          y_of(r));
-    packs +=
-        fmt::format("    Several<{}, kPack> {};\n", result_word(r), y_of(r));
-    pack_stores +=
-        fmt::format("    store_several(a, {}, i, {});\n", r, y_of(r));
-  }
+  const std::string load = loads(
+      [&](size_t k) {
+        return fmt::format("load_several<{}, kPack>(a, {}, i)",
+                           word_of(value(operands_[k]).type.dtype), k);
+      },
+      [&](size_t k) { return operand_text(k, "0"); });
+  using Word = std::string_view;
+  const std::string ys =
+      of_results(1, [](size_t, Word word, const std::string& y) {
+        return fmt::format("    {} {};\n", word, y);
+      });
+  const std::string stores =
+      of_results(1, [](size_t r, Word word, const std::string& y) {
+        return fmt::format("    out<{}>(a, {})[i] = {};\n", word, r, y);
+      });
+  const std::string packs =
+      of_results(1, [](size_t, Word word, const std::string& y) {
+        return fmt::format("    Several<{}, kPack> {};\n", word, y);
+      });
   const std::string one = call_element(
       "i", [&](size_t k) { return operand_text(k, along_[k] ? "i" : "0"); },
       y_of);
@@ -409,8 +430,8 @@ std::string FusedKernel::computed() const {
       "#pragma unroll\n    for (int j = 0; j < kPack; ++j) {{\n      {7}    "
       "}}\n"
       "{8}    return y;\n  }}\n}};\n",
-      raw, addresses(1), ys, one, stores, loads, packs, packed_element(),
-      pack_stores);
+      raw, addresses(1), ys, one, stores, load, packs, packed_element(),
+      of_results(1, store_pack_text));
 }
 
 // A reduction of few blocks is no place for much work: by itself that has as

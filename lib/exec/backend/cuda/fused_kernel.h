@@ -85,10 +85,15 @@ class FusedKernel {
   template <typename Operand, typename To>
   std::string call_element(const std::string& at, const Operand& operand,
                            const To& to) const;
+  template <typename PackOf, typename OneOf>
+  std::string loads(const PackOf& pack, const OneOf& one) const;
+  template <typename Text>
+  std::string of_results(size_t first, const Text& text) const;
   std::string_view result_word(size_t r) const;
   std::string addresses(size_t first_result) const;
   std::string packed_element() const;
   std::string body() const;
+  std::string pack_results() const;
   std::string item_body() const;
   std::string computed() const;
 

@@ -106,7 +106,7 @@ Launch team_launch(Source source, const Rows& rows, const Teams& teams) {
 
 // The launch of a kernel that takes the rows of operand 0, of the dtype of its
 // result, once: from memory, or as they are computed. Its own operands stand
-// behind those that they may be computed of.
+// behind those that they may be computed of, where text/norms.cuh reads them.
 constexpr size_t kComputedOf = 6;
 Plan taking_plan(const char* header, const char* name, const Call& call,
                  const Rows& rows, const Teams& teams, std::string_view flag,

@@ -42,8 +42,8 @@ inline void normals_of(const Args& a, bool whole, Wide<T>* lane,
   }
 }
 
-// What From gives, w or null and b or null, which stand behind all that x may be
-// computed of. A team for each row.
+// Normalises the rows that From gives, times w and plus b, which may be null: the
+// entries 6 and 7 of Args::in, behind all that From reads. A team for each row.
 template <typename T, typename From, bool kCenter, int kTeam, int kHeld>
 inline void norm(const Args& a) {
   using V = Wide<T>;

@@ -52,6 +52,7 @@ struct Peak {
   // What is subtracted: -inf from -inf would be a nan.
   static V base(V most) { return most == Limits<V>::least() ? V(0) : most; }
 };
+
 // Each thread gets those of its team's row.
 template <typename T, int kTeam, int kHeld>
 inline void exponentials_of(const Args& a, int64_t b, bool whole, Wide<T>* lane,
@@ -170,7 +171,18 @@ inline void write_row(const T* x, T* y, Row row, int64_t n, bool whole, int t,
 
 // ---- softmax ----------------------------------------------------------------
 
-// What From gives. A team for each row.
+// An element of softmax or of its logarithm, of the row's element z.
+template <typename V, bool kLog>
+struct SoftmaxOf {
+  explicit SoftmaxOf(const Exponentials<V>& row)
+      : top(row.most), last(kLog ? log(row.sum) : V(1) / row.sum) {}
+  V operator()(V z) const {
+    return kLog ? z - top - last : exp(z - top) * last;
+  }
+  V top, last;
+};
+
+// Softmax of the rows that From gives, a team for each row.
 template <typename T, typename From, bool kLog, int kTeam, int kHeld>
 inline void softmax_held(const Args& a) {
   using V = Wide<T>;
@@ -188,24 +200,21 @@ inline void softmax_held(const Args& a) {
     exponentials_of(a, b, whole, lane, x, parts);
     GT_ALONE(t) {
       const Row row(a, b, t);
-      const V top = parts.of(t).most;
-      const V last = kLog ? log(parts.of(t).sum) : V(1) / parts.of(t).sum;
-#pragma unroll
-      for (int k = 0; k < kHeld; ++k) {
-        Pack<T> y;
-#pragma unroll
-        for (int j = 0; j < H::kPack; ++j) {
-          const V z = x.of(t).at(k, j) - top;
-          y.x[j] = to<T>(kLog ? z - last : exp(z) * last);
-        }
-        H::store(out<T>(a, 0) + row.begin, row.n, whole, t, k, y);
-      }
+      const SoftmaxOf<V, kLog> of(parts.of(t));
+      H::write(out<T>(a, 0) + row.begin, row.n, whole, t,
+               [&](int k, int j) { return of(x.of(t).at(k, j)); });
     }
   }
 }
 
-// Of g and y, the result: y (g - sum(g y)), or g - exp(y) sum(g), all of T. A
-// team for each row.
+// An element of softmax's gradient, or of its logarithm's: of the element d of
+// g, p of the result y, and the sum over the row of g y, or of g.
+template <bool kLog, typename V>
+inline V softmax_slope(V d, V p, V sum) {
+  return kLog ? d - exp(p) * sum : d * p - p * sum;
+}
+
+// Of g and y, both of T as what is written, a team for each row.
 template <typename T, bool kLog, int kTeam, int kHeld>
 inline void softmax_grad_held(const Args& a) {
   using V = Wide<T>;
@@ -235,17 +244,10 @@ inline void softmax_grad_held(const Args& a) {
     team_totals<Sum<V>, kTeam>(lane, sum);
     GT_ALONE(t) {
       const Row row(a, b, t);
-#pragma unroll
-      for (int k = 0; k < kHeld; ++k) {
-        Pack<T> z;
-#pragma unroll
-        for (int j = 0; j < H::kPack; ++j) {
-          const V d = g.of(t).at(k, j);
-          const V p = y.of(t).at(k, j);
-          z.x[j] = to<T>(kLog ? d - exp(p) * sum.of(t) : d * p - p * sum.of(t));
-        }
-        H::store(out<T>(a, 0) + row.begin, row.n, whole, t, k, z);
-      }
+      H::write(out<T>(a, 0) + row.begin, row.n, whole, t, [&](int k, int j) {
+        return softmax_slope<kLog>(g.of(t).at(k, j), y.of(t).at(k, j),
+                                   sum.of(t));
+      });
     }
   }
 }
@@ -259,18 +261,15 @@ inline void softmax(const Args& a) {
   const bool whole = has_packs<T>(a, a.in[0] | a.out[0]);
   GT_BLOCKS(r, a.n[0]) {
     const Row row = row_at(a, r);
-    const auto [most, sum] = exponentials(lane, n, x, row, whole);
-    const V top = most;
-    const V last = kLog ? log(sum) : V(1) / sum;
+    const SoftmaxOf<V, kLog> of(exponentials(lane, n, x, row, whole));
     GT_ALONE(t) {
-      write_row(x, out<T>(a, 0), row, n, whole, t, [&](int64_t, V z) {
-        return kLog ? z - top - last : exp(z - top) * last;
-      });
+      write_row(x, out<T>(a, 0), row, n, whole, t,
+                [&](int64_t, V z) { return of(z); });
     }
   }
 }
 
-// Of g and y, the result: y (g - sum(g y)), or g - exp(y) sum(g).
+// The same of any dtypes, a block for each row.
 template <typename G, typename T, typename R, bool kLog>
 inline void softmax_grad(const Args& a) {
   using V = Wide<R>;
@@ -289,7 +288,7 @@ inline void softmax_grad(const Args& a) {
       GT_ROW(t, i, n) {
         const V d = widen(g[row.at(i)]);
         const V p = widen(y[row.at(i)]);
-        z[row.at(i)] = to<R>(kLog ? d - exp(p) * sum : d * p - p * sum);
+        z[row.at(i)] = to<R>(softmax_slope<kLog>(d, p, sum));
       }
     }
   }
@@ -353,8 +352,24 @@ inline void cross_entropy_held(const Args& a) {
   }
 }
 
-// (softmax(x) - 1 at the class) g, where g is one for all or, if kEach, one for
-// each row, and is divided by Args::n[4]. g, x, the classes.
+// An element of (softmax(x) - 1 at the class) g, of the row's element z at i. g
+// is one for all or, if kEach, one for each row, and is divided by Args::n[4].
+template <typename V>
+struct ClassSlope {
+  template <bool kEach, typename G, typename I>
+  static ClassSlope of(const Args& a, const Exponentials<V>& row, int64_t r) {
+    const V g = V(widen(in<G>(a, 0)[kEach ? r : 0])) / static_cast<V>(a.n[4]);
+    return {row.most, V(1) / row.sum, g, class_of<I>(a, 2, r)};
+  }
+  V at(int64_t i, V z) const {
+    const V p = exp(z - top) * scale;
+    return (i == c ? p - V(1) : p) * g;
+  }
+  V top, scale, g;
+  int64_t c;
+};
+
+// Of g, x and the classes, a block for each row.
 template <typename T, typename G, typename I, bool kEach>
 inline void cross_entropy_grad(const Args& a) {
   using V = Wide<T>;
@@ -363,16 +378,11 @@ inline void cross_entropy_grad(const Args& a) {
   const bool whole = has_packs<T>(a, a.in[1] | a.out[0]);
   GT_BLOCKS(r, a.n[0]) {
     const Row row = row_at(a, r);
-    const auto [most, sum] = exponentials(lane, a.n[1], x, row, whole);
-    const V top = most;
-    const V scale = V(1) / sum;
-    const V g = V(widen(in<G>(a, 0)[kEach ? r : 0])) / static_cast<V>(a.n[4]);
-    const int64_t c = class_of<I>(a, 2, r);
+    const auto slope = ClassSlope<V>::template of<kEach, G, I>(
+        a, exponentials(lane, a.n[1], x, row, whole), r);
     GT_ALONE(t) {
-      write_row(x, out<T>(a, 0), row, a.n[1], whole, t, [&](int64_t i, V z) {
-        const V p = exp(z - top) * scale;
-        return (i == c ? p - V(1) : p) * g;
-      });
+      write_row(x, out<T>(a, 0), row, a.n[1], whole, t,
+                [&](int64_t i, V z) { return slope.at(i, z); });
     }
   }
 }
@@ -396,21 +406,11 @@ inline void cross_entropy_grad_held(const Args& a) {
     GT_ALONE(t) {
       const Row row(a, b, t);
       if (row.n == 0) continue;
-      const V top = parts.of(t).most;
-      const V scale = V(1) / parts.of(t).sum;
-      const V g = V(widen(in<G>(a, 0)[kEach ? row.r : 0])) /
-                  static_cast<V>(a.n[4]);
-      const int64_t c = class_of<I>(a, 2, row.r);
-#pragma unroll
-      for (int k = 0; k < kHeld; ++k) {
-        Pack<T> y;
-#pragma unroll
-        for (int j = 0; j < H::kPack; ++j) {
-          const V p = exp(x.of(t).at(k, j) - top) * scale;
-          y.x[j] = to<T>((H::first(t, k) + j == c ? p - V(1) : p) * g);
-        }
-        H::store(out<T>(a, 0) + row.begin, row.n, whole, t, k, y);
-      }
+      const auto slope =
+          ClassSlope<V>::template of<kEach, G, I>(a, parts.of(t), row.r);
+      H::write(out<T>(a, 0) + row.begin, row.n, whole, t, [&](int k, int j) {
+        return slope.at(H::first(t, k) + j, x.of(t).at(k, j));
+      });
     }
   }
 }

@@ -91,6 +91,17 @@ struct Held {
     for (int k = 0; k < kHeld * kPack; ++k) total += at(k / kPack, k % kPack);
     return total;
   }
+  // Element j of pack k of another row, as long as this, becomes of(k, j).
+  template <typename Of>
+  static void write(T* row, int n, bool whole, int t, const Of& of) {
+#pragma unroll
+    for (int k = 0; k < kHeld; ++k) {
+      Pack<T> y;
+#pragma unroll
+      for (int j = 0; j < kPack; ++j) y.x[j] = to<T>(of(k, j));
+      store(row, n, whole, t, k, y);
+    }
+  }
   // Calls use(x) for each element that the row has.
   template <typename Use>
   void each(int n, bool whole, int t, const Use& use) const {
