@@ -316,6 +316,7 @@ int main(int argc, char** argv) {
     const auto fd = gt::create_side_file(options.log, options.router.files);
     if (!fd.ok()) return usage("--log: " + fd.error().message);
     options.router.log_fd = fd.value();
+    options.router.log_name = options.log;
   }
   return static_cast<int>(gt::route::run_router(options.router, gt::say));
 }

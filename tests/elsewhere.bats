@@ -117,6 +117,20 @@ y = clip_grad_norm x 1  =>  did you mean 'clip'
 backward x  =>  did you mean 'grad' (torch.Tensor.backward)?
 y = select x 0 1  =>  did you mean 'slice'
 y = bincount x  =>  did you mean 'one_hot'
+y = smooth_l1_loss x s  =>  did you mean 'huber' (divided by delta=, torch.nn.functional.smooth_l1_loss
+y = HuberLoss x s  =>  did you mean 'huber' (torch.nn.HuberLoss)?
+y = kl_div x s  =>  did you mean 'mul' (of p and log p less x it is torch.nn.functional.kl_div)?
+y = glu x  =>  did you mean 'sigmoid' (of half of x, times the other half, torch.nn.functional.glu)?
+y = bilinear x s x  =>  did you mean 'matmul' (x by w, and that by y, is torch.nn.functional.bilinear)?
+y = interpolate x  =>  did you mean 'expand'
+y = F.upsample x  =>  did you mean 'expand'
+y = lerp x s 0.5  =>  did you mean 'add' (of a and the product of b - a and w it is torch.lerp)?
+y = logaddexp x s  =>  did you mean 'softplus'
+y = std_mean x  =>  did you mean 'var'
+y = multinomial x  =>  did you mean 'argmax'
+y = arctan2 x s  =>  did you mean 'atan2' (torch.atan2, torch.arctan2)?
+y = asin x  =>  did you mean 'atan2' (of x and sqrt of 1 - x x it is torch.asin
+y = ConvTranspose2d x s  =>  did you mean 'conv_transpose2d' (torch.nn.ConvTranspose2d)?
 CALLS
   advised calls
 }

@@ -309,3 +309,10 @@ loop() {
   [[ $stderr == *'p.gt:2: free: expected a tensor'*'name, got number 0'* ]]
   [[ $stderr == *'p.gt:3: free: expected a tensor'*'name, got number 1'* ]]
 }
+
+@test "a log that cannot be written is named, and the results come all the same" {
+  printf 'x = ones f32[2]\nprint x\n' >p.gt
+  run -2 --separate-stderr gt-route -n 1 --log /dev/full p.gt
+  [ "$output" = 'x = tensor f32[2] 1 1' ]
+  [ "$stderr" = 'gt-route: --log: /dev/full: No space left on device' ]
+}

@@ -111,9 +111,10 @@ told() {
   while IFS= read -r line; do
     message=$({
       printf '%s\n' 'x = zeros f32[2,3,5,5]' 'y = zeros f32[3,5,5]' \
-        'k = zeros f32[6,3,3,3]' 'i = zeros i64[2,3,5,5]' "${line%%  =>  *}"
+        'k = zeros f32[6,3,3,3]' 'i = zeros i64[2,3,5,5]' \
+        'u = zeros f32[2,6,5,5]' 'b = zeros f32[6]' "${line%%  =>  *}"
     } | gt-emit 2>&1 >/dev/null | head -1) || true
-    [ "${message#gt-emit: <stdin>:5: }" = "${line#*  =>  }" ] && continue
+    [ "${message#gt-emit: <stdin>:7: }" = "${line#*  =>  }" ] && continue
     echo "$message" >&2
     return 1
   done <"$1"
@@ -129,6 +130,12 @@ a = conv2d x k dilation=3,1  =>  conv2d: a window's height of 7 is larger than t
 a = conv2d x k stride=0  =>  conv2d: stride= must be one or two numbers from 1 to 1073741824
 a = conv2d x k padding=9223372036854775807  =>  conv2d: padding= must be one or two numbers from 0 to 1073741824
 a = conv2d x k padding=1,2,3  =>  conv2d: padding= must be one or two numbers from 0 to 1073741824
+a = conv_transpose2d u k stride=2,1 output_padding=2,0  =>  conv_transpose2d: output_padding= of 2 must be below stride=, which is 2
+a = conv_transpose2d u k padding=4  =>  conv_transpose2d: the height of the result of u f32[2,6,5,5] must be from 1 to 1073741824
+a = conv_transpose2d x k  =>  conv_transpose2d: x f32[2,3,5,5] must have the shape [2,6,5,5]
+a = conv_transpose2d u k b  =>  conv_transpose2d: b f32[6] must have the shape [3], a number for each channel
+a = conv_transpose2d u k groups=4  =>  conv_transpose2d: groups=4 does not divide 12 and 6 channels
+a = huber x x delta=0  =>  huber: delta= must be above 0
 a = conv2d i k  =>  conv2d: i i64[2,3,5,5] must hold floats; cast it first
 a = max_pool2d x kernel_size=2 padding=2  =>  max_pool2d: padding= must be at most half of kernel_size=
 a = max_pool2d x kernel_size=2,6  =>  max_pool2d: a window's width of 6 is larger than the image's, 5 with its padding

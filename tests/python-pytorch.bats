@@ -48,6 +48,8 @@ F.pad(m, (1, 2)); F.pad(x, (1, 0, 2, 1)); F.pad(m, (0, 1), "constant", 7); F.pad
 F.one_hot(i, 3); F.softplus(m, 2, 1); F.dropout(m, 0.5, False); F.dropout(m, 0.5, training=False); F.dropout(m, 0.0, True)
 F.max_pool2d(x.unsqueeze(0), 2, 1); F.avg_pool2d(x.unsqueeze(0), 2, 1, 0); F.mse_loss(m, m * 2)
 F.conv2d(x.unsqueeze(0), x[:, :2, :2].unsqueeze(1), None, 1, 1, 1, 2)
+F.conv_transpose2d(x.unsqueeze(0), x[:, :2, :2].unsqueeze(1), None, 2, 1, 1, 2, 2); F.huber_loss(m, m * 2, "sum", 2.5)
+x.atan(); gt.arctan(m); gt.atan2(m, -m); m.atan2(m); F.huber_loss(m, m * 2); F.huber_loss(m, m * 3, delta=0.5)
 x[[1, 0]]; x[:, [0, 2]]; x[..., [1, 3]]; x[gt.tensor(1)]; x[gt.tensor([-1])]; x[-1, 2]; x[None, 0]
 ~b; b | ~b; (m > 2) & (m < 4); n.float(); n.to(gt.float64); m.to(n); m.half(); m.long(); m.bool(); n.type_as(m); m.cpu()
 m.clone(); m.dim(); m.square(); m.reciprocal(); x.index_select(1, gt.tensor([0, 2])); x.narrow(1, 1, 2); gt.mm(m, m)

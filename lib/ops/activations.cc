@@ -53,7 +53,8 @@ constexpr Row kRows[] = {
      .flops = 10,
      .sense = "1 / (1 + exp(-x)).",
      .details = "Integers give f32.",
-     .source = "torch.sigmoid",
+     .source = "torch.sigmoid; of half of x, times the other half, "
+               "torch.nn.functional.glu",
      .example = "x = tensor f32[3] -inf 0 inf\n"
                 "y = sigmoid x\n"
                 "print y\n"
@@ -264,7 +265,8 @@ constexpr Row kRows[] = {
      .details = "x itself where beta x is above threshold. Errors: integers, "
                 "as in PyTorch.",
      .source = "torch.nn.functional.softplus; with x negated, and the result, "
-               "torch.nn.functional.logsigmoid",
+               "torch.nn.functional.logsigmoid; of b - a, and a added, it is "
+               "torch.logaddexp",
      .example = "x = tensor f32[2] -inf 50\n"
                 "y = softplus x\n"
                 "print y\n"

@@ -87,7 +87,9 @@ constexpr Row kRows[] = {
      .dtype = "bool",
      .sense = "Whether a is less than b.",
      .details = "False where either is nan.",
-     .source = "torch.lt; torch.less; of rand and p it is torch.bernoulli",
+     .source = "torch.lt; torch.less; of rand and p it is torch.bernoulli; "
+               "summed over a sorted axis it is torch.searchsorted, "
+               "torch.bucketize",
      .example = "x = tensor f32[3] 1 2 3\n"
                 "y = lt x 2\n"
                 "print y\n"
@@ -207,7 +209,9 @@ constexpr Row kRows[] = {
          "dtype holds.",
      .source = "torch.clamp; numpy.clip; from 0 to 6 it is "
                "torch.nn.functional.relu6; from -1 to 1, "
-               "torch.nn.functional.hardtanh",
+               "torch.nn.functional.hardtanh; of x / 6 + 0.5 from 0 to 1, "
+               "torch.nn.functional.hardsigmoid, which times x is "
+               "torch.nn.functional.hardswish",
      .example = "x = tensor f32[3] -5 0.5 5\n"
                 "y = clamp x -1 1\n"
                 "print y\n"

@@ -5,6 +5,7 @@ namespace gt {
 namespace {
 
 constexpr char kOne[] = "...->...";
+constexpr char kTwo[] = "...,...->...";
 
 constexpr Row kRows[] = {
     {.signature = "y = exp x",
@@ -29,7 +30,8 @@ constexpr Row kRows[] = {
      .flops = 9,
      .sense = "exp x - 1, exact near 0.",
      .details = "Integers give f32.",
-     .source = "torch.expm1; below 0, with x above, torch.nn.functional.elu",
+     .source = "torch.expm1; below 0, with x above, torch.nn.functional.elu; "
+               "scaled, torch.nn.functional.selu, torch.nn.functional.celu",
      .example = "x = tensor f32[2] 1e-20 -inf\n"
                 "y = expm1 x\n"
                 "print y\n"
@@ -42,7 +44,7 @@ constexpr Row kRows[] = {
      .sense = "Natural logarithm.",
      .details = "Integers give f32; of 0, -inf; of less, nan.",
      .source = "torch.log; divided by log 2 it is torch.log2, by log 10 "
-               "torch.log10",
+               "torch.log10; of x / (1 - x) it is torch.logit",
      .example = "x = tensor f32[2] 1 0\n"
                 "y = log x\n"
                 "print y\n"
@@ -70,7 +72,7 @@ constexpr Row kRows[] = {
      .flops = 4,
      .sense = "Square root.",
      .details = "Integers give f32; of less than 0, nan.",
-     .source = "torch.sqrt",
+     .source = "torch.sqrt; of a a + b b it is torch.hypot",
      .example = "x = tensor f32[2] 4 9\n"
                 "y = sqrt x\n"
                 "print y\n"
@@ -123,6 +125,45 @@ constexpr Row kRows[] = {
                 "y = cos x\n"
                 "print y\n"
                 "=> y = tensor f32[1] 1"},
+    {.signature = "y = atan x",
+     .index = kOne,
+     .dtype = "float",
+     .gradient = R"(
+       t = mul x x
+       u = add t 1
+       dx = div dy u)",
+     .expansion = "y = atan2 x 1",
+     .flops = 15,
+     .sense = "The angle, in radians, whose tangent is x.",
+     .details = "From -pi/2 to pi/2. Integers give f32.",
+     .source = "torch.atan, torch.arctan",
+     .example = "x = tensor f32[2] 0 -inf\n"
+                "y = atan x\n"
+                "print y\n"
+                "=> y = tensor f32[2] 0 -1.5707964"},
+    {.signature = "y = atan2 a b",
+     .index = kTwo,
+     .dtype = "float",
+     .gradient = R"(
+       s = mul a a
+       t = mul b b
+       r = add s t
+       u = div dy r
+       da = mul u b
+       v = mul u a
+       db = neg v)",
+     .flops = 16,
+     .sense = "The angle, in radians, from the first axis to the point (b, a).",
+     .details = "From -pi to pi, with the sign of a; of 0 and 0 it is 0. Of a "
+                "and a b above 0 it is atan of a / b. Integers give f32.",
+     .source = "torch.atan2, torch.arctan2; of x and sqrt of 1 - x x it is "
+               "torch.asin, of that and x torch.acos; of both parts of a "
+               "complex number torch.angle",
+     .example = "a = tensor f32[2] 0 -1\n"
+                "b = tensor f32[2] -1 0\n"
+                "y = atan2 a b\n"
+                "print y\n"
+                "=> y = tensor f32[2] 3.1415927 -1.5707964"},
     {.signature = "y = erf x",
      .index = kOne,
      .dtype = "float",
@@ -135,7 +176,8 @@ constexpr Row kRows[] = {
      .flops = 15,
      .sense = "Error function.",
      .details = "Integers give f32.",
-     .source = "torch.erf; Abramowitz and Stegun 7.1.1",
+     .source = "torch.erf; Abramowitz and Stegun 7.1.1; 1 less it is "
+               "torch.erfc",
      .example = "x = tensor f32[3] -inf 0 inf\n"
                 "y = erf x\n"
                 "print y\n"

@@ -326,7 +326,7 @@ constexpr Row kRows[] = {
      .details = "Equal parts, or of the lengths in sizes=. Errors: the size is "
                 "no multiple of the number of results; lengths that do not sum "
                 "to it.",
-     .source = "torch.split; torch.chunk",
+     .source = "torch.split; torch.chunk; and squeeze are torch.unbind",
      .example = "x = tensor f32[4] 1 2 3 4\n"
                 "a b = split x\n"
                 "print b\n"

@@ -312,7 +312,9 @@ constexpr Row kRows[] = {
                 "axes= the order is reversed. Errors: axes= does not name each "
                 "dimension once.",
      .source = "torch.permute; numpy.transpose; torch.swapaxes; torch.t; "
-               "numpy.ndarray.T; torch.movedim, numpy.moveaxis",
+               "numpy.ndarray.T; torch.movedim, numpy.moveaxis; between two "
+               "reshapes, torch.nn.functional.pixel_shuffle, "
+               "torch.nn.functional.pixel_unshuffle",
      .example = "x = tensor f32[2,3] 1 2 3 4 5 6\n"
                 "y = transpose x\n"
                 "print y\n"
@@ -326,7 +328,9 @@ constexpr Row kRows[] = {
      .sense = "x repeated along dimensions of size 1 and new leading ones.",
      .details = "-1 keeps a size. Errors: another size would have to change.",
      .source = "torch.Tensor.expand; torch.broadcast_to; between unsqueeze "
-               "and reshape it is torch.repeat_interleave; torch.meshgrid",
+               "and reshape it is torch.repeat_interleave; torch.meshgrid; between "
+               "unsqueeze and reshape, for rows and for columns, nearest "
+               "torch.nn.functional.interpolate, torch.nn.functional.upsample",
      .example = "x = tensor f32[2,1] 1 2\n"
                 "y = expand x shape=2,2\n"
                 "print y\n"

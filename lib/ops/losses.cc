@@ -81,6 +81,12 @@ Status types_elementwise_loss(Call& call) {
   return ok_status();
 }
 
+Status types_huber(Call& call) {
+  const double delta = call.number("delta");
+  if (!(delta > 0)) return Error{"delta= must be above 0"};
+  return types_elementwise_loss(call);
+}
+
 // What a cross entropy with weights, ignored classes or smoothing needs more:
 // {plain}: 0 if there are any, else 1; {smooth}: 1 if labels are smoothed;
 // {own} {shared}: what the target's class gets, and each class, of a row's
@@ -107,7 +113,8 @@ std::string weighted_word(const Call& call, std::string_view name) {
 }
 
 // {count}: losses; {classes}; {picks}: the shape of an element of each row;
-// {factor}: what a square's derivative is multiplied by; {wide}: the dtype that
+// {factor}: what a square's derivative is multiplied by; {below}: -delta=, of
+// huber; {wide}: the dtype that
 // losses are computed in; {narrow}: that of the logits where it is another,
 // else "same".
 std::string loss_word(const Call& call, std::string_view name, size_t) {
@@ -132,6 +139,7 @@ std::string loss_word(const Call& call, std::string_view name, size_t) {
     picks[picks.size() - 1] = 1;
     return list_text(picks);
   }
+  if (name == "below") return number_text(-call.number("delta"));
   if (name != "factor") return "";
   const bool mean = call.key("reduction") == "mean";
   return number_text(mean ? 2 / static_cast<double>(count) : 2);
@@ -359,6 +367,48 @@ constexpr Row kRows[] = {
                 "y = mse x t\n"
                 "print y\n"
                 "=> y = tensor f32[] 2"},
+    {.signature = "y = huber x target delta=1 reduction=mean",
+     .index = "...,...->",
+     .accepts = "float",
+     .gradient = R"(
+       t = sub x target
+       c = clamp t {below} {delta}
+       [reduction=mean] s = div dy {count}
+       [reduction!=mean] s = copy dy
+       u = mul c s
+       dx = copy u
+       dtarget = neg u)",
+     .expansion = R"(
+       t = sub x target
+       a = abs t
+       c = minimum a {delta}
+       h = mul c 0.5
+       r = sub a h
+       q = mul c r
+       [reduction=none] y = copy q
+       [reduction=sum] y = sum q
+       [reduction=mean] s = sum q
+       [reduction=mean] y = div s {count})",
+     .in_f32 = true,
+     .types = types_huber,
+     .labels = labels_loss,
+     .placeholder = loss_word,
+     .flops = 6,
+     .sense = "Half the square of the difference; beyond delta, linear in it.",
+     .details = "With d the difference's size: d d / 2 up to delta=, delta (d "
+                "- delta / 2) from there. The mean, the sum, or with "
+                "reduction=none each. target has x's shape, or is a number. "
+                "Errors: shapes differ; delta= is not above 0; integers.",
+     .source = "torch.nn.functional.huber_loss; divided by delta=, "
+               "torch.nn.functional.smooth_l1_loss with beta=delta; "
+               "torch.nn.HuberLoss; divided by delta=, torch.nn.SmoothL1Loss "
+               "with beta=delta; Huber, Robust estimation of a location "
+               "parameter, 1964",
+     .example = "x = tensor f32[2] 1 2\n"
+                "t = tensor f32[2] 1.5 5\n"
+                "y = huber x t reduction=none\n"
+                "print y\n"
+                "=> y = tensor f32[2] 0.125 2.5"},
     {.signature = "y = bce x target reduction=mean",
      .index = "...,...->",
      .accepts = "float",

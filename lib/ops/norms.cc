@@ -70,7 +70,8 @@ constexpr Row kRows[] = {
                 "f32. Errors: sizes differ; integers.",
      .source = "torch.nn.functional.layer_norm; Ba et al., Layer "
                "normalization, 2016; between two reshapes, "
-               "torch.nn.functional.group_norm",
+               "torch.nn.functional.group_norm; of [n,c,h w] "
+               "without w and b, torch.nn.functional.instance_norm",
      .example = "x = tensor f32[4] 1 3 1 3\n"
                 "y = layer_norm x eps=0\n"
                 "print y\n"

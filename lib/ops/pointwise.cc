@@ -39,7 +39,8 @@ constexpr Row kRows[] = {
        db = copy dy)",
      .sense = "Sum.",
      .details = "Integers wrap; of bool, logical or.",
-     .source = "torch.add; numpy.add",
+     .source = "torch.add; numpy.add; of a and the product of b - a and w it "
+               "is torch.lerp",
      .example = "x = tensor f32[2] 1 2\n"
                 "y = add x 0.5\n"
                 "print y\n"
@@ -53,7 +54,8 @@ constexpr Row kRows[] = {
        db = neg dy)",
      .sense = "Difference.",
      .details = "Integers wrap. Errors: bool, as in PyTorch.",
-     .source = "torch.sub; torch.subtract",
+     .source = "torch.sub; torch.subtract; of an axis but its first and but "
+               "its last it is torch.diff",
      .example = "x = tensor f32[2,2] 1 2 3 4\n"
                 "m = mean x axis=0\n"
                 "y = sub x m\n"
@@ -67,7 +69,9 @@ constexpr Row kRows[] = {
        db = mul dy a)",
      .sense = "Product.",
      .details = "Integers wrap; of bool, logical and.",
-     .source = "torch.mul; torch.multiply; x by itself is torch.square",
+     .source = "torch.mul; torch.multiply; x by itself is torch.square; of p "
+               "and log p less x it is torch.nn.functional.kl_div; of x and "
+               "log y, torch.xlogy",
      .example = "x = tensor i32[3] 1 2 3\n"
                 "y = mul x x\n"
                 "print y\n"
@@ -84,7 +88,8 @@ constexpr Row kRows[] = {
      .sense = "Quotient.",
      .details = "Of integers, f32. Division by zero gives inf or nan.",
      .source = "torch.div; torch.divide, torch.true_divide; 1 by x is "
-               "torch.reciprocal",
+               "torch.reciprocal; x by 1 + abs x is "
+               "torch.nn.functional.softsign",
      .example = "x = tensor i64[3] 1 2 3\n"
                 "y = div x 2\n"
                 "print y\n"

@@ -87,7 +87,8 @@ constexpr Row kRows[] = {
                 "margin counts as -inf; the first of equals gets the "
                 "gradient. Errors: a window is larger than the padded image; "
                 "padding= is more than half of kernel_size=; integers.",
-     .source = "torch.nn.functional.max_pool2d; torch.nn.MaxPool2d",
+     .source = "torch.nn.functional.max_pool2d; torch.nn.MaxPool2d; of images "
+               "of height 1, torch.nn.functional.max_pool1d",
      .example = "x = tensor f32[1,1,2,4] 1 2 3 4 5 6 7 8\n"
                 "y = max_pool2d x kernel_size=2\n"
                 "print y\n"
@@ -134,7 +135,8 @@ constexpr Row kRows[] = {
      .details = "x and keys as in max_pool2d; the margin counts as zeros, "
                 "with count_include_pad=0 not at all. Errors: as in "
                 "max_pool2d.",
-     .source = "torch.nn.functional.avg_pool2d; torch.nn.AvgPool2d",
+     .source = "torch.nn.functional.avg_pool2d; torch.nn.AvgPool2d; of images "
+               "of height 1, torch.nn.functional.avg_pool1d",
      .example = "x = tensor f32[1,1,2,4] 1 2 3 4 5 6 7 8\n"
                 "y = avg_pool2d x kernel_size=2\n"
                 "print y\n"

@@ -87,7 +87,8 @@ constexpr Row kRows[] = {
      .source = "BLAS gemm; torch.matmul, torch.mm, torch.bmm; numpy.dot; "
                "torch.mv; of [n,1] and [1,m] it is torch.outer; between "
                "transpose and reshape, torch.einsum, torch.tensordot; of two "
-               "vectors, torch.inner",
+               "vectors, torch.inner; x by w, and that by y, is "
+               "torch.nn.functional.bilinear",
      .example = "a = tensor f32[2,2] 1 2 3 4\n"
                 "y = matmul a a tb=1\n"
                 "print y\n"

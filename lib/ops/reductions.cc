@@ -276,7 +276,8 @@ constexpr Row kRows[] = {
      .details = "Of x as one row without axis=. The first of equals; nan is "
                 "the largest. Errors: nothing to choose from; more than one "
                 "axis.",
-     .source = "torch.argmax",
+     .source = "torch.argmax; of log p less log of -log of rand it draws as "
+               "torch.multinomial",
      .example = "x = tensor f32[2,3] 1 3 2 6 5 4\n"
                 "y = argmax x axis=1\n"
                 "print y\n"

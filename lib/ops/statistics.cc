@@ -108,7 +108,8 @@ constexpr Row kRows[] = {
          "may be a fraction: 1.5 makes the root's bias smaller. f16 and "
          "bf16 are computed in f32. Errors: x does not hold floats; "
          "correction is nan or infinite.",
-     .source = "torch.var; its sqrt is torch.std; Bessel's correction",
+     .source = "torch.var; its sqrt is torch.std; Bessel's correction; with "
+               "mean it is torch.var_mean, its root torch.std_mean",
      .example = "x = tensor f32[4] 1 2 3 4\n"
                 "y = var x correction=0\n"
                 "print y\n"
@@ -147,7 +148,9 @@ constexpr Row kRows[] = {
                 "gradient at 0 is 0. Errors: x does not hold floats; ord=inf "
                 "of nothing; another ord.",
      .source = "torch.linalg.vector_norm; x over it is "
-               "torch.nn.functional.normalize",
+               "torch.nn.functional.normalize; of a difference it is "
+               "torch.nn.functional.pairwise_distance, torch.cdist; products "
+               "over norms are torch.nn.functional.cosine_similarity",
      .example = "x = tensor f32[2] 3 4\n"
                 "y = norm x\n"
                 "print y\n"

@@ -217,6 +217,43 @@ constexpr Row kRows[] = {
      .source = "torch.nn.grad.conv2d_input",
      .internal = true,
      .weight_operand = 1},
+    {.signature = "y = conv_transpose2d x w [b] stride=1 padding=0 "
+                  "output_padding=0 dilation=1 groups=1",
+     .index = "nop!q!,oci!j!,c->ncp!q!",
+     .linear = "02 12",
+     .accepts = "float",
+     .gradient = R"(
+       [b] db = sum dy axis=0,2,3
+       dx = conv2d dy w keys...
+       dw = conv2d_weight_grad x dy kernel_size={kernel} keys...)",
+     .expansion = R"(
+       [!b] y = conv2d_input_grad x w output_size={in} keys...
+       [b] z = conv2d_input_grad x w output_size={in} keys...
+       [b] m = reshape b shape={c},1,1
+       [b] y = add z m)",
+     .types = types_image,
+     .labels = labels_conv,
+     .placeholder = image_word,
+     .flops = 2,
+     .sense = "Windows of w, each scaled by an element of an image and added "
+              "up where they overlap, plus a bias: conv2d turned round.",
+     .details = "x [n,c,h,w], w [c,o/groups,i,j] and b [o] give [n,o,p,q], p = "
+                "(h - 1) stride - 2 padding + dilation (i - 1) + 1 + "
+                "output_padding, and q alike: the sizes of an image of which "
+                "conv2d makes x's. It is conv2d's gradient by its image. Keys "
+                "are a number, or one for the height and one for the width. "
+                "Errors: sizes differ; groups= does not divide the channels; "
+                "output_padding= is not below stride=; the result has no row "
+                "or no column; integers.",
+     .source = "torch.nn.functional.conv_transpose2d; of images of height 1, "
+               "torch.nn.functional.conv_transpose1d; Zeiler et al., "
+               "Deconvolutional networks, 2010; torch.nn.ConvTranspose2d",
+     .example = "x = tensor f32[1,1,1,2] 1 2\n"
+                "w = tensor f32[1,1,1,2] 1 10\n"
+                "y = conv_transpose2d x w\n"
+                "print y\n"
+                "=> y = tensor f32[1,1,1,3] 1 12 20",
+     .weight_operand = 1},
     {.signature = "z = conv2d_weight_grad g x kernel_size= stride=1 padding=0 "
                   "dilation=1 groups=1",
      .index = "nop!q!,ncp!q!->oci!j!",

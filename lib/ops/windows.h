@@ -43,9 +43,10 @@ struct Windows {
 };
 
 // The roles of the operands, as indices among the arguments; -1: the op has no
-// such operand. `image` (x) has the size of what windows slide over, `made` (g)
-// that of what they give, `weight` is w. A forward convolution has x and w, the
-// gradient by x has g and w, that by w has g and x.
+// such operand. `image` has the size of what windows slide over, `made` that of
+// what they give. A convolution has x, an image, and w; its gradient by x has
+// g, what was made, and w; that by w has g and x. A transposed convolution has
+// x, which is what was made, and w.
 struct ImageOperands {
   int image = -1;
   int made = -1;

@@ -58,9 +58,13 @@ Status set_kernel(const Call& call, const ImageOperands& of, Windows& windows) {
   const Shape& w = call.type(static_cast<size_t>(of.weight)).shape;
   windows.axes[0].kernel = w[2];
   windows.axes[1].kernel = w[3];
-  return need(w[2] > 0 && w[3] > 0,
-              call.describe(static_cast<size_t>(of.weight)) +
-                  " has a window without elements");
+  const std::string what = call.describe(static_cast<size_t>(of.weight));
+  if (w[2] < 1 || w[3] < 1) {
+    return Error{what + " has a window without elements"};
+  }
+  return need(w[2] <= kLongestWindow && w[3] <= kLongestWindow,
+              what + " has a window of more than " +
+                  std::to_string(kLongestWindow) + " rows or columns");
 }
 
 Status set_keys(const Call& call, Windows& windows) {
@@ -79,7 +83,42 @@ Status set_keys(const Call& call, Windows& windows) {
   return s;
 }
 
+// Whether the op is a convolution turned round: its operand x is what windows
+// give, and its keys say how large the image is that they slide over.
+bool is_transposed(const Call& call) {
+  return call.op->key_index("output_padding") >= 0;
+}
+
+// The image's lengths where what windows give is a call's operand x.
+Status set_transposed(const Call& call, size_t x, Windows& windows) {
+  if (Status s = need_image(call, x); !s.ok()) return s;
+  const auto extra = pair_of(call, "output_padding", 0);
+  if (!extra.ok()) return extra.error();
+  for (size_t i = 0; i < 2; ++i) {
+    WindowAxis& axis = windows.axes[i];
+    if (extra.value()[i] >= axis.stride) {
+      return Error{"output_padding= of " + std::to_string(extra.value()[i]) +
+                   " must be below stride=, which is " +
+                   std::to_string(axis.stride)};
+    }
+    const int64_t steps = call.type(x).shape[2 + i] - 1;
+    const bool is_fine = steps >= 0 && steps < kLongestWindow;
+    axis.in = !is_fine ? 0
+                       : steps * axis.stride - 2 * axis.padding + axis.reach() +
+                             extra.value()[i];
+    if (axis.in < 1 || axis.in > kLongestWindow) {
+      return Error{std::string(i == 0 ? "the height" : "the width") +
+                   " of the result of " + call.describe(x) +
+                   " must be from 1 to " + std::to_string(kLongestWindow)};
+    }
+  }
+  return ok_status();
+}
+
 Status set_image(const Call& call, const ImageOperands& of, Windows& windows) {
+  if (is_transposed(call)) {
+    return set_transposed(call, static_cast<size_t>(of.made), windows);
+  }
   if (of.image < 0) {
     return set_pair(call, "output_size", 0, windows, &WindowAxis::in);
   }
@@ -158,7 +197,9 @@ ImageOperands image_operands(const Call& call) {
   ImageOperands found;
   for (size_t i = 0; i < call.op->operands.size(); ++i) {
     const std::string& name = call.op->operands[i].name;
-    if (name == "x") found.image = static_cast<int>(i);
+    if (name == "x") {
+      (is_transposed(call) ? found.made : found.image) = static_cast<int>(i);
+    }
     if (name == "g") found.made = static_cast<int>(i);
     if (name == "w") found.weight = static_cast<int>(i);
   }
@@ -192,7 +233,7 @@ Status types_image(Call& call) {
     type.shape = {s.n, s.c, s.axes[0].in, s.axes[1].in};
   }
   if (call.op->operands.size() > 2 && call.given(2)) {  // a bias
-    const Shape wanted{s.o};
+    const Shape wanted{is_transposed(call) ? s.c : s.o};
     if (!(call.type(2).shape == wanted)) {
       return Error{call.describe(2) + " must have the shape [" +
                    to_string(wanted) + "], a number for each channel"};

@@ -215,7 +215,7 @@ Exit RouterLoop::end() {
   client_.worsen(client_.marks.status());
   log_.end(client_.status);
   if (log_.errno_value() != 0) {
-    client_.say(std::string("gt-route: --log: ") +
+    client_.say("gt-route: --log: " + options_.log_name + ": " +
                 std::strerror(log_.errno_value()) + "\n");
     client_.worsen(Exit::kUsage);
   }

@@ -79,6 +79,7 @@ struct RouterOptions {
   int timeout = 60;        // seconds until all workers must be there
   int64_t silence = 1500;  // milliseconds after which a silent worker is lost
   int log_fd = -1;         // where to write the log of the run; -1: nowhere
+  std::string log_name;    // what messages call it
   bool fail_fast = false;  // read no more after the first failure
   OnLoss on_loss = OnLoss::kEndRun;
   // A block of lines that a worker was sent before goes to it as the block's

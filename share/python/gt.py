@@ -1287,6 +1287,8 @@ _PLACES = {op: keys.split() for keys, ops in {
     "ord axis keepdims": "norm", "size axis": "topk", "num_classes": "one_hot",
     "*shape": "reshape expand", "*axes": "transpose", "*axis": "flip",
     "beta threshold": "softplus", "stride padding dilation groups": "conv2d",
+    "stride padding output_padding groups dilation": "conv_transpose2d",
+    "reduction delta": "huber",
     "kernel_size stride padding dilation": "max_pool2d",
     "kernel_size stride padding": "avg_pool2d"}.items() for op in ops.split()}
 # What PyTorch has as a key, and what to write here.
@@ -1693,7 +1695,8 @@ _SAME = {name: op for op, names in {
     "mul": "multiply", "sub": "subtract", "div": "divide true_divide", "floordiv": "floor_divide",
     "mod": "remainder", "gt": "greater", "ge": "greater_equal", "lt": "less", "le": "less_equal",
     "ne": "not_equal", "and_": "logical_and", "or_": "logical_or", "not_": "logical_not",
-    "matmul": "mm bmm", "transpose": "swapaxes swapdims", "mse": "mse_loss",
+    "matmul": "mm bmm", "transpose": "swapaxes swapdims", "mse": "mse_loss", "huber": "huber_loss",
+    "atan": "arctan", "atan2": "arctan2",
     "bce": "binary_cross_entropy"}.items() for name in names.split()}
 _DTYPE_NAMES = {"float32": f32, "float": f32, "float64": f64, "double": f64, "float16": f16, "half": f16,
                 "bfloat16": bf16, "int64": i64, "long": i64, "int32": i32, "int": i32, "uint8": u8,

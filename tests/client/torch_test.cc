@@ -163,6 +163,18 @@ TEST_F(Torch, LayersAgree) {
     w.add_(numbers({4, 1, 3, 3}).cast(gt::f32));
   }
   add(conv(numbers({1, 2, 5, 5}).cast(gt::f32)));
+  const nn::ConvTranspose2d turned(nullptr, "turned", 4, 2, {3, 3},
+                                   {.stride = 2,
+                                    .padding = 1,
+                                    .output_padding = {1, 0},
+                                    .groups = 2});
+  {
+    const gt::NoGrad no_grad;
+    gt::Tensor w = turned.w;
+    w.mul_(0);
+    w.add_(numbers({4, 1, 3, 3}).cast(gt::f32));
+  }
+  add(turned(numbers({1, 4, 3, 3}).cast(gt::f32)));
   add(gt::cross_entropy(x, gt::tensor<int64_t>({0, 1, 7, 3, 2})));
   const gt::Tensor y = numbers({2, 20}).cast(gt::f32).reshape({5, 8}).flip();
   add(nn::l1_loss(x, y));
@@ -178,6 +190,9 @@ x = numbers(5, 8).float()
 show(F.layer_norm(x, (8,)), F.gelu(x), F.silu(x))
 show(F.conv2d(numbers(1, 2, 5, 5).float(), numbers(4, 1, 3, 3).float(),
               stride=2, padding=1, groups=2))
+show(F.conv_transpose2d(numbers(1, 4, 3, 3).float(),
+                        numbers(4, 1, 3, 3).float(), stride=2, padding=1,
+                        output_padding=(1, 0), groups=2))
 classes = torch.tensor([0, 1, 7, 3, 2])
 show(F.cross_entropy(x, classes))
 y = numbers(2, 20).float().reshape(5, 8).flip((0, 1))

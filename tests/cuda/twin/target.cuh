@@ -27,6 +27,7 @@ GT_DECLARE(rint)
   float name##f(float, float); \
   double name(double, double);
 GT_DECLARE(pow)
+GT_DECLARE(atan2)
 GT_DECLARE(fmod)
 GT_DECLARE(copysign)
 GT_DECLARE(fmax)

@@ -203,6 +203,50 @@ class Conv2d : public Module {
   Conv2dOptions options_;
 };
 
+struct ConvTranspose2dLayerOptions {
+  List stride = 1;
+  List padding = 0;
+  List output_padding = 0;
+  List dilation = 1;
+  int64_t groups = 1;
+  bool bias = true;
+  Init init = Init::normal(0, 1, Init::Fan::kIn);
+  Dtype dtype = f32;
+};
+// Images x [n,in,h,w]; w [in,out/groups,kernel], b [out].
+class ConvTranspose2d : public Module {
+ public:
+  ConvTranspose2d(Module* parent, const std::string& name, int64_t in,
+                  int64_t out, const List& kernel,
+                  const ConvTranspose2dLayerOptions& options = {},
+                  At at = At::here())
+      : Module(parent, name),
+        w(parameter("w",
+                    {{in, out / options.groups, kernel[0], kernel.back()},
+                     options.dtype},
+                    options.init, at)),
+        options_{.stride = options.stride,
+                 .padding = options.padding,
+                 .output_padding = options.output_padding,
+                 .dilation = options.dilation,
+                 .groups = options.groups} {
+    if (options.bias) {
+      b = parameter("b", {Shape{out}, options.dtype}, init::zeros(), at);
+    }
+  }
+  Tensor operator()(const Tensor& x, At at = At::here()) const {
+    const Tensor narrow = Mixed::of(x, at);
+    const Tensor weight = Mixed::of(w, at);
+    return b.defined() ? conv_transpose2d(narrow, weight, Mixed::of(b, at),
+                                          options_, at)
+                       : conv_transpose2d(narrow, weight, options_, at);
+  }
+  Tensor w, b;
+
+ private:
+  ConvTranspose2dOptions options_;
+};
+
 // Functions, as layers of a Sequential.
 struct ReLU {
   Tensor operator()(const Tensor& x) const { return relu(x); }

@@ -1,4 +1,4 @@
-// Losses beside those that are ops (cross_entropy, mse, bce), with PyTorch's
+// Losses beside those that are ops (cross_entropy, mse, huber, bce), with PyTorch's
 // names and default reductions.
 #pragma once
 
@@ -14,13 +14,10 @@ inline Tensor l1_loss(const Tensor& x, const Tensor& target,
   return mean(abs(sub(x, target, at), at), {}, at);
 }
 // The square of the difference over 2 beta where that is below beta; beyond it
-// the difference, less beta / 2. Times beta it is Huber's.
+// the difference, less beta / 2.
 inline Tensor smooth_l1_loss(const Tensor& x, const Tensor& target,
                              double beta = 1, At at = At::here()) {
-  const Tensor d = abs(sub(x, target, at), at);
-  const Tensor near = minimum(d, beta, at);
-  const Tensor square = mul(mul(near, near, at), 0.5 / beta, at);
-  return mean(add(square, sub(d, near, at), at), {}, at);
+  return div(huber(x, target, {.delta = beta}, at), beta, at);
 }
 // bce of sigmoid(x), which large x does not bring out of range.
 inline Tensor bce_with_logits_loss(const Tensor& x, const Tensor& target,

@@ -25,12 +25,16 @@ namespace gt::exec::cpu::GT_ISA {
   extern "C" F64 GT_MVEC_F64(v, name)(F64); \
   inline F64 as(F64 x) { return GT_MVEC_F64(v, name)(x); }
 
+#define GT_MVEC_OF_TWO(name)                                           \
+  extern "C" F32 GT_MVEC_F32(vv, name)(F32, F32);                      \
+  extern "C" F64 GT_MVEC_F64(vv, name)(F64, F64);                      \
+  inline F32 name(F32 x, F32 y) { return GT_MVEC_F32(vv, name)(x, y); } \
+  inline F64 name(F64 x, F64 y) { return GT_MVEC_F64(vv, name)(x, y); }
+
 GT_MVEC_OF_F64(tanh, tanh)
 GT_MVEC_OF_F64(erf, erf)
-extern "C" F32 GT_MVEC_F32(vv, pow)(F32, F32);
-extern "C" F64 GT_MVEC_F64(vv, pow)(F64, F64);
-inline F32 pow(F32 x, F32 y) { return GT_MVEC_F32(vv, pow)(x, y); }
-inline F64 pow(F64 x, F64 y) { return GT_MVEC_F64(vv, pow)(x, y); }
+GT_MVEC_OF_TWO(pow)
+GT_MVEC_OF_TWO(atan2)
 
 #if GT_PACK_BYTES == 16
 
@@ -67,3 +71,4 @@ inline F64 exp(F64 x) { return exp_between(x, -746.0, 709.8); }
 
 #undef GT_MVEC_OF_F32
 #undef GT_MVEC_OF_F64
+#undef GT_MVEC_OF_TWO

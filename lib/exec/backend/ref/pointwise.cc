@@ -105,6 +105,7 @@ constexpr Function kFunctions[] = {
     {"sqrt", [](R x) { return std::sqrt(x[0]); }, nullptr},
     {"sin", [](R x) { return std::sin(x[0]); }, nullptr},
     {"cos", [](R x) { return std::cos(x[0]); }, nullptr},
+    {"atan2", [](R x) { return std::atan2(x[0], x[1]); }, nullptr},
     {"tanh", [](R x) { return std::tanh(x[0]); }, nullptr},
     {"erf", [](R x) { return std::erf(x[0]); }, nullptr},
     {"maximum", [](R x) { return greater(x[0], x[1]); },

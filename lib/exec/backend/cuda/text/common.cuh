@@ -95,6 +95,8 @@ GT_FUNCTION(erf)
 #undef GT_FUNCTION
 inline f32 pow(f32 x, f32 y) { return ::powf(x, y); }
 inline f64 pow(f64 x, f64 y) { return ::pow(x, y); }
+inline f32 atan2(f32 x, f32 y) { return ::atan2f(x, y); }
+inline f64 atan2(f64 x, f64 y) { return ::atan2(x, y); }
 inline f32 fma(f32 x, f32 y, f32 z) { return ::fmaf(x, y, z); }
 inline f64 fma(f64 x, f64 y, f64 z) { return ::fma(x, y, z); }
 inline f32 root(f32 x) { return ::sqrtf(x); }
