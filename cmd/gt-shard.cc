@@ -82,13 +82,6 @@ int main(int argc, char** argv) {
     gt::say(gt::format_error("gt-shard", {}, config.error(), culprit));
     return give_up(options, gt::Exit::kRejected);
   }
-  if (const auto& schedule = config.value().schedule()) {
-    gt::say("gt-shard: " + config.value().place(schedule->line) +
-            ": schedule: " + schedule->kind +
-            " is not there yet; without schedule: microbatches run in program "
-            "order\n");
-    return give_up(options, gt::Exit::kRejected);
-  }
   gt::Writer writer(STDOUT_FILENO);
   if (options.plan) {
     const int64_t ranks = config.value().has_mesh()

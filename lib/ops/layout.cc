@@ -327,10 +327,11 @@ constexpr Row kRows[] = {
      .flops = 0,
      .sense = "x repeated along dimensions of size 1 and new leading ones.",
      .details = "-1 keeps a size. Errors: another size would have to change.",
-     .source = "torch.Tensor.expand; torch.broadcast_to; between unsqueeze "
-               "and reshape it is torch.repeat_interleave; torch.meshgrid; between "
-               "unsqueeze and reshape, for rows and for columns, nearest "
-               "torch.nn.functional.interpolate, torch.nn.functional.upsample",
+     .source =
+         "torch.Tensor.expand; torch.broadcast_to; between unsqueeze "
+         "and reshape it is torch.repeat_interleave; torch.meshgrid; between "
+         "unsqueeze and reshape, for rows and for columns, nearest "
+         "torch.nn.functional.interpolate, torch.nn.functional.upsample",
      .example = "x = tensor f32[2,1] 1 2\n"
                 "y = expand x shape=2,2\n"
                 "print y\n"

@@ -50,10 +50,13 @@ struct Scope {
 // The cuts of a config that cut some tensor: CutSetting::number, and the axis.
 using CutsInUse = std::set<std::pair<size_t, std::string>>;
 
+// How the lines of microbatches are ordered (schedule.h).
+enum class ScheduleKind : uint8_t { kGpipe, k1f1b, kZbH1, kZbH2, kZbV };
+
 struct Schedule {
-  std::string kind;
-  int64_t window = 0;  // microbatches; 0: not said
-  size_t line = 0;
+  ScheduleKind kind = ScheduleKind::k1f1b;
+  std::string name;    // as the config calls the kind
+  int64_t window = 0;  // microbatches that are ordered together; 0: no limit
 };
 
 // One entry of signals or tensors.

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
+#include <utility>
 
 #include "base/message.h"
 #include "base/text.h"
@@ -11,8 +12,10 @@
 namespace gt::shard {
 namespace {
 
-constexpr std::string_view kScheduleKinds[] = {"gpipe", "1f1b",  "interleaved",
-                                               "zb-h1", "zb-h2", "zb-v"};
+constexpr std::pair<std::string_view, ScheduleKind> kScheduleKinds[] = {
+    {"gpipe", ScheduleKind::kGpipe},      {"1f1b", ScheduleKind::k1f1b},
+    {"interleaved", ScheduleKind::k1f1b}, {"zb-h1", ScheduleKind::kZbH1},
+    {"zb-h2", ScheduleKind::kZbH2},       {"zb-v", ScheduleKind::kZbV}};
 
 struct Figure {
   std::string_view key;
@@ -112,7 +115,6 @@ bool ConfigReader::read_machine(const YamlNode& value) {
 
 bool ConfigReader::read_schedule(const YamlNode& value) {
   Schedule& schedule = out_.schedule.emplace();
-  schedule.line = value.line;
   const bool is_read = each(
       value, "{kind: 1f1b}", [&](const YamlNode& key, const YamlNode& said) {
         if (key.text == "window") {
@@ -121,14 +123,15 @@ bool ConfigReader::read_schedule(const YamlNode& value) {
                  expected(said, "a number of microbatches");
         }
         if (key.text != "kind") return unknown_key(key, {"kind", "window"});
-        schedule.kind = said.text;
-        if (std::find(std::begin(kScheduleKinds), std::end(kScheduleKinds),
-                      said.text) != std::end(kScheduleKinds)) {
+        for (const auto& [name, kind] : kScheduleKinds) {
+          if (name != said.text) continue;
+          schedule.kind = kind;
+          schedule.name = said.text;
           return true;
         }
         return expected(said, "gpipe, 1f1b, interleaved, zb-h1, zb-h2 or zb-v");
       });
-  if (!is_read || !schedule.kind.empty()) return is_read;
+  if (!is_read || !schedule.name.empty()) return is_read;
   return fail(value, "says no kind, such as 1f1b");
 }
 

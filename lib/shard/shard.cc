@@ -4,10 +4,12 @@
 #include <cstdio>
 #include <cstring>
 #include <memory>
+#include <optional>
 
 #include "base/message.h"
 #include "ops/table.h"
 #include "shard/partitioner.h"
+#include "shard/scheduler.h"
 #include "shard/search.h"
 #include "stream/line.h"
 #include "stream/marks.h"
@@ -132,7 +134,11 @@ class Sharder {
                          ? std::function<void(const std::string&)>(job.tell)
                          : nullptr,
                      plans_),
-        replay_(partitioner_) {}
+        replay_(partitioner_) {
+    if (config.schedule()) {
+      scheduler_.emplace(*config.schedule(), config.machine());
+    }
+  }
 
   Exit run() {
     writer_.write(std::string(kOpenMark) + "\n");
@@ -157,7 +163,7 @@ class Sharder {
       if (replay_.ready()) {
         const size_t rounds =
             replay_.run(input_.source(), [this](std::string_view round) {
-              writer_.write(round);
+              write(round);
               return writer_.ok();
             });
         partitioner_.repeat_costs(static_cast<double>(rounds));
@@ -173,13 +179,27 @@ class Sharder {
       const Status done = partitioner_.take(line, out);
       if (!done.ok()) reject(done.error(), line);
       replay_.note(line, out);
-      writer_.write(out);
+      write(out);
     }
+  }
+
+  // A stream that is placed already is in the order that it is meant to have.
+  void write(std::string_view lines) {
+    if (!scheduler_ || !partitioner_.has_rewritten()) {
+      return writer_.write(lines);
+    }
+    std::string out;
+    scheduler_->take(lines, out);
+    writer_.write(out);
   }
 
   void finish() {
     std::string out;
     partitioner_.finish(out);
+    write(out);
+    if (!scheduler_) return;
+    out.clear();
+    scheduler_->finish(out);
     writer_.write(out);
   }
 
@@ -230,7 +250,23 @@ class Sharder {
     std::snprintf(line, sizeof line,
                   "gt-shard: %.6g MB a rank at most; %.6g ms expected\n",
                   costs.peak_bytes / 1e6, costs.seconds * 1e3);
-    return out + line;
+    out += line;
+    return scheduler_ ? out + schedule_summary(scheduler_->costs()) : out;
+  }
+
+  std::string schedule_summary(const ScheduleCosts& costs) const {
+    char line[240];
+    const double share = costs.seconds > 0 ? costs.busy / costs.seconds : 1;
+    std::snprintf(line, sizeof line,
+                  "gt-shard: schedule %s: %zu microbatches in %lld stages, "
+                  "%llu times: %.6g ms, in which ranks compute for %.1f %%; at "
+                  "most %lld under way on a rank\n",
+                  config_.schedule()->name.c_str(), costs.most_microbatches,
+                  static_cast<long long>(costs.stages),
+                  static_cast<unsigned long long>(costs.windows),
+                  costs.seconds * 1e3, share * 100,
+                  static_cast<long long>(costs.most_open));
+    return line;
   }
 
   const ShardJob& job_;
@@ -241,6 +277,7 @@ class Sharder {
   PlanCache plans_;
   Partitioner partitioner_;
   Replay replay_;
+  std::optional<Scheduler> scheduler_;  // if the config has a schedule
   Exit status_ = Exit::kDone;
 };
 

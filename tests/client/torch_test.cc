@@ -163,11 +163,9 @@ TEST_F(Torch, LayersAgree) {
     w.add_(numbers({4, 1, 3, 3}).cast(gt::f32));
   }
   add(conv(numbers({1, 2, 5, 5}).cast(gt::f32)));
-  const nn::ConvTranspose2d turned(nullptr, "turned", 4, 2, {3, 3},
-                                   {.stride = 2,
-                                    .padding = 1,
-                                    .output_padding = {1, 0},
-                                    .groups = 2});
+  const nn::ConvTranspose2d turned(
+      nullptr, "turned", 4, 2, {3, 3},
+      {.stride = 2, .padding = 1, .output_padding = {1, 0}, .groups = 2});
   {
     const gt::NoGrad no_grad;
     gt::Tensor w = turned.w;

@@ -1,5 +1,5 @@
-// Losses beside those that are ops (cross_entropy, mse, huber, bce), with PyTorch's
-// names and default reductions.
+// Losses beside those that are ops (cross_entropy, mse, huber, bce), with
+// PyTorch's names and default reductions.
 #pragma once
 
 #include <string>

@@ -25,9 +25,9 @@ namespace gt::exec::cpu::GT_ISA {
   extern "C" F64 GT_MVEC_F64(v, name)(F64); \
   inline F64 as(F64 x) { return GT_MVEC_F64(v, name)(x); }
 
-#define GT_MVEC_OF_TWO(name)                                           \
-  extern "C" F32 GT_MVEC_F32(vv, name)(F32, F32);                      \
-  extern "C" F64 GT_MVEC_F64(vv, name)(F64, F64);                      \
+#define GT_MVEC_OF_TWO(name)                                            \
+  extern "C" F32 GT_MVEC_F32(vv, name)(F32, F32);                       \
+  extern "C" F64 GT_MVEC_F64(vv, name)(F64, F64);                       \
   inline F32 name(F32 x, F32 y) { return GT_MVEC_F32(vv, name)(x, y); } \
   inline F64 name(F64 x, F64 y) { return GT_MVEC_F64(vv, name)(x, y); }
 

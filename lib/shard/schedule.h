@@ -1,0 +1,74 @@
+// The order in which the lines of a pipeline's microbatches run, found by list
+// scheduling: a clock for each rank, and always the line next that can begin
+// first. Lines that could begin at the same time are chosen by the kind of the
+// schedule, then the earlier microbatch, then the order of the program.
+//
+// What keeps a rank from running all forward lines first, and from holding all
+// of their values until the backward lines come, is a bound on its units. A
+// unit is the forward lines of one microbatch within one part of the model (a
+// chunk), on one rank; it is open from its first line until the last line of
+// its microbatch that reads what it made. A rank opens another unit only while
+// fewer than its bound are open. Where nothing else can run, the bound gives
+// way, so that every program ends.
+//
+//   kind         the line chosen first    units open at a time, on stage s of p
+//   gpipe        forward                  all
+//   1f1b         backward                 p - s
+//   interleaved  backward                 2 (p - s - 1) + (v - 1) p + 1
+//   zb-h1        backward, forward, W     p
+//   zb-h2        backward, forward, W     2 p - 1
+//   zb-v         forward, backward, W     p, of all chunks of a microbatch
+//
+// 1f1b and interleaved are one kind; v is how many chunks a rank has. W are the
+// gradients of weights, the backward lines that no line of an earlier stage
+// needs; they run where a rank would wait. Sources of the kinds: Huang et al.,
+// GPipe, 2019; Narayanan et al., Efficient large-scale language model training
+// on GPU clusters, 2021; Qi et al., Zero bubble pipeline parallelism, 2024, and
+// Pipeline parallelism with controllable memory, 2024 (zb-v). List scheduling:
+// Graham, Bounds on multiprocessing timing anomalies, 1969.
+//
+// No schedule can deadlock: the order is one order of all lines in which every
+// line stands behind those that it needs, and each rank runs its lines in this
+// order. So the first line that has not been run has all that it needs, and all
+// of its ranks have come to it or are on their way.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "shard/config.h"
+#include "spmd/rank_set.h"
+
+namespace gt::shard {
+
+// No line, value or unit.
+inline constexpr uint32_t kNoIndex = UINT32_MAX;
+
+// A line, as far as its place in the order depends on it. Lines are told by
+// their index, which is the order of the program.
+struct ScheduledLine {
+  int64_t microbatch = -1;  // -1: of none
+  bool is_backward = false;
+  Ranks ranks;    // where its results are, or, if it has none, where it runs
+  Ranks senders;  // of a line that reads what is on other ranks: from where
+  // What it takes on each of its ranks; of a line that moves values, until they
+  // are there. A line of 0 seconds occupies no rank.
+  double seconds = 0;
+  std::vector<uint32_t> needs;  // lines before it that make what it reads
+  std::vector<uint32_t> after;  // lines that must stand before it all the same
+
+  bool is_forward() const { return microbatch >= 0 && !is_backward; }
+  bool moves() const { return !senders.empty(); }
+};
+
+struct Order {
+  std::vector<uint32_t> lines;
+  double seconds = 0;  // until all ranks are done
+  double busy = 0;     // the share of it in which ranks compute, 0 to 1
+  int64_t stages = 0;  // p: ranks on which chunks begin, over chunks of a rank
+  int64_t most_open = 0;  // units on one rank
+};
+
+Order schedule(const std::vector<ScheduledLine>& lines, ScheduleKind kind);
+
+}  // namespace gt::shard

@@ -1,0 +1,130 @@
+#include "shard/scheduler.h"
+
+#include <algorithm>
+
+#include "base/text.h"
+#include "ops/table.h"
+#include "spmd/placed.h"
+#include "stream/marks.h"
+
+namespace gt::shard {
+namespace {
+
+// The number of the line's microbatch, -1 if it is of none.
+int64_t microbatch_of(const Line& line) {
+  const std::string_view* note = line.note("mb");
+  int64_t number = -1;
+  if (note == nullptr || !read_number(*note, number) || number < 0) return -1;
+  return number;
+}
+
+// Whether no line may be held back behind it: it shows what was computed, or
+// what it means is not told by names alone.
+bool ends_window(const Line& line) {
+  const Statement statement = statement_of(line.op);
+  const bool has_glob = std::any_of(
+      line.operands.begin(), line.operands.end(),
+      [](const Operand& o) { return o.kind == Operand::Kind::kGlob; });
+  return is_output(statement) || is_declaration(statement) || has_glob ||
+         statement == Statement::kGrad || !is_placed(line);
+}
+
+// A second name for a value on the same ranks, as gt-emit makes one for a value
+// whose name is bound again.
+bool is_second_name(const Line& line, const LineRanks& where) {
+  const std::string_view name =
+      line.results.empty() ? "" : line.results[0].text;
+  return collective_of(line.op) == Collective::kCopy &&
+         !crosses_ranks(line, where) &&
+         name.substr(name.rfind('/') + 1).starts_with('_');
+}
+
+}  // namespace
+
+void Scheduler::take(std::string_view lines, std::string& out) {
+  while (!lines.empty()) {
+    const size_t end = std::min(lines.find('\n'), lines.size());
+    take_line(lines.substr(0, end), out);
+    lines.remove_prefix(std::min(end + 1, lines.size()));
+  }
+}
+
+void Scheduler::take_line(std::string_view text, std::string& out) {
+  const auto pass = [&] {
+    out += text;
+    out += '\n';
+  };
+  Line line;
+  const bool is_line = parse_line(text, line).ok();
+  if (!is_line || line.kind != Line::Kind::kInstruction) {
+    // A client waits for what stands before such a mark.
+    if (!is_line || !sync_of(text).empty()) close(out);
+    return pass();
+  }
+  const auto where = line_ranks(line);
+  if (ends_window(line) || !where.ok()) {
+    close(out);
+    walker_.take(line);
+    return pass();
+  }
+  const int64_t microbatch = microbatch_of(line);
+  const bool is_full =
+      schedule_.window > 0 && microbatch >= 0 &&
+      static_cast<int64_t>(window_.microbatches()) == schedule_.window &&
+      !window_.has_microbatch(microbatch);
+  if (is_full || window_.size() >= kMostLines || bytes_ >= kMostBytes) {
+    close(out);
+  }
+  if (microbatch < 0) {
+    if (!belongs(line, where.value())) {
+      if (window_.is_read_by(line)) close(out);
+      walker_.take(line);
+      return pass();
+    }
+  }
+  const double seconds = seconds_of(line, where.value());
+  window_.add(text, line, where.value(), microbatch, seconds);
+  bytes_ += text.size();
+}
+
+// Whether a line of no microbatch is put in order with the window.
+bool Scheduler::belongs(const Line& line, const LineRanks& where) const {
+  if (window_.is_empty()) return false;
+  if (statement_of(line.op) == Statement::kFree) {
+    return window_.is_changed_by(line);
+  }
+  if (window_.is_read_by(line)) return is_second_name(line, where);
+  return window_.is_changed_by(line);
+}
+
+// On one rank; of a line that moves values, until they are there.
+double Scheduler::seconds_of(const Line& line, const LineRanks& where) {
+  double seconds = 0;
+  const WalkedLine& walked = walker_.take(line, [&](const Call& call) {
+    const double one =
+        flops(call) / machine_.flops + bytes(call) / machine_.memory_bandwidth;
+    seconds = std::max(seconds, one);
+  });
+  if (!walked.is_typed || !crosses_ranks(line, where)) return seconds;
+  for (const WalkedPart& made : walked.writes) {
+    const auto size =
+        static_cast<double>(walker_.type(made.stamp.type).bytes());
+    seconds = std::max(seconds, size / machine_.bandwidth);
+  }
+  return seconds + machine_.latency;
+}
+
+void Scheduler::close(std::string& out) {
+  if (window_.is_empty()) return;
+  const size_t microbatches = window_.microbatches();
+  const Order order = window_.close(schedule_.kind, out);
+  bytes_ = 0;
+  ++costs_.windows;
+  costs_.most_microbatches = std::max(costs_.most_microbatches, microbatches);
+  costs_.seconds += order.seconds;
+  costs_.busy += order.busy * order.seconds;
+  costs_.stages = std::max(costs_.stages, order.stages);
+  costs_.most_open = std::max(costs_.most_open, order.most_open);
+}
+
+}  // namespace gt::shard

@@ -1,0 +1,306 @@
+#include "shard/window.h"
+
+#include <algorithm>
+#include <map>
+#include <utility>
+
+#include "base/result.h"
+#include "base/text.h"
+#include "ops/table.h"
+#include "shard/window_values.h"
+#include "spmd/labels.h"
+#include "stream/ranks.h"
+
+namespace gt::shard {
+namespace {
+
+constexpr std::string_view kInvented = "_sm";
+constexpr size_t kMostInvented = size_t{1} << 20;
+
+// "c1/_sm" of "c1/h".
+std::string invented_head(std::string_view name) {
+  const size_t slash = name.rfind('/');
+  const auto space = slash == name.npos ? "" : name.substr(0, slash + 1);
+  return std::string(space) + std::string(kInvented);
+}
+
+// The frees of names, a line for each set of ranks.
+class Frees {
+ public:
+  void add(std::string_view name, const Ranks& ranks) {
+    const std::string where = to_string(ranks);
+    by_ranks_[where] += " " + full_name(name, where);
+  }
+  void write(std::string& out) const {
+    for (const auto& [ranks, names] : by_ranks_) out += "free" + names + "\n";
+  }
+
+ private:
+  std::map<std::string, std::string> by_ranks_;
+};
+
+// Writes the lines of a window in an order, under the names that their storages
+// get.
+class OrderedLines {
+ public:
+  OrderedLines(const std::vector<WindowLine>& lines, WindowValues& values,
+               const std::vector<std::string>& names, NumberPool& invented,
+               std::string& out)
+      : lines_(lines),
+        values_(values),
+        names_(names),
+        invented_(invented),
+        out_(out) {}
+
+  void write(uint32_t i) {
+    const WindowLine& line = lines_[i];
+    if (line.is_free) return write_free(i);
+    const std::vector<uint32_t>& reads = values_.read_from[i];
+    const std::vector<uint32_t>& writes = values_.written_to[i];
+    for (const uint32_t s : writes) begin(values_.storages[s]);
+    Line parsed;
+    GT_CHECK(parse_line(line.text, parsed).ok());
+    for (size_t p = 0; p < reads.size(); ++p) {
+      parsed.operands[line.reads[p].place].text =
+          values_.storages[reads[p]].text;
+    }
+    for (size_t p = 0; p < writes.size(); ++p) {
+      parsed.results[line.writes[p].place].text =
+          values_.storages[writes[p]].text;
+    }
+    append_line(out_, parsed);
+    out_ += '\n';
+    std::vector<uint32_t> used = reads;
+    used.insert(used.end(), writes.begin(), writes.end());
+    end(std::move(used));
+  }
+
+ private:
+  void begin(Storage& storage) {
+    if (!storage.text.empty()) return;
+    storage.number = invented_.take();
+    storage.text =
+        invented_head(names_[storage.name]) + std::to_string(storage.number);
+  }
+
+  // Lines that use these storages were written: frees what is not used any
+  // more.
+  void end(std::vector<uint32_t> used) {
+    std::sort(used.begin(), used.end());
+    used.erase(std::unique(used.begin(), used.end()), used.end());
+    Frees frees;
+    for (const uint32_t s : used) {
+      Storage& storage = values_.storages[s];
+      if (--storage.left > 0 || storage.keeps_name) continue;
+      frees.add(storage.text, storage.ranks);
+      invented_.give(storage.number);
+    }
+    frees.write(out_);
+  }
+
+  void write_free(uint32_t i) {
+    Frees frees;
+    for (const FreedPart& part : values_.freed[i]) {
+      const Storage& storage = values_.storages[part.storage];
+      if (storage.keeps_name) frees.add(names_[part.name], part.ranks);
+    }
+    frees.write(out_);
+  }
+
+  const std::vector<WindowLine>& lines_;
+  WindowValues& values_;
+  const std::vector<std::string>& names_;
+  NumberPool& invented_;
+  std::string& out_;
+};
+
+// The lines as the schedule takes them, of which some are left out.
+class Scheduled {
+ public:
+  Scheduled(const std::vector<WindowLine>& lines, const WindowValues& values) {
+    std::vector<uint32_t> place(lines.size(), kNoIndex);
+    for (uint32_t i = 0; i < lines.size(); ++i) {
+      if (lines[i].is_free && !frees_anything(values, i)) continue;
+      place[i] = static_cast<uint32_t>(kept_.size());
+      kept_.push_back(i);
+      lines_.push_back(lines[i].line);
+      for (auto* list : {&lines_.back().needs, &lines_.back().after}) {
+        std::erase_if(*list, [&](uint32_t n) { return place[n] == kNoIndex; });
+        for (uint32_t& n : *list) n = place[n];
+      }
+    }
+  }
+
+  Order order(ScheduleKind kind) const {
+    Order found = schedule(lines_, kind);
+    for (uint32_t& line : found.lines) line = kept_[line];
+    return found;
+  }
+
+ private:
+  static bool frees_anything(const WindowValues& values, uint32_t line) {
+    const std::vector<FreedPart>& parts = values.freed[line];
+    return std::any_of(parts.begin(), parts.end(), [&](const FreedPart& part) {
+      return values.storages[part.storage].keeps_name;
+    });
+  }
+
+  std::vector<uint32_t> kept_;  // their index in the window
+  std::vector<ScheduledLine> lines_;
+};
+
+}  // namespace
+
+bool Window::has_microbatch(int64_t number) const {
+  return std::find(microbatches_.begin(), microbatches_.end(), number) !=
+         microbatches_.end();
+}
+
+bool Window::is_read_by(const Line& line) const {
+  return std::any_of(
+      line.operands.begin(), line.operands.end(), [&](const Operand& operand) {
+        const auto it = numbers_.find(std::string(operand.text));
+        return operand.kind == Operand::Kind::kName && it != numbers_.end() &&
+               names_[it->second].is_bound;
+      });
+}
+
+bool Window::is_changed_by(const Line& line) const {
+  const auto is_known = [this](std::string_view name) {
+    return numbers_.count(std::string(name)) > 0;
+  };
+  const bool frees = statement_of(line.op) == Statement::kFree;
+  return std::any_of(line.results.begin(), line.results.end(),
+                     [&](const Name& name) { return is_known(name.text); }) ||
+         (frees && std::any_of(line.operands.begin(), line.operands.end(),
+                               [&](const Operand& operand) {
+                                 return is_known(operand.text);
+                               }));
+}
+
+uint32_t Window::number_of(std::string_view name) {
+  const auto [it, is_new] = numbers_.try_emplace(
+      std::string(name), static_cast<uint32_t>(names_.size()));
+  if (!is_new) return it->second;
+  names_.push_back({std::string(name)});
+  // A name of the input that looks like one of ours stays the input's.
+  size_t number = 0;
+  const std::string head = invented_head(name);
+  if (name.starts_with(head) && read_number(name.substr(head.size()), number) &&
+      number < kMostInvented) {
+    invented_.keep(number);
+  }
+  return it->second;
+}
+
+void Window::add(std::string_view text, const Line& line,
+                 const LineRanks& where, int64_t microbatch, double seconds) {
+  WindowLine& held = lines_.emplace_back();
+  held.text = text;
+  held.is_free = statement_of(line.op) == Statement::kFree;
+  held.says_microbatch = microbatch >= 0;
+  held.line.microbatch = microbatch;
+  held.line.is_backward = line.note("bwd") != nullptr;
+  held.line.seconds = seconds;
+  held.line.ranks = ascending(where.ranks);
+  const bool crosses = !held.is_free && crosses_ranks(line, where);
+  for (uint32_t o = 0; o < line.operands.size(); ++o) {
+    if (line.operands[o].kind != Operand::Kind::kName) continue;
+    const Ranks ranks = ascending(ranks_read(line, where, o));
+    held.reads.push_back({o, number_of(line.operands[o].text), ranks});
+    if (crosses) held.line.senders = together(held.line.senders, ranks);
+  }
+  for (uint32_t r = 0; r < line.results.size(); ++r) {
+    const uint32_t name = number_of(line.results[r].text);
+    names_[name].is_bound = true;
+    held.writes.push_back({r, name, held.line.ranks});
+  }
+  if (microbatch >= 0 && !has_microbatch(microbatch)) {
+    microbatches_.push_back(microbatch);
+  }
+}
+
+// Lines that say no microbatch: second names of values, which gt-emit makes,
+// and values that are made of nothing.
+void Window::find_microbatches() {
+  for (WindowLine& line : lines_) {
+    if (line.line.microbatch >= 0 || line.is_free) continue;
+    for (const uint32_t n : line.line.needs) {
+      line.line.microbatch =
+          std::max(line.line.microbatch, lines_[n].line.microbatch);
+    }
+  }
+  for (auto line = lines_.rbegin(); line != lines_.rend(); ++line) {
+    for (const uint32_t n : line->line.needs) {
+      ScheduledLine& made = lines_[n].line;
+      if (made.needs.empty() && !lines_[n].says_microbatch) {
+        made.microbatch = line->line.microbatch;
+      }
+    }
+  }
+}
+
+// What is made of gradients is of the backward part, though a user wrote it.
+void Window::find_backward() {
+  for (WindowLine& line : lines_) {
+    for (const uint32_t n : line.line.needs) {
+      const ScheduledLine& made = lines_[n].line;
+      if (made.is_backward && made.microbatch == line.line.microbatch) {
+        line.line.is_backward = true;
+      }
+    }
+  }
+}
+
+// What the backward part makes of nothing, as the zeros that a gradient is
+// added to, could be made at once for all microbatches, and would fill the
+// memory. It waits for what its first reader needs besides.
+void Window::delay_sources() {
+  std::vector<uint32_t> reader(lines_.size(), kNoIndex);
+  std::vector<bool> is_source(lines_.size(), false);
+  for (uint32_t i = 0; i < lines_.size(); ++i) {
+    const ScheduledLine& line = lines_[i].line;
+    const auto is_same = [&](uint32_t n) {
+      return lines_[n].line.microbatch == line.microbatch;
+    };
+    is_source[i] =
+        line.is_backward &&
+        std::all_of(line.needs.begin(), line.needs.end(),
+                    [&](uint32_t n) { return is_source[n] || !is_same(n); });
+    for (const uint32_t n : line.needs) {
+      if (reader[n] == kNoIndex && is_same(n)) reader[n] = i;
+    }
+  }
+  for (uint32_t i = 0; i < lines_.size(); ++i) {
+    if (!is_source[i]) continue;
+    uint32_t r = reader[i];
+    while (r != kNoIndex && is_source[r]) r = reader[r];
+    if (r == kNoIndex) continue;
+    for (const uint32_t n : lines_[r].line.needs) {
+      if (n < i && !is_source[n]) lines_[i].line.after.push_back(n);
+    }
+  }
+}
+
+Order Window::close(ScheduleKind kind, std::string& out) {
+  WindowValues values(lines_);
+  find_microbatches();
+  find_backward();
+  delay_sources();
+  std::vector<std::string> names;
+  names.reserve(names_.size());
+  for (const Named& name : names_) names.push_back(name.text);
+  for (Storage& storage : values.storages) {
+    if (storage.keeps_name) storage.text = names[storage.name];
+  }
+  Order order = Scheduled(lines_, values).order(kind);
+  OrderedLines writer(lines_, values, names, invented_, out);
+  for (const uint32_t line : order.lines) writer.write(line);
+  lines_.clear();
+  microbatches_.clear();
+  names_.clear();
+  numbers_.clear();
+  return order;
+}
+
+}  // namespace gt::shard

@@ -1,0 +1,222 @@
+#include "shard/window_values.h"
+
+#include <algorithm>
+#include <map>
+#include <numeric>
+#include <set>
+#include <utility>
+
+#include "shard/window.h"
+
+namespace gt::shard {
+namespace {
+
+// A name on one rank.
+using Register = std::pair<uint32_t, int64_t>;
+
+struct WindowValue {
+  uint32_t name = 0;
+  Ranks ranks;
+  uint32_t maker = kNoIndex;  // the line; none: it was there before the window
+  std::vector<uint32_t> readers;
+  bool keeps_name = false;
+};
+
+class ValueFinder {
+ public:
+  ValueFinder(std::vector<WindowLine>& lines, WindowValues& found)
+      : lines_(lines), found_(found) {
+    found.read_from.resize(lines.size());
+    found.written_to.resize(lines.size());
+    found.freed.resize(lines.size());
+    for (uint32_t i = 0; i < lines.size(); ++i) take(i);
+    for (const auto& [at, value] : current_) {
+      if (value != kNoIndex) values_[value].keeps_name = true;
+    }
+    join_sums();
+    make_storages();
+    for (uint32_t i = 0; i < lines.size(); ++i) resolve(i);
+    find_order();
+    for (WindowLine& line : lines) {
+      make_unique(line.line.needs);
+      make_unique(line.line.after);
+    }
+  }
+
+ private:
+  static void make_unique(std::vector<uint32_t>& list) {
+    std::sort(list.begin(), list.end());
+    list.erase(std::unique(list.begin(), list.end()), list.end());
+  }
+
+  // ---- values: what each line reads and makes
+
+  uint32_t make(uint32_t name, const Ranks& ranks, uint32_t maker) {
+    const auto value = static_cast<uint32_t>(values_.size());
+    values_.push_back({name, ranks, maker, {}, maker == kNoIndex});
+    joined_.push_back(value);
+    for (const int64_t rank : ranks) {
+      current_[{name, rank}] = value;
+      history_[{name, rank}].push_back(value);
+    }
+    return value;
+  }
+
+  uint32_t value_at(uint32_t name, int64_t rank) {
+    const auto it = current_.find({name, rank});
+    if (it != current_.end() && it->second != kNoIndex) return it->second;
+    return make(name, {rank}, kNoIndex);
+  }
+
+  void take(uint32_t i) {
+    WindowLine& line = lines_[i];
+    for (const WindowPart& part : line.reads) {
+      uint32_t first = kNoIndex;
+      for (const int64_t rank : part.ranks) {
+        const uint32_t value = value_at(part.name, rank);
+        std::vector<uint32_t>& readers = values_[value].readers;
+        if (readers.empty() || readers.back() != i) readers.push_back(i);
+        if (line.is_free) {
+          pieces_freed_[i].push_back({value, rank});
+          current_[{part.name, rank}] = kNoIndex;
+          continue;
+        }
+        const uint32_t maker = values_[value].maker;
+        if (maker != kNoIndex) line.line.needs.push_back(maker);
+        // One operand has one name.
+        if (first == kNoIndex) first = value;
+        join(first, value);
+      }
+      found_.read_from[i].push_back(first);
+    }
+    for (const WindowPart& part : line.writes) {
+      found_.written_to[i].push_back(make(part.name, part.ranks, i));
+    }
+  }
+
+  // ---- storages: which values share a name
+
+  uint32_t root(uint32_t value) {
+    while (joined_[value] != value) {
+      joined_[value] = joined_[joined_[value]];
+      value = joined_[value];
+    }
+    return value;
+  }
+  void join(uint32_t a, uint32_t b) { joined_[root(b)] = root(a); }
+
+  // y = add y x, where no other line reads the y that it replaces, stays y.
+  void join_sums() {
+    for (uint32_t v = 0; v < values_.size(); ++v) {
+      const WindowValue& value = values_[v];
+      if (value.maker == kNoIndex) continue;
+      const uint32_t before = value_before(v);
+      if (before == kNoIndex) continue;
+      const WindowValue& old = values_[before];
+      const bool is_replaced = old.ranks == value.ranks &&
+                               old.readers.size() == 1 &&
+                               old.readers[0] == value.maker;
+      if (is_replaced) join(before, v);
+    }
+  }
+
+  // The value that this one replaces on its first rank.
+  uint32_t value_before(uint32_t v) const {
+    const WindowValue& value = values_[v];
+    const std::vector<uint32_t>& all =
+        history_.at({value.name, value.ranks.front()});
+    const auto it = std::find(all.begin(), all.end(), v);
+    return it == all.begin() ? kNoIndex : *(it - 1);
+  }
+
+  void make_storages() {
+    storage_of_.assign(values_.size(), kNoIndex);
+    std::vector<std::set<uint32_t>> lines;  // by storage
+    for (uint32_t v = 0; v < values_.size(); ++v) {
+      uint32_t& storage = storage_of_[root(v)];
+      if (storage == kNoIndex) {
+        storage = static_cast<uint32_t>(found_.storages.size());
+        found_.storages.push_back({values_[v].name, {}, false, 0, ""});
+        lines.emplace_back();
+      }
+      Storage& of = found_.storages[storage];
+      of.ranks = together(of.ranks, values_[v].ranks);
+      of.keeps_name = of.keeps_name || values_[v].keeps_name;
+      if (values_[v].maker != kNoIndex) lines[storage].insert(values_[v].maker);
+      for (const uint32_t reader : values_[v].readers) {
+        if (!lines_[reader].is_free) lines[storage].insert(reader);
+      }
+    }
+    for (uint32_t v = 0; v < values_.size(); ++v) {
+      storage_of_[v] = storage_of_[root(v)];
+    }
+    for (size_t s = 0; s < lines.size(); ++s) {
+      found_.storages[s].left = lines[s].size();
+    }
+  }
+
+  void resolve(uint32_t i) {
+    for (uint32_t& value : found_.read_from[i]) {
+      value = value == kNoIndex ? kNoIndex : storage_of_[value];
+    }
+    for (uint32_t& value : found_.written_to[i]) value = storage_of_[value];
+    const auto it = pieces_freed_.find(i);
+    if (it == pieces_freed_.end()) return;
+    for (const auto& [value, rank] : it->second) {
+      const uint32_t storage = storage_of_[value];
+      std::vector<FreedPart>& parts = found_.freed[i];
+      if (parts.empty() || parts.back().storage != storage) {
+        parts.push_back({storage, values_[value].name, {}});
+      }
+      parts.back().ranks = together(parts.back().ranks, {rank});
+    }
+  }
+
+  // ---- order: a name is not bound anew before what it held was read
+
+  void find_order() {
+    for (const auto& [at, values] : history_) {
+      // What was last written on this rank under the own name, and under that
+      // of each storage.
+      std::map<uint32_t, uint32_t> last;
+      for (const uint32_t v : values) {
+        const uint32_t storage = storage_of_[v];
+        const uint32_t place =
+            found_.storages[storage].keeps_name ? kNoIndex : storage;
+        const auto [it, is_first] = last.try_emplace(place, v);
+        if (is_first) continue;
+        follow(values_[it->second], values_[v].maker);
+        it->second = v;
+      }
+    }
+    for (const auto& [line, pieces] : pieces_freed_) {
+      for (const auto& [value, rank] : pieces) follow(values_[value], line);
+    }
+  }
+
+  // The line binds anew, or frees, what the value lies in.
+  void follow(const WindowValue& value, uint32_t line) {
+    std::vector<uint32_t>& after = lines_[line].line.after;
+    if (value.maker != kNoIndex) after.push_back(value.maker);
+    for (const uint32_t reader : value.readers) {
+      if (reader != line) after.push_back(reader);
+    }
+  }
+
+  std::vector<WindowLine>& lines_;
+  WindowValues& found_;
+  std::vector<WindowValue> values_;
+  std::vector<uint32_t> joined_;  // a union-find forest over values
+  std::vector<uint32_t> storage_of_;
+  std::map<Register, uint32_t> current_;  // none: freed
+  std::map<Register, std::vector<uint32_t>> history_;
+  std::map<uint32_t, std::vector<std::pair<uint32_t, int64_t>>> pieces_freed_;
+};
+
+}  // namespace
+
+WindowValues::WindowValues(std::vector<WindowLine>& lines) {
+  ValueFinder(lines, *this);
+}
+
+}  // namespace gt::shard
