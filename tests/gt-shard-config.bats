@@ -31,9 +31,16 @@ refuses() {
   refuses "" 'colpar: {shard: {axis: 1, workers: [0, 1]}}\nmesh: {tp: 2}\n'
 }
 
-@test "schedule: is refused in one sentence" {
-  refuses "schedule" 'mesh: {pp: 2}\nschedule: {kind: 1f1b}\n'
+@test "a schedule has a kind that there is, and something to order" {
   refuses "1f1b" 'mesh: {pp: 2}\nschedule: {kind: 1fb1}\n'
+  refuses "says no kind" 'mesh: {pp: 2}\nschedule: {window: 3}\n'
+  refuses "number of microbatches" 'mesh: {pp: 2}\nschedule: {kind: 1f1b, window: 0}\n'
+  refuses "did you mean 'window'" 'mesh: {pp: 2}\nschedule: {kind: 1f1b, windw: 1}\n'
+  make_pair
+  gt-emit pair.gt >pair.s
+  printf 'mesh: {tp: 2}\nschedule: {kind: 1f1b}\nsignals:\n  colpar: {shard: {tp: 1}}\n' >s.yaml
+  run -3 --separate-stderr gt-shard -c s.yaml pair.s
+  [ "$stderr" = 'gt-shard: s.yaml:2: schedule: there is nothing to order, as no line is of a microbatch (#mb=)' ]
 }
 
 @test "an entry that no line uses is told, with what may be meant" {

@@ -57,6 +57,7 @@ struct Schedule {
   ScheduleKind kind = ScheduleKind::k1f1b;
   std::string name;    // as the config calls the kind
   int64_t window = 0;  // microbatches that are ordered together; 0: no limit
+  size_t line = 0;     // of the config
 };
 
 // One entry of signals or tensors.

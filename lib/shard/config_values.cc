@@ -115,6 +115,7 @@ bool ConfigReader::read_machine(const YamlNode& value) {
 
 bool ConfigReader::read_schedule(const YamlNode& value) {
   Schedule& schedule = out_.schedule.emplace();
+  schedule.line = value.line;
   const bool is_read = each(
       value, "{kind: 1f1b}", [&](const YamlNode& key, const YamlNode& said) {
         if (key.text == "window") {

@@ -12,9 +12,9 @@ namespace {
 
 // ---- chunks: the parts of the model that microbatches go through ------------
 
-// Of each forward line its chunk: how many times its microbatch went to other
-// ranks before it. A line that reads nothing of its microbatch, or nothing from
-// elsewhere, is of the chunk that reads it.
+// Of each line its chunk: how many times its microbatch went to other ranks
+// before it, on the way forward or on the way back. A line that reads nothing
+// of its microbatch, or nothing from elsewhere, is of the chunk that reads it.
 class Chunks {
  public:
   explicit Chunks(const std::vector<ScheduledLine>& lines)
@@ -24,6 +24,9 @@ class Chunks {
   }
 
   int64_t of(uint32_t line) const { return of_[line]; }
+  int64_t count() const {
+    return of_.empty() ? 0 : *std::max_element(of_.begin(), of_.end()) + 1;
+  }
 
   // Whether the line brings its microbatch to other ranks.
   static bool leaves(const ScheduledLine& line) {
@@ -32,7 +35,7 @@ class Chunks {
 
  private:
   bool are_together(const ScheduledLine& a, const ScheduledLine& b) const {
-    return a.microbatch == b.microbatch && a.is_forward() && b.is_forward();
+    return a.microbatch == b.microbatch && a.is_backward == b.is_backward;
   }
 
   void count_moves() {
@@ -43,7 +46,7 @@ class Chunks {
           of_[i] = std::max(of_[i], of_[made]);
         }
       }
-      if (line.is_forward() && leaves(line)) ++of_[i];
+      if (leaves(line)) ++of_[i];
     }
   }
 
@@ -216,32 +219,41 @@ struct Preference {
   int forward, backward, weights;
 };
 
-Preference preference_of(ScheduleKind kind) {
+// Those that are tried.
+std::vector<Preference> preferences_of(ScheduleKind kind) {
   switch (kind) {
     case ScheduleKind::kGpipe:
-      return {1, 2, 2};
+      return {{1, 2, 2}};
     case ScheduleKind::k1f1b:
-      return {2, 1, 1};
+      return {{2, 1, 1}, {1, 2, 2}};
     case ScheduleKind::kZbH1:
     case ScheduleKind::kZbH2:
-      return {2, 1, 3};
     case ScheduleKind::kZbV:
-      return {1, 2, 3};
+      return {{2, 1, 3}, {1, 2, 3}};
   }
-  return {1, 1, 1};
+  return {};
 }
 
-// By line; lines of no microbatch are chosen before all.
-std::vector<int> preferences(const std::vector<ScheduledLine>& lines,
-                             ScheduleKind kind) {
-  const Preference preference = preference_of(kind);
-  const std::vector<bool> is_awaited = find_awaited(lines);
-  std::vector<int> of(lines.size(), 0);
+// When it is the turn of a line's microbatch: the least is chosen first. Where
+// a rank has one chunk, in the order of the microbatches. Else as many of them
+// as there are stages go through all chunks before the next ones begin, so that
+// the last stage never waits for a chunk's return (Narayanan et al.).
+std::vector<int64_t> turns(const std::vector<ScheduledLine>& lines,
+                           const Chunks& chunks, int64_t stages,
+                           bool are_grouped) {
+  std::set<int64_t> numbers;
+  for (const ScheduledLine& line : lines) numbers.insert(line.microbatch);
+  numbers.erase(-1);
+  std::map<int64_t, int64_t> place;
+  for (const int64_t number : numbers) {
+    place.emplace(number, static_cast<int64_t>(place.size()));
+  }
+  std::vector<int64_t> of(lines.size(), -1);
   for (uint32_t i = 0; i < lines.size(); ++i) {
     if (lines[i].microbatch < 0) continue;
-    of[i] = lines[i].is_forward() ? preference.forward
-            : is_awaited[i]       ? preference.backward
-                                  : preference.weights;
+    const int64_t n = place[lines[i].microbatch];
+    const int64_t group = n / stages * chunks.count() + chunks.of(i);
+    of[i] = are_grouped ? group * stages + n % stages : n;
   }
   return of;
 }
@@ -250,10 +262,16 @@ std::vector<int> preferences(const std::vector<ScheduledLine>& lines,
 
 class ListScheduler {
  public:
-  ListScheduler(const std::vector<ScheduledLine>& lines, ScheduleKind kind)
+  ListScheduler(const std::vector<ScheduledLine>& lines, ScheduleKind kind,
+                const Preference& preference)
       : lines_(lines),
-        units_(lines, Chunks(lines), kind),
-        preference_(preferences(lines, kind)),
+        chunks_(lines),
+        units_(lines, chunks_, kind),
+        preference_(preference),
+        is_awaited_(find_awaited(lines)),
+        turn_(turns(
+            lines, chunks_, std::max<int64_t>(units_.stages(), 1),
+            kind == ScheduleKind::k1f1b && units_.stages() < chunks_.count())),
         waits_(lines.size(), 0),
         then_(lines.size()),
         ends_(lines.size()) {
@@ -291,9 +309,9 @@ class ListScheduler {
   struct Ready {
     double at = 0;
     int preference = 0;
-    int64_t microbatch = 0;
+    int64_t turn = 0;
     uint32_t line = kNoIndex;
-    auto key() const { return std::tie(preference, microbatch, line); }
+    auto key() const { return std::tie(preference, turn, line); }
     friend bool operator>(const Ready& a, const Ready& b) {
       return a.at != b.at ? a.at > b.at : a.key() > b.key();
     }
@@ -344,10 +362,17 @@ class ListScheduler {
     return at;
   }
 
+  // Lines of no microbatch are chosen before all.
+  int preference(uint32_t i) const {
+    if (lines_[i].microbatch < 0) return 0;
+    if (lines_[i].is_forward()) return preference_.forward;
+    return is_awaited_[i] ? preference_.backward : preference_.weights;
+  }
+
   // The line has all that it needs. It waits in the queue of its first rank.
   void add(uint32_t i) {
     const ScheduledLine& line = lines_[i];
-    const Ready ready{ready_at(line), preference_[i], line.microbatch, i};
+    const Ready ready{ready_at(line), preference(i), turn_[i], i};
     if (line.moves() || line.seconds == 0 || line.ranks.empty()) {
       at_once_.push(ready);
     } else {
@@ -445,8 +470,11 @@ class ListScheduler {
   }
 
   const std::vector<ScheduledLine>& lines_;
+  Chunks chunks_;
   Units units_;
-  std::vector<int> preference_;
+  Preference preference_;
+  std::vector<bool> is_awaited_;
+  std::vector<int64_t> turn_;
   std::vector<size_t> waits_;                // lines that must stand before it
   std::vector<std::vector<uint32_t>> then_;  // lines that wait for it
   std::vector<std::vector<double>> ends_;  // by line, by rank: when it is done
@@ -457,7 +485,14 @@ class ListScheduler {
 }  // namespace
 
 Order schedule(const std::vector<ScheduledLine>& lines, ScheduleKind kind) {
-  return ListScheduler(lines, kind).run();
+  Order best;
+  for (const Preference& preference : preferences_of(kind)) {
+    Order order = ListScheduler(lines, kind, preference).run();
+    const bool is_better =
+        best.lines.size() < order.lines.size() || order.seconds < best.seconds;
+    if (is_better) best = std::move(order);
+  }
+  return best;
 }
 
 }  // namespace gt::shard

@@ -1,7 +1,8 @@
 // The order in which the lines of a pipeline's microbatches run, found by list
 // scheduling: a clock for each rank, and always the line next that can begin
-// first. Lines that could begin at the same time are chosen by the kind of the
-// schedule, then the earlier microbatch, then the order of the program.
+// first. Of lines that could begin at the same time either forward or backward
+// ones are chosen first; both are tried, and the order that takes less time is
+// taken. Then the earlier microbatch counts, then the order of the program.
 //
 // What keeps a rank from running all forward lines first, and from holding all
 // of their values until the backward lines come, is a bound on its units. A
@@ -11,21 +12,21 @@
 // fewer than its bound are open. Where nothing else can run, the bound gives
 // way, so that every program ends.
 //
-//   kind         the line chosen first    units open at a time, on stage s of p
-//   gpipe        forward                  all
-//   1f1b         backward                 p - s
-//   interleaved  backward                 2 (p - s - 1) + (v - 1) p + 1
-//   zb-h1        backward, forward, W     p
-//   zb-h2        backward, forward, W     2 p - 1
-//   zb-v         forward, backward, W     p, of all chunks of a microbatch
+//   kind          units open at a time, on stage s of p
+//   gpipe         all; forward lines are always chosen first
+//   1f1b          p - s
+//   interleaved   2 (p - s - 1) + (v - 1) p + 1
+//   zb-h1         p
+//   zb-h2         2 p - 1
+//   zb-v          p, of all chunks of a microbatch
 //
-// 1f1b and interleaved are one kind; v is how many chunks a rank has. W are the
-// gradients of weights, the backward lines that no line of an earlier stage
-// needs; they run where a rank would wait. Sources of the kinds: Huang et al.,
-// GPipe, 2019; Narayanan et al., Efficient large-scale language model training
-// on GPU clusters, 2021; Qi et al., Zero bubble pipeline parallelism, 2024, and
-// Pipeline parallelism with controllable memory, 2024 (zb-v). List scheduling:
-// Graham, Bounds on multiprocessing timing anomalies, 1969.
+// 1f1b and interleaved are one kind; v is how many chunks a rank has. Of the
+// other three, backward lines that no earlier stage waits for, the gradients of
+// weights, are chosen last: they run where a rank would wait. Sources: Huang et
+// al., GPipe, 2019; Narayanan et al., Efficient large-scale language model
+// training on GPU clusters, 2021; Qi et al., Zero bubble pipeline parallelism,
+// 2024, and Pipeline parallelism with controllable memory, 2024 (zb-v). List
+// scheduling: Graham, Bounds on multiprocessing timing anomalies, 1969.
 //
 // No schedule can deadlock: the order is one order of all lines in which every
 // line stands behind those that it needs, and each rank runs its lines in this

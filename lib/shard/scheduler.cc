@@ -50,22 +50,19 @@ void Scheduler::take(std::string_view lines, std::string& out) {
 }
 
 void Scheduler::take_line(std::string_view text, std::string& out) {
-  const auto pass = [&] {
-    out += text;
-    out += '\n';
-  };
   Line line;
   const bool is_line = parse_line(text, line).ok();
   if (!is_line || line.kind != Line::Kind::kInstruction) {
     // A client waits for what stands before such a mark.
     if (!is_line || !sync_of(text).empty()) close(out);
-    return pass();
+    out += text;
+    out += '\n';
+    return;
   }
   const auto where = line_ranks(line);
   if (ends_window(line) || !where.ok()) {
     close(out);
-    walker_.take(line);
-    return pass();
+    return pass(text, line, where.ok() ? where.value() : LineRanks(), out);
   }
   const int64_t microbatch = microbatch_of(line);
   const bool is_full =
@@ -75,16 +72,32 @@ void Scheduler::take_line(std::string_view text, std::string& out) {
   if (is_full || window_.size() >= kMostLines || bytes_ >= kMostBytes) {
     close(out);
   }
-  if (microbatch < 0) {
-    if (!belongs(line, where.value())) {
-      if (window_.is_read_by(line)) close(out);
-      walker_.take(line);
-      return pass();
+  if (microbatch < 0 && !belongs(line, where.value())) {
+    if (window_.is_read_by(line)) close(out);
+    return pass(text, line, where.value(), out);
+  }
+  window_.add(text, line, where.value(), microbatch,
+              size_of(line, where.value()));
+  bytes_ += text.size();
+}
+
+// Lets a line out that is not put in order.
+void Scheduler::pass(std::string_view text, const Line& line,
+                     const LineRanks& where, std::string& out) {
+  out += text;
+  out += '\n';
+  if (statement_of(line.op) == Statement::kFree) {
+    for (size_t o = 0; o < where.operands.size(); ++o) {
+      memory_.free(std::string(line.operands[o].text),
+                   ascending(where.operands[o]));
     }
   }
-  const double seconds = seconds_of(line, where.value());
-  window_.add(text, line, where.value(), microbatch, seconds);
-  bytes_ += text.size();
+  const LineSize size = size_of(line, where);
+  for (size_t r = 0; r < line.results.size(); ++r) {
+    memory_.bind(std::string(line.results[r].text), ascending(where.ranks),
+                 size.bytes[r]);
+  }
+  memory_.end_line();
 }
 
 // Whether a line of no microbatch is put in order with the window.
@@ -97,27 +110,35 @@ bool Scheduler::belongs(const Line& line, const LineRanks& where) const {
   return window_.is_changed_by(line);
 }
 
-// On one rank; of a line that moves values, until they are there.
-double Scheduler::seconds_of(const Line& line, const LineRanks& where) {
-  double seconds = 0;
+LineSize Scheduler::size_of(const Line& line, const LineRanks& where) {
+  LineSize size;
   const WalkedLine& walked = walker_.take(line, [&](const Call& call) {
     const double one =
         flops(call) / machine_.flops + bytes(call) / machine_.memory_bandwidth;
-    seconds = std::max(seconds, one);
+    size.seconds = std::max(size.seconds, one);
   });
-  if (!walked.is_typed || !crosses_ranks(line, where)) return seconds;
+  const Ranks ranks = ascending(where.ranks);
+  size.bytes.resize(line.results.size(), std::vector<uint64_t>(ranks.size()));
+  if (!walked.is_typed || line.results.empty()) return size;
+  double most = 0;
   for (const WalkedPart& made : walked.writes) {
-    const auto size =
-        static_cast<double>(walker_.type(made.stamp.type).bytes());
-    seconds = std::max(seconds, size / machine_.bandwidth);
+    const auto place = place_in(ranks, made.rank);
+    if (!place || made.stamp.type == kNoType) continue;
+    const auto bytes =
+        static_cast<uint64_t>(walker_.type(made.stamp.type).bytes());
+    size.bytes[made.place][*place] = bytes;
+    most = std::max(most, static_cast<double>(bytes));
   }
-  return seconds + machine_.latency;
+  if (crosses_ranks(line, where)) {
+    size.seconds = machine_.latency + most / machine_.bandwidth;
+  }
+  return size;
 }
 
 void Scheduler::close(std::string& out) {
   if (window_.is_empty()) return;
   const size_t microbatches = window_.microbatches();
-  const Order order = window_.close(schedule_.kind, out);
+  const Order order = window_.close(schedule_.kind, memory_, out);
   bytes_ = 0;
   ++costs_.windows;
   costs_.most_microbatches = std::max(costs_.most_microbatches, microbatches);

@@ -42,6 +42,8 @@ class Scheduler {
   void finish(std::string& out) { close(out); }
 
   const ScheduleCosts& costs() const { return costs_; }
+  // The most bytes that a rank holds at a time, of all that left so far.
+  uint64_t peak_bytes() const { return memory_.most(); }
 
  private:
   // The lines, and the bytes of text, with which a window is full.
@@ -50,13 +52,16 @@ class Scheduler {
 
   void take_line(std::string_view text, std::string& out);
   bool belongs(const Line& line, const LineRanks& where) const;
-  double seconds_of(const Line& line, const LineRanks& where);
+  LineSize size_of(const Line& line, const LineRanks& where);
+  void pass(std::string_view text, const Line& line, const LineRanks& where,
+            std::string& out);
   void close(std::string& out);
 
   const Schedule schedule_;
   const Machine machine_;
   Walker walker_;
   Window window_;
+  RegisterBytes memory_;
   size_t bytes_ = 0;  // of the window's text
   ScheduleCosts costs_;
 };

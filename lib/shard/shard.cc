@@ -211,6 +211,11 @@ class Sharder {
          config_.without_effect(partitioner_.cuts_in_use())) {
       all.push_back(std::move(message));
     }
+    if (scheduler_ && scheduler_->costs().windows == 0) {
+      all.push_back(config_.place(config_.schedule()->line) +
+                    ": schedule: there is nothing to order, as no line is of a "
+                    "microbatch (#mb=)");
+    }
     for (const std::string& message : all) {
       if (config_.is_own_form()) status_ = worst(status_, Exit::kRejected);
       say_("gt-shard: " + message + "\n");
@@ -249,7 +254,10 @@ class Sharder {
     }
     std::snprintf(line, sizeof line,
                   "gt-shard: %.6g MB a rank at most; %.6g ms expected\n",
-                  costs.peak_bytes / 1e6, costs.seconds * 1e3);
+                  (scheduler_ ? static_cast<double>(scheduler_->peak_bytes())
+                              : costs.peak_bytes) /
+                      1e6,
+                  costs.seconds * 1e3);
     out += line;
     return scheduler_ ? out + schedule_summary(scheduler_->costs()) : out;
   }

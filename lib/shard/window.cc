@@ -27,7 +27,10 @@ std::string invented_head(std::string_view name) {
 // The frees of names, a line for each set of ranks.
 class Frees {
  public:
-  void add(std::string_view name, const Ranks& ranks) {
+  explicit Frees(RegisterBytes& memory) : memory_(memory) {}
+
+  void add(const std::string& name, const Ranks& ranks) {
+    memory_.free(name, ranks);
     const std::string where = to_string(ranks);
     by_ranks_[where] += " " + full_name(name, where);
   }
@@ -36,6 +39,7 @@ class Frees {
   }
 
  private:
+  RegisterBytes& memory_;
   std::map<std::string, std::string> by_ranks_;
 };
 
@@ -45,11 +49,12 @@ class OrderedLines {
  public:
   OrderedLines(const std::vector<WindowLine>& lines, WindowValues& values,
                const std::vector<std::string>& names, NumberPool& invented,
-               std::string& out)
+               RegisterBytes& memory, std::string& out)
       : lines_(lines),
         values_(values),
         names_(names),
         invented_(invented),
+        memory_(memory),
         out_(out) {}
 
   void write(uint32_t i) {
@@ -65,12 +70,21 @@ class OrderedLines {
           values_.storages[reads[p]].text;
     }
     for (size_t p = 0; p < writes.size(); ++p) {
-      parsed.results[line.writes[p].place].text =
-          values_.storages[writes[p]].text;
+      const WindowPart& part = line.writes[p];
+      const std::string& name = values_.storages[writes[p]].text;
+      parsed.results[part.place].text = name;
+      memory_.bind(name, part.ranks, part.bytes);
+    }
+    memory_.end_line();
+    std::vector<uint32_t> used = reads;
+    if (const uint32_t target = values_.target_of[i]; target != kNoIndex) {
+      used.push_back(target);
+      for (Note& note : parsed.notes) {
+        if (note.key == "grad") note.value = values_.storages[target].text;
+      }
     }
     append_line(out_, parsed);
     out_ += '\n';
-    std::vector<uint32_t> used = reads;
     used.insert(used.end(), writes.begin(), writes.end());
     end(std::move(used));
   }
@@ -88,7 +102,7 @@ class OrderedLines {
   void end(std::vector<uint32_t> used) {
     std::sort(used.begin(), used.end());
     used.erase(std::unique(used.begin(), used.end()), used.end());
-    Frees frees;
+    Frees frees(memory_);
     for (const uint32_t s : used) {
       Storage& storage = values_.storages[s];
       if (--storage.left > 0 || storage.keeps_name) continue;
@@ -99,7 +113,7 @@ class OrderedLines {
   }
 
   void write_free(uint32_t i) {
-    Frees frees;
+    Frees frees(memory_);
     for (const FreedPart& part : values_.freed[i]) {
       const Storage& storage = values_.storages[part.storage];
       if (storage.keeps_name) frees.add(names_[part.name], part.ranks);
@@ -111,6 +125,7 @@ class OrderedLines {
   WindowValues& values_;
   const std::vector<std::string>& names_;
   NumberPool& invented_;
+  RegisterBytes& memory_;
   std::string& out_;
 };
 
@@ -194,26 +209,29 @@ uint32_t Window::number_of(std::string_view name) {
 }
 
 void Window::add(std::string_view text, const Line& line,
-                 const LineRanks& where, int64_t microbatch, double seconds) {
+                 const LineRanks& where, int64_t microbatch, LineSize size) {
   WindowLine& held = lines_.emplace_back();
   held.text = text;
   held.is_free = statement_of(line.op) == Statement::kFree;
   held.says_microbatch = microbatch >= 0;
   held.line.microbatch = microbatch;
   held.line.is_backward = line.note("bwd") != nullptr;
-  held.line.seconds = seconds;
+  held.line.seconds = size.seconds;
   held.line.ranks = ascending(where.ranks);
   const bool crosses = !held.is_free && crosses_ranks(line, where);
   for (uint32_t o = 0; o < line.operands.size(); ++o) {
     if (line.operands[o].kind != Operand::Kind::kName) continue;
     const Ranks ranks = ascending(ranks_read(line, where, o));
-    held.reads.push_back({o, number_of(line.operands[o].text), ranks});
+    held.reads.push_back({o, number_of(line.operands[o].text), ranks, {}});
     if (crosses) held.line.senders = together(held.line.senders, ranks);
   }
   for (uint32_t r = 0; r < line.results.size(); ++r) {
     const uint32_t name = number_of(line.results[r].text);
     names_[name].is_bound = true;
-    held.writes.push_back({r, name, held.line.ranks});
+    held.writes.push_back({r, name, held.line.ranks, std::move(size.bytes[r])});
+  }
+  if (const std::string_view* target = line.note("grad")) {
+    held.target = number_of(*target);
   }
   if (microbatch >= 0 && !has_microbatch(microbatch)) {
     microbatches_.push_back(microbatch);
@@ -282,7 +300,8 @@ void Window::delay_sources() {
   }
 }
 
-Order Window::close(ScheduleKind kind, std::string& out) {
+Order Window::close(ScheduleKind kind, RegisterBytes& memory,
+                    std::string& out) {
   WindowValues values(lines_);
   find_microbatches();
   find_backward();
@@ -294,7 +313,7 @@ Order Window::close(ScheduleKind kind, std::string& out) {
     if (storage.keeps_name) storage.text = names[storage.name];
   }
   Order order = Scheduled(lines_, values).order(kind);
-  OrderedLines writer(lines_, values, names, invented_, out);
+  OrderedLines writer(lines_, values, names, invented_, memory, out);
   for (const uint32_t line : order.lines) writer.write(line);
   lines_.clear();
   microbatches_.clear();

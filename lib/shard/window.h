@@ -9,6 +9,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -16,6 +17,7 @@
 
 #include "base/number_pool.h"
 #include "shard/config.h"
+#include "shard/register_bytes.h"
 #include "shard/schedule.h"
 #include "spmd/placed.h"
 #include "stream/line.h"
@@ -27,6 +29,13 @@ struct WindowPart {
   uint32_t place = 0;  // the index of the operand or result
   uint32_t name = 0;   // WindowLines::name
   Ranks ranks;
+  std::vector<uint64_t> bytes;  // of a result, on each of these
+};
+
+// What a line takes.
+struct LineSize {
+  double seconds = 0;                        // ScheduledLine::seconds
+  std::vector<std::vector<uint64_t>> bytes;  // by result, by ascending rank
 };
 
 struct WindowLine {
@@ -35,6 +44,8 @@ struct WindowLine {
   bool says_microbatch = false;   // by its note
   std::vector<WindowPart> reads;  // of a free, what it frees
   std::vector<WindowPart> writes;
+  // What its note #grad= names, of which it is the gradient.
+  std::optional<uint32_t> target;
   ScheduledLine line;
 };
 
@@ -57,10 +68,11 @@ class Window {
   // has none; then it is of the microbatch of what it reads, or of its first
   // reader.
   void add(std::string_view text, const Line& line, const LineRanks& where,
-           int64_t microbatch, double seconds);
+           int64_t microbatch, LineSize size);
 
-  // Appends the lines in the order that was found, and forgets them.
-  Order close(ScheduleKind kind, std::string& out);
+  // Appends the lines in the order that was found, notes in `memory` what they
+  // bind and free, and forgets them.
+  Order close(ScheduleKind kind, RegisterBytes& memory, std::string& out);
 
  private:
   uint32_t number_of(std::string_view name);

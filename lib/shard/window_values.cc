@@ -28,6 +28,7 @@ class ValueFinder {
       : lines_(lines), found_(found) {
     found.read_from.resize(lines.size());
     found.written_to.resize(lines.size());
+    found.target_of.resize(lines.size(), kNoIndex);
     found.freed.resize(lines.size());
     for (uint32_t i = 0; i < lines.size(); ++i) take(i);
     for (const auto& [at, value] : current_) {
@@ -68,14 +69,34 @@ class ValueFinder {
     return make(name, {rank}, kNoIndex);
   }
 
+  void note_reader(uint32_t value, uint32_t line) {
+    std::vector<uint32_t>& readers = values_[value].readers;
+    if (readers.empty() || readers.back() != line) readers.push_back(line);
+  }
+
+  // The value whose gradient the line makes keeps its place until then, so that
+  // the note means it.
+  void take_target(uint32_t i) {
+    const WindowLine& line = lines_[i];
+    if (!line.target) return;
+    uint32_t& target = found_.target_of[i];
+    for (const int64_t rank : line.line.ranks) {
+      const auto it = current_.find({*line.target, rank});
+      if (it == current_.end() || it->second == kNoIndex) continue;
+      note_reader(it->second, i);
+      if (target == kNoIndex) target = it->second;
+      join(target, it->second);
+    }
+  }
+
   void take(uint32_t i) {
     WindowLine& line = lines_[i];
+    take_target(i);
     for (const WindowPart& part : line.reads) {
       uint32_t first = kNoIndex;
       for (const int64_t rank : part.ranks) {
         const uint32_t value = value_at(part.name, rank);
-        std::vector<uint32_t>& readers = values_[value].readers;
-        if (readers.empty() || readers.back() != i) readers.push_back(i);
+        note_reader(value, i);
         if (line.is_free) {
           pieces_freed_[i].push_back({value, rank});
           current_[{part.name, rank}] = kNoIndex;
@@ -160,6 +181,8 @@ class ValueFinder {
       value = value == kNoIndex ? kNoIndex : storage_of_[value];
     }
     for (uint32_t& value : found_.written_to[i]) value = storage_of_[value];
+    uint32_t& target = found_.target_of[i];
+    if (target != kNoIndex) target = storage_of_[target];
     const auto it = pieces_freed_.find(i);
     if (it == pieces_freed_.end()) return;
     for (const auto& [value, rank] : it->second) {

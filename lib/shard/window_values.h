@@ -39,6 +39,9 @@ struct WindowValues {
   std::vector<Storage> storages;
   // By line, by part: its storage.
   std::vector<std::vector<uint32_t>> read_from, written_to;
+  // By line: that of the value which its note #grad= names; none: no value of
+  // these lines.
+  std::vector<uint32_t> target_of;
   std::vector<std::vector<FreedPart>> freed;  // by line; of frees
 };
 

@@ -14,6 +14,7 @@ need_torch
   /usr/bin/python3 tests/oracle/shard_programs.py 3000 10000 || status=1
   GLOO_SOCKET_IFNAME=lo /usr/bin/python3 tests/oracle/gloo.py 4 5 || status=1
   /usr/bin/python3 tests/oracle/shard_networks.py 2000 10000 || status=1
+  /usr/bin/python3 tests/oracle/schedules.py 3000 10000 || status=1
   exit $status
 } | awk '/^[0-9]+ passed,/ { passed += $1; failed += $3; next }
   { print }

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # gt-shard against the same programs without it: every op with its operands cut
-# at random, random programs and networks under random configs.
+# at random, random programs and networks under random configs, and with schedules.
 set -uo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.." || exit
 export PATH=${GT_BIN:-$PWD/build/bin}:$PATH PYTHONDONTWRITEBYTECODE=1
@@ -12,6 +12,7 @@ need_torch
   /usr/bin/python3 tests/oracle/shard.py --rounds 5 --part 6 --templates 1 || status=1
   /usr/bin/python3 tests/oracle/shard_programs.py 40 || status=1
   /usr/bin/python3 tests/oracle/shard_networks.py 30 || status=1
+  /usr/bin/python3 tests/oracle/schedules.py 40 || status=1
   exit $status
 } | awk '/^[0-9]+ passed,/ { passed += $1; failed += $3; next }
   { print }

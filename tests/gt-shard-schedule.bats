@@ -1,0 +1,230 @@
+#!/usr/bin/env bats
+# gt-shard's schedule: the order in which microbatches go through a pipeline.
+
+load helper
+
+# make_pipeline STAGES MICROBATCHES [CHUNKS [v]]: model.gt, a step of a network
+# with a layer for each chunk of a stage, and p.yaml, which places them round and
+# round, or with v there and back. A product takes a second by p.yaml's machine.
+make_pipeline() {
+  local p=$1 m=$2 chunks=$(($1 * ${3:-1})) n=8 k i rank
+  {
+    echo "mesh: {pp: $p}"
+    echo "machine: {flops: $((2 * n * n * n)), memory_bandwidth: 1e30, bandwidth: 1e30, latency: 1e-15}"
+    echo 'signals:'
+    for ((k = 0; k < chunks; ++k)); do
+      rank=$((k % p))
+      [[ ${4:-} != v ]] || ((k < p)) || rank=$((2 * p - 1 - k))
+      echo "  c$k: {on: {pp: $rank}}"
+    done
+  } >p.yaml
+  {
+    for ((k = 0; k < chunks; ++k)); do
+      echo "w$k = randn f32[$n,$n] $k scale=0.3 #signal=c$k"
+    done
+    echo "x = randn f32[$((m * n)),$n] 99 #signal=c0"
+    step "$m" "$chunks" "$n"
+  } >model.gt
+}
+
+# step MICROBATCHES CHUNKS SIZE: the lines of one step.
+step() {
+  local m=$1 chunks=$2 n=$3 k i gradients='' weights=''
+  for ((k = 0; k < chunks; ++k)); do
+    gradients+="g$k " weights+=" w$k"
+  done
+  for ((i = 0; i < m; ++i)); do
+    echo "h = slice x $((i * n)) axis=0 size=$n #mb=$i #signal=c0"
+    for ((k = 0; k < chunks; ++k)); do
+      echo "h = linear h w$k #mb=$i #signal=c$k"
+      echo "h = tanh h #mb=$i #signal=c$k"
+    done
+    echo "l = sum h #mb=$i #signal=c$((chunks - 1))"
+    echo "$gradients= grad l$weights"
+    for ((k = 0; k < chunks; ++k)); do
+      if ((i == 0)); then
+        echo "a$k = copy g$k #mb=0 #signal=c$k"
+      else
+        echo "a$k = add a$k g$k #mb=$i #signal=c$k"
+      fi
+    done
+  done
+  for ((k = 0; k < chunks; ++k)); do echo "w$k = sgd w$k a$k 0.01"; done
+  echo 'print l'
+  for ((k = 0; k < chunks; ++k)); do echo "print w$k"; done
+}
+
+# scheduled KIND [WINDOW]: model.gt placed by p.yaml with that schedule.
+scheduled() {
+  { cat p.yaml && echo "schedule: {kind: $1${2:+, window: $2}}"; } >s.yaml
+  gt-emit model.gt | gt-shard -c s.yaml
+}
+
+# products RANK FILE: which microbatch's products of rows and weights the rank
+# runs, F forward, B by its input and W by its weight.
+products() {
+  awk -v rank="@$1" '
+    $1 ~ rank "$" && $3 ~ /^(linear|matmul)$/ {
+      match($0, /#mb=[0-9]+/)
+      kind = $3 == "linear" ? "F" : $0 ~ / ta=1/ ? "W" : "B"
+      printf "%s%s ", kind, substr($0, RSTART + 4, RLENGTH - 4)
+    }' "$2"
+}
+
+@test "1f1b is the order of its paper, whatever the order of the program" {
+  make_pipeline 4 6
+  scheduled 1f1b >s
+  [ "$(products 0 s)" = 'F0 F1 F2 F3 W0 F4 W1 F5 W2 W3 W4 W5 ' ]
+  [ "$(products 1 s)" = 'F0 F1 F2 B0 W0 F3 B1 W1 F4 B2 W2 F5 B3 W3 B4 W4 B5 W5 ' ]
+  [ "$(products 3 s)" = 'F0 B0 W0 F1 B1 W1 F2 B2 W2 F3 B3 W3 F4 B4 W4 F5 B5 W5 ' ]
+  scheduled gpipe >s
+  [ "$(products 1 s)" = 'F0 F1 F2 F3 F4 F5 B0 W0 B1 W1 B2 W2 B3 W3 B4 W4 B5 W5 ' ]
+  scheduled zb-h1 >s
+  [ "$(products 3 s)" != "$(scheduled 1f1b | products 3 /dev/stdin)" ]
+}
+
+@test "every kind gives the bits of the program without a schedule" {
+  local kind chunks place
+  while read -r kind chunks place; do
+    make_pipeline 2 4 "$chunks" "$place"
+    gt-emit model.gt | gt-shard -c p.yaml | gt-work >plain
+    scheduled "$kind" >s
+    gt-work s | cmp - plain
+    sed 's/ #.*//' s | gt-work | cmp - plain
+    gt-check -q s
+    gt-shard -c s.yaml s | cmp - s
+    gt-route -n 2 --threads 1 s | cmp - plain
+  done <<'KINDS'
+gpipe 1
+1f1b 1
+interleaved 2
+zb-h1 1
+zb-h2 1
+zb-v 2 v
+KINDS
+}
+
+@test "a stage holds as many microbatches as its kind says, and --summary tells" {
+  make_pipeline 4 8
+  scheduled 1f1b >one
+  scheduled gpipe >all
+  gt-check -q --memory one 2>&1 | sort >one.memory
+  gt-check -q --memory all 2>&1 | sort >all.memory
+  bytes() { awk -v ranks="$1:" '$2 == ranks { print $3 }' "$2"; }
+  # The last stage of 1f1b holds one, the first four of eight.
+  [ "$(bytes 3 one.memory)" -lt "$(($(bytes 3 all.memory) / 2))" ]
+  [ "$(bytes 0 one.memory)" -lt "$(bytes 0 all.memory)" ]
+  gt-emit model.gt >model.s
+  run -0 --separate-stderr bash -c 'gt-shard -c s.yaml --summary model.s >/dev/null'
+  [[ $stderr == *'schedule gpipe: 8 microbatches in 4 stages'*'at most 8 under way on a rank'* ]]
+  sed -i s/gpipe/1f1b/ s.yaml
+  run -0 --separate-stderr bash -c 'gt-shard -c s.yaml --summary model.s >/dev/null'
+  [[ $stderr == *'schedule 1f1b: 8 microbatches in 4 stages'*'at most 4 under way on a rank'* ]]
+  [[ $stderr == *"gt-shard: $(bytes 0 one.memory | awk '{ printf "%.6g", $1 / 1e6 }') MB a rank at most"* ]]
+}
+
+@test "steps of a loop become the same lines, one after another" {
+  make_pipeline 2 3
+  step 3 2 8 >step.gt
+  { cat p.yaml && echo 'schedule: {kind: 1f1b}'; } >s.yaml
+  gt-emit model.gt --repeat 5 step.gt | gt-shard -c s.yaml >s
+  sed 's/ #at=[^ ]*//' s >lines
+  # From one end of a step to the next: the last two.
+  local ends
+  mapfile -t ends < <(grep -n '^print w1' lines | cut -d : -f 1 | tail -3)
+  cmp <(sed -n "$((ends[0] + 1)),${ends[1]}p" lines) \
+    <(sed -n "$((ends[1] + 1)),${ends[2]}p" lines)
+  gt-emit model.gt --repeat 5 step.gt | gt-shard -c p.yaml | gt-work >plain
+  gt-work s | cmp - plain
+  gt-route -n 2 --threads 1 s | cmp - plain
+}
+
+@test "a window is no larger than the config says" {
+  make_pipeline 2 6
+  scheduled gpipe 2 >s
+  [ "$(products 1 s)" = 'F0 F1 B0 W0 B1 W1 F2 F3 B2 W2 B3 W3 F4 F5 B4 W4 B5 W5 ' ]
+  gt-emit model.gt | gt-shard -c p.yaml | gt-work >plain
+  gt-work s | cmp - plain
+}
+
+@test "a print, and a line that needs a microbatch, end the window" {
+  make_pipeline 2 4
+  # A print of something else, and a line that reads what microbatch 1 made.
+  sed -i '/^a0 = add a0 g0 #mb=1/ { a print x
+a\q = mul l 2
+}' model.gt
+  scheduled gpipe >s
+  [ "$(products 1 s)" = 'F0 F1 B0 W0 B1 W1 F2 F3 B2 W2 B3 W3 ' ]
+  gt-emit model.gt | gt-shard -c p.yaml | gt-work >plain
+  gt-work s | cmp - plain
+}
+
+@test "lines of no microbatch that have nothing to do with it do not end it" {
+  make_pipeline 2 4
+  # A name that microbatches read is bound anew between them.
+  sed -i 's/^x = .*/&\nc = tensor f32[] 2 #signal=c1/
+    s/^l = sum h\(.*\)/h = mul h c\1\n&/
+    /^a1 = add a1 g1 #mb=1/ { a c = tensor f32[] 3 #signal=c1
+a\other = ones f32[3]
+}' model.gt
+  echo 'print other' >>model.gt
+  scheduled gpipe >s
+  [ "$(products 1 s)" = 'F0 F1 F2 F3 B0 W0 B1 W1 B2 W2 B3 W3 ' ]
+  gt-emit model.gt | gt-shard -c p.yaml | gt-work >plain
+  gt-work s | cmp - plain
+}
+
+@test "a pipeline of tensor parallel stages, with dropout" {
+  cat >model.gt <<'MODEL'
+w0 = randn f32[8,16] 1 scale=0.3 #signal=s0
+v0 = randn f32[16,8] 2 scale=0.3 #signal=s0/out
+w1 = randn f32[8,16] 3 scale=0.3 #signal=s1
+v1 = randn f32[16,8] 4 scale=0.3 #signal=s1/out
+x = randn f32[12,8] 5
+MODEL
+  local i
+  for i in 0 1 2; do
+    cat <<STEP
+h = slice x $((i * 4)) axis=0 size=4 #mb=$i #signal=s0
+h = linear h w0 #mb=$i #signal=s0
+h = gelu h #mb=$i #signal=s0
+h = dropout h 0.2 #mb=$i #signal=s0
+h = linear h v0 #mb=$i #signal=s0/out
+h = linear h w1 #mb=$i #signal=s1
+h = dropout h 0.2 #mb=$i #signal=s1
+h = linear h v1 #mb=$i #signal=s1/out
+l = mse h 0 #mb=$i #signal=s1
+g0 g1 = grad l w0 w1
+t0 = $([ "$i" = 0 ] && echo "copy g0" || echo "add t0 g0") #mb=$i #signal=s0
+t1 = $([ "$i" = 0 ] && echo "copy g1" || echo "add t1 g1") #mb=$i #signal=s1
+STEP
+  done >>model.gt
+  printf 'print t0\nprint t1\nprint l\n' >>model.gt
+  cat >p.yaml <<'YAML'
+mesh: {pp: 2, tp: 2}
+signals:
+  s0: {on: {pp: 0}, shard: {tp: 1}}
+  s0/out: {shard: {tp: 0}}
+  s1: {on: {pp: 1}, shard: {tp: 1}}
+  s1/out: {shard: {tp: 0}}
+YAML
+  gt-emit model.gt | gt-shard -c p.yaml | gt-work >plain
+  local kind
+  for kind in gpipe 1f1b zb-h1; do
+    scheduled "$kind" >s
+    gt-work s | cmp - plain
+    gt-check -q s
+    gt-route -n 4 --threads 1 s | cmp - plain
+  done
+  grep -q 'in 2 stages' <(gt-emit model.gt | gt-shard -c s.yaml --summary 2>&1 >/dev/null)
+}
+
+@test "invented names keep clear of those of the input" {
+  make_pipeline 2 3
+  gt-emit model.gt | sed -E 's/\b(h|g1)\b/_sm1/g; s/\bl\b/_sm0/g' >named
+  gt-shard -c p.yaml named | gt-work >plain
+  [ "$(wc -l <plain)" = 3 ]
+  { cat p.yaml && echo 'schedule: {kind: gpipe}'; } >s.yaml
+  gt-shard -c s.yaml named >s
+  gt-work s | cmp - plain
+}
