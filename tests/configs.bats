@@ -26,6 +26,10 @@ setup_file() {
     for _ in 1 2 3; do cat "$GT_EXAMPLES/digits.gt" <(echo 'print loss'); done
     cat "$GT_EXAMPLES/digits-test.gt"
   } | gt-emit --no-at >digits.s
+  "$GT_EXAMPLES/microbatches" 3 | gt-emit --no-at >microbatches.s
+  # shellcheck disable=SC2086
+  "$GT_EXAMPLES/transformer" text=text.npy $sizes microbatches=2 |
+    gt-emit --no-at >transformer-microbatches.s
   gt-emit --no-at "$GT_EXAMPLES/linear-init.gt" --repeat 5 \
     "$GT_EXAMPLES/linear.gt" -e 'print w' -e 'print b' >linear.s
   gt-emit --no-at "$GT_EXAMPLES/quickstart.gt" >quickstart.s
@@ -45,7 +49,7 @@ under() {
     # Status 3 and nothing but this said: the config is for other programs.
     gt-shard -c "$config" "$program" >"$name.s" 2>"$name.said" || {
       (($? == 3)) || return
-      run ! grep -vE 'is used by no line|matches no tensor|cuts no tensor' "$name.said"
+      run ! grep -vE 'is used by no line|matches no tensor|cuts no tensor|nothing to order' "$name.said"
       sed -i '/^#end 3$/s/3/0/' "$name.s"
     }
     gt-work --threads 1 "$name.s" >"$name.one" || return
@@ -102,6 +106,20 @@ under() {
 
 @test "a pipeline: values are copied from stage to stage" {
   under pipeline copy
+}
+
+@test "a schedule: microbatches of two stages take turns" {
+  under schedule copy
+  cd "$BATS_FILE_TMPDIR"
+  # Each stage of the transformer's pipeline as well.
+  { cat "$GT_ROOT/configs/pipeline.yaml" && echo 'schedule: {kind: 1f1b}'; } >both.yaml
+  gt-shard -c "$GT_ROOT/configs/pipeline.yaml" transformer-microbatches.s >plain
+  gt-shard -c both.yaml transformer-microbatches.s >ordered
+  run ! cmp -s plain ordered
+  gt-work --threads 1 plain >wanted
+  gt-work --threads 1 ordered | cmp - wanted
+  gt-route -n 2 --threads 1 ordered | cmp - wanted
+  gt-check -q ordered
 }
 
 @test "GT's own form" {
