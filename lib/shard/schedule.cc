@@ -21,12 +21,11 @@ class Chunks {
       : lines_(lines), of_(lines.size(), 0) {
     count_moves();
     join_readers();
+    for (const int64_t chunk : of_) count_ = std::max(count_, chunk + 1);
   }
 
   int64_t of(uint32_t line) const { return of_[line]; }
-  int64_t count() const {
-    return of_.empty() ? 0 : *std::max_element(of_.begin(), of_.end()) + 1;
-  }
+  int64_t count() const { return count_; }
 
   // Whether the line brings its microbatch to other ranks.
   static bool leaves(const ScheduledLine& line) {
@@ -65,6 +64,7 @@ class Chunks {
 
   const std::vector<ScheduledLine>& lines_;
   std::vector<int64_t> of_;
+  int64_t count_ = 0;
 };
 
 // ---- units ------------------------------------------------------------------

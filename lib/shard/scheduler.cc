@@ -42,6 +42,28 @@ bool is_second_name(const Line& line, const LineRanks& where) {
 }  // namespace
 
 void Scheduler::take(std::string_view lines, std::string& out) {
+  round_ = {};
+  take_lines(lines, out);
+}
+
+void Scheduler::take_round(std::string_view lines, std::string& out) {
+  const bool is_same = lines == round_.lines;
+  if (is_same && round_.is_steady) {
+    out += round_.out;
+    costs_.repeat(round_.before, round_.after);
+    return;
+  }
+  const ScheduleCosts before = costs_;
+  std::string made;
+  take_lines(lines, made);
+  out += made;
+  // The window that it left, if it did, is that of its own end.
+  const bool has_closed = costs_.windows > before.windows;
+  const bool is_steady = is_same && has_closed && made == round_.out;
+  round_ = {std::string(lines), std::move(made), before, costs_, is_steady};
+}
+
+void Scheduler::take_lines(std::string_view lines, std::string& out) {
   while (!lines.empty()) {
     const size_t end = std::min(lines.find('\n'), lines.size());
     take_line(lines.substr(0, end), out);

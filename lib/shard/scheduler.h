@@ -29,6 +29,13 @@ struct ScheduleCosts {
   double busy = 0;     // in which a rank computes, on the average of all ranks
   int64_t stages = 0;  // of the window with the most
   int64_t most_open = 0;  // units on one rank (schedule.h)
+
+  // The same windows as between these two came once more.
+  void repeat(const ScheduleCosts& from, const ScheduleCosts& to) {
+    windows += to.windows - from.windows;
+    seconds += to.seconds - from.seconds;
+    busy += to.busy - from.busy;
+  }
 };
 
 class Scheduler {
@@ -38,6 +45,10 @@ class Scheduler {
 
   // Takes lines with LF and appends to `out` those that leave.
   void take(std::string_view lines, std::string& out);
+  // The same for a round of a loop (stream/replay.h), after which names hold
+  // what they held before it. A round that gave the same lines twice, one after
+  // the other, gives them again.
+  void take_round(std::string_view lines, std::string& out);
   // At the end of the stream, and when what follows does not come from here.
   void finish(std::string& out) { close(out); }
 
@@ -50,6 +61,7 @@ class Scheduler {
   static constexpr size_t kMostLines = size_t{1} << 17;
   static constexpr size_t kMostBytes = size_t{1} << 26;
 
+  void take_lines(std::string_view lines, std::string& out);
   void take_line(std::string_view text, std::string& out);
   bool belongs(const Line& line, const LineRanks& where) const;
   LineSize size_of(const Line& line, const LineRanks& where);
@@ -64,6 +76,13 @@ class Scheduler {
   RegisterBytes memory_;
   size_t bytes_ = 0;  // of the window's text
   ScheduleCosts costs_;
+  // The last thing that was taken, if it was a round.
+  struct Round {
+    std::string lines, out;
+    ScheduleCosts before, after;
+    bool is_steady = false;  // it gave the same as the one before
+  };
+  Round round_;
 };
 
 }  // namespace gt::shard

@@ -163,7 +163,7 @@ class Sharder {
       if (replay_.ready()) {
         const size_t rounds =
             replay_.run(input_.source(), [this](std::string_view round) {
-              write(round);
+              write(round, true);
               return writer_.ok();
             });
         partitioner_.repeat_costs(static_cast<double>(rounds));
@@ -183,13 +183,15 @@ class Sharder {
     }
   }
 
-  // A stream that is placed already is in the order that it is meant to have.
-  void write(std::string_view lines) {
+  // Placed lines leave, a round of a loop or others. A stream that was placed
+  // already is in the order that it is meant to have.
+  void write(std::string_view lines, bool is_round = false) {
     if (!scheduler_ || !partitioner_.has_rewritten()) {
       return writer_.write(lines);
     }
     std::string out;
-    scheduler_->take(lines, out);
+    is_round ? scheduler_->take_round(lines, out)
+             : scheduler_->take(lines, out);
     writer_.write(out);
   }
 
