@@ -360,3 +360,15 @@ END
   run -0 gt-log --version
   [[ $output == gt-log\ [0-9]* ]]
 }
+
+@test "a report on a file that is not there is none" {
+  local job
+  for job in --summary '--summary --tsv' --dot '--timeline svg' '--timeline chrome'; do
+    # shellcheck disable=SC2086
+    run -2 --separate-stderr gt-log $job missing
+    [ -z "$output" ]
+    [ "$stderr" = 'gt-log: missing: No such file or directory' ]
+  done
+  gt-log --summary missing "$GT_EXAMPLES/quickstart.gt" >said 2>told || [ $? = 2 ]
+  grep -q '^total' said
+}

@@ -34,6 +34,10 @@ class Input {
   // want that; where lines are passed on, whoever reads those finds it out.
   void refuse_empty_pipe() { refuses_empty_pipe_ = true; }
 
+  // Whether there is a file that can be read. To be called before next(); those
+  // that come before it and cannot be read are told.
+  bool has_file() { return reader_ != nullptr || open_next(); }
+
   // Goes to the next line; false at the end of the last file. Lines that are no
   // rows in a log or a trace are told, and left out. A row of any event is one,
   // known or not: in all but those of event `issue` the text is a comment.
