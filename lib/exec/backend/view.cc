@@ -109,6 +109,29 @@ Result<int64_t> offset_of(const View& view, int64_t start) {
   return view.offset + from * view.start_stride;
 }
 
+JoinedDimensions join_dimensions(const Shape& shape,
+                                 const std::vector<Strides>& strides) {
+  JoinedDimensions joined;
+  joined.strides.resize(strides.size());
+  Shape& sizes = joined.sizes;
+  for (size_t d = 0; d < shape.size(); ++d) {
+    if (shape[d] == 1) continue;
+    bool joins = !sizes.empty();
+    for (size_t k = 0; k < strides.size() && joins; ++k) {
+      joins = joined.strides[k][sizes.size() - 1] == strides[k][d] * shape[d];
+    }
+    if (joins) {
+      sizes[sizes.size() - 1] *= shape[d];
+    } else {
+      sizes.push_back(shape[d]);
+    }
+    for (size_t k = 0; k < strides.size(); ++k) {
+      joined.strides[k][sizes.size() - 1] = strides[k][d];
+    }
+  }
+  return joined;
+}
+
 std::array<bool, Shape::kMaxRank> axis_mask(const Call& call, size_t operand) {
   std::array<bool, Shape::kMaxRank> mask{};
   const std::vector<int64_t> axes = certain(axis_list(call, operand));

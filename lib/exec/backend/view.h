@@ -4,6 +4,7 @@
 
 #include <array>
 #include <cstdint>
+#include <vector>
 
 #include "base/result.h"
 #include "ops/call.h"
@@ -39,6 +40,15 @@ View view_of(const Call& call);
 // The view's offset when its slice starts there. Error: the start is out of
 // range.
 Result<int64_t> offset_of(const View& view, int64_t start);
+
+// A shape without its dimensions of size 1, in which neighbouring dimensions
+// are one wherever each operand steps through both as through one.
+struct JoinedDimensions {
+  Shape sizes;
+  std::vector<Strides> strides;  // of each operand
+};
+JoinedDimensions join_dimensions(const Shape& shape,
+                                 const std::vector<Strides>& strides);
 
 // Steps over a shape in row-major order and keeps, for each of N operands, the
 // offset of its element in elements.

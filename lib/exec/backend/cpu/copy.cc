@@ -16,19 +16,9 @@ constexpr int64_t kTile = 16;
 
 StridedCopy::StridedCopy(const View& view, size_t size, int threads)
     : count_(view.shape.elements()), size_(size), threads_(threads) {
-  Shape sizes;
-  Strides steps{};
-  for (size_t d = 0; d < view.shape.size(); ++d) {
-    if (view.shape[d] == 1) continue;
-    const size_t last = sizes.size() - 1;
-    if (!sizes.empty() && steps[last] == view.strides[d] * view.shape[d]) {
-      sizes[last] *= view.shape[d];
-      steps[last] = view.strides[d];
-      continue;
-    }
-    steps[sizes.size()] = view.strides[d];
-    sizes.push_back(view.shape[d]);
-  }
+  const JoinedDimensions joined = join_dimensions(view.shape, {view.strides});
+  const Shape& sizes = joined.sizes;
+  const Strides& steps = joined.strides[0];
   if (sizes.empty()) return;
   size_t rank = sizes.size();
   inner_ = sizes[rank - 1];

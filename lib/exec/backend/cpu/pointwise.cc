@@ -4,6 +4,7 @@
 #include <array>
 #include <atomic>
 #include <string>
+#include <vector>
 
 #include "exec/backend/cpu/convert.h"
 #include "exec/backend/cpu/cpu.h"
@@ -55,34 +56,16 @@ struct Nest {
   std::array<bool, kMost> repeat{};      // along the inner one
 };
 
-Nest join_dimensions(const Shape& shape, std::array<Strides, kMost> strides,
-                     size_t count) {
-  // Dimensions to keep, innermost first.
-  Shape sizes;
-  std::array<Strides, kMost> steps{};
-  for (size_t d = shape.size(); d-- > 0;) {
-    if (shape[d] == 1) continue;
-    bool joins = !sizes.empty();
-    const size_t last = sizes.size() - 1;
-    for (size_t k = 0; k < count && joins; ++k) {
-      joins = strides[k][d] == steps[k][last] * sizes[last];
-    }
-    if (joins) {
-      sizes[last] *= shape[d];
-      continue;
-    }
-    for (size_t k = 0; k < count; ++k) steps[k][sizes.size()] = strides[k][d];
-    sizes.push_back(shape[d]);
-  }
+Nest nest_of(const Shape& shape, const std::vector<Strides>& strides) {
+  const JoinedDimensions joined = join_dimensions(shape, strides);
   Nest nest;
-  if (sizes.empty()) return nest;
-  nest.inner = sizes[0];
-  for (size_t k = 0; k < count; ++k) nest.repeat[k] = steps[k][0] == 0;
-  for (size_t d = sizes.size(); d-- > 1;) {
-    for (size_t k = 0; k < count; ++k) {
-      nest.strides[k][nest.outer.size()] = steps[k][d];
-    }
-    nest.outer.push_back(sizes[d]);
+  if (joined.sizes.empty()) return nest;
+  nest.outer = joined.sizes;
+  nest.outer.erase(nest.outer.size() - 1);
+  nest.inner = joined.sizes.back();
+  for (size_t k = 0; k < strides.size(); ++k) {
+    nest.strides[k] = joined.strides[k];
+    nest.repeat[k] = joined.strides[k][nest.outer.size()] == 0;
   }
   return nest;
 }
@@ -99,7 +82,7 @@ class Pointwise final : public Kernel {
     // f16 and bf16 results take numbers as f32 has them; a comparison takes
     // them as the operand's dtype has them.
     round_ = is_half(domain) && result_.dtype == domain ? Dtype::kF32 : domain;
-    std::array<Strides, kMost> strides{};
+    std::vector<Strides> strides;
     for (const Argument& a : call.arguments) {
       Side& side = sides_[count_];
       side.type = a.type;
@@ -110,9 +93,10 @@ class Pointwise final : public Kernel {
       side.rounds = a.type.dtype != domain && side.to != Dtype::kBool;
       converts_scalar_ |= side.scalar && side.convert != nullptr;
       converts_ |= !side.scalar && side.convert != nullptr;
-      strides[count_++] = broadcast_strides(a.type.shape, result_.shape);
+      strides.push_back(broadcast_strides(a.type.shape, result_.shape));
+      ++count_;
     }
-    nest_ = join_dimensions(result_.shape, strides, count_);
+    nest_ = nest_of(result_.shape, strides);
     rows_ = nest_.outer.elements();
     store_ = converter(choice.result, result_.dtype, *context.loops);
     converts_ |= store_ != nullptr;

@@ -54,7 +54,7 @@ bool FusedKernel::add_operands() {
   for (const Id id : operands_) {
     strides.push_back(broadcast_strides(value(id).type.shape, type_.shape));
   }
-  const Joined joined = join_dimensions(type_.shape, strides);
+  const JoinedDimensions joined = join_dimensions(type_.shape, strides);
   dimensions_ = joined.sizes.size();
   rank_ = kernel_rank(dimensions_);
   used_ = 1 + rank_ * (1 + operands_.size());

@@ -38,7 +38,8 @@ constexpr int64_t kThinMatrix = 8;
 std::optional<Launch> transpose(const Shape& shape, size_t i, const Side& from,
                                 const Side& into) {
   if (from.dtype != into.dtype) return std::nullopt;
-  Joined joined = join_dimensions(shape, {from.strides, into.strides});
+  JoinedDimensions joined =
+      join_dimensions(shape, {from.strides, into.strides});
   const size_t rank = joined.sizes.size();
   if (rank < 2 || joined.strides[1][rank - 1] != 1) return std::nullopt;
   size_t row = 0;

@@ -96,7 +96,7 @@ Plan by_library(const Call& call, const Matmul& p) {
   product.tb = p.tb;
   Strides own = strides_of(p.matrices);
   for (int64_t& s : own) s *= p.m * p.n;
-  const Joined joined =
+  const JoinedDimensions joined =
       join_dimensions(p.matrices, {p.a.matrices, p.b.matrices, own});
   Shape outer = joined.sizes;
   if (!outer.empty()) {

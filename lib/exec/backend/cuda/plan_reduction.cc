@@ -122,7 +122,7 @@ class Passes {
     const int64_t reduced = layout_.reduced.elements();
     const bool is_short = reduced <= kShortRow;
     const int64_t parts = is_short ? 1 : parts_of(reduced, kBlockPart);
-    const Joined along =
+    const JoinedDimensions along =
         join_dimensions(layout_.reduced, {layout_.reduced_strides});
     const bool is_beside = along.sizes.size() == 1 && along.strides[0][0] == 1;
     const int64_t pack = is_beside ? pack_size() : 1;
@@ -146,11 +146,12 @@ class Passes {
   bool add_columns(Body& body) {
     const int64_t results = layout_.kept.elements();
     const int64_t rows = layout_.reduced.elements();
-    Joined kept = join_dimensions(layout_.kept, {layout_.kept_strides});
+    JoinedDimensions kept =
+        join_dimensions(layout_.kept, {layout_.kept_strides});
     const int64_t width = kept.sizes.back();
     kept.sizes.erase(kept.sizes.size() - 1);
     const int64_t groups = kept.sizes.elements();
-    const Joined along =
+    const JoinedDimensions along =
         join_dimensions(layout_.reduced, {layout_.reduced_strides});
     const int64_t pack = pack_size();
     const auto tiles = [&](int64_t lanes) {

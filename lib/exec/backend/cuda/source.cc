@@ -98,40 +98,8 @@ Launch block_launch(Source source, int64_t n) {
   return launch;
 }
 
-Joined join_dimensions(const Shape& shape,
-                       const std::vector<Strides>& strides) {
-  Joined inward;  // innermost first
-  inward.strides.resize(strides.size());
-  Shape& sizes = inward.sizes;
-  for (size_t d = shape.size(); d-- > 0;) {
-    if (shape[d] == 1) continue;
-    bool joins = !sizes.empty();
-    const size_t last = sizes.size() - 1;
-    for (size_t k = 0; k < strides.size() && joins; ++k) {
-      joins = strides[k][d] == inward.strides[k][last] * sizes[last];
-    }
-    if (joins) {
-      sizes[last] *= shape[d];
-      continue;
-    }
-    for (size_t k = 0; k < strides.size(); ++k) {
-      inward.strides[k][sizes.size()] = strides[k][d];
-    }
-    sizes.push_back(shape[d]);
-  }
-  Joined joined;
-  joined.strides.resize(strides.size());
-  for (size_t d = sizes.size(); d-- > 0;) {
-    for (size_t k = 0; k < strides.size(); ++k) {
-      joined.strides[k][joined.sizes.size()] = inward.strides[k][d];
-    }
-    joined.sizes.push_back(sizes[d]);
-  }
-  return joined;
-}
-
 int64_t* write_place(int64_t* n, const Shape& shape, const Strides& strides) {
-  const Joined joined = join_dimensions(shape, {strides});
+  const JoinedDimensions joined = join_dimensions(shape, {strides});
   const size_t rank = joined.sizes.size();
   n[0] = static_cast<int64_t>(rank);
   for (size_t d = 0; d < rank; ++d) {

@@ -45,14 +45,6 @@ Slot scalar_slot(const Call& call, size_t i, int64_t fallback);
 Launch each_launch(Source source, int64_t n);
 Launch block_launch(Source source, int64_t n);
 
-// Dimensions that lie together in all operands are one; those of size 1 are
-// gone.
-struct Joined {
-  Shape sizes;
-  std::vector<Strides> strides;  // of each operand
-};
-Joined join_dimensions(const Shape& shape, const std::vector<Strides>& strides);
-
 // Writes a place as text/common.cuh reads it from n on; returns what is behind.
 int64_t* write_place(int64_t* n, const Shape& shape, const Strides& strides);
 
