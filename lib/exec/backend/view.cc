@@ -132,6 +132,17 @@ JoinedDimensions join_dimensions(const Shape& shape,
   return joined;
 }
 
+Lines lines_along(const Shape& shape, size_t axis) {
+  if (shape.empty()) return {};
+  const int64_t size = shape[axis];
+  if (shape.elements() == 0) return {0, size, 1};
+  return {shape.elements() / size, size, strides_of(shape)[axis]};
+}
+
+Lines rows_of(const Shape& shape) {
+  return lines_along(shape, shape.size() - 1);
+}
+
 std::array<bool, Shape::kMaxRank> axis_mask(const Call& call, size_t operand) {
   std::array<bool, Shape::kMaxRank> mask{};
   const std::vector<int64_t> axes = certain(axis_list(call, operand));

@@ -50,6 +50,22 @@ struct JoinedDimensions {
 JoinedDimensions join_dimensions(const Shape& shape,
                                  const std::vector<Strides>& strides);
 
+// A tensor as lines along one of its axes. Line l begins with element first(l),
+// and the next of its elements is `step` further.
+struct Lines {
+  int64_t count = 1;
+  int64_t size = 1;  // elements of each line
+  int64_t step = 1;
+
+  int64_t first(int64_t line) const {
+    return line / step * step * size + line % step;
+  }
+};
+// A scalar is one line of one element.
+Lines lines_along(const Shape& shape, size_t axis);
+// The lines along the last axis, whose elements lie side by side.
+Lines rows_of(const Shape& shape);
+
 // Steps over a shape in row-major order and keeps, for each of N operands, the
 // offset of its element in elements.
 template <size_t N>

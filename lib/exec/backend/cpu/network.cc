@@ -17,19 +17,12 @@ namespace {
 // About the cycles that an exponential costs, in bytes as parallel.h counts.
 constexpr int64_t kExpCost = 16;
 
-struct Rows {
-  explicit Rows(const Shape& shape)
-      : width(shape.empty() ? 1 : shape.back()),
-        count(width == 0 ? 0 : shape.elements() / width) {}
-  int64_t width, count;
-};
-
 // y = softmax x, y = log_softmax x; z = softmax_grad g y and its like.
 template <typename T>
 class Softmax final : public Kernel {
  public:
   Softmax(const Call& call, const Context& context)
-      : rows_(call.results[0].shape), threads_(context.threads) {
+      : rows_(rows_of(call.results[0].shape)), threads_(context.threads) {
     const FloatLoops<T>& loops = loops_for<T>(context);
     const std::string& op = call.op->name;
     if (op == "softmax") forward_ = loops.softmax;
@@ -42,7 +35,7 @@ class Softmax final : public Kernel {
              std::span<void* const> out) override {
     const auto* x = static_cast<const T*>(in[0]);
     auto* y = static_cast<T*>(out[0]);
-    const int64_t n = rows_.width;
+    const int64_t n = rows_.size;
     each_in_parallel(threads_, rows_.count, n * kExpCost, [&](int64_t r) {
       if (forward_ != nullptr) {
         forward_(x + r * n, y + r * n, n);
@@ -59,7 +52,7 @@ class Softmax final : public Kernel {
   }
 
  private:
-  Rows rows_;
+  Lines rows_;
   int threads_;
   void (*forward_)(const T*, T*, int64_t) = nullptr;
   void (*backward_)(const T*, const T*, T*, int64_t) = nullptr;
@@ -111,8 +104,8 @@ class CrossEntropy final : public Kernel {
  public:
   CrossEntropy(const Call& call, const Context& context)
       : loops_(loops_for<T>(context)),
-        rows_(call.type(0).shape),
-        targets_(call.type(1), rows_.width),
+        rows_(rows_of(call.type(0).shape)),
+        targets_(call.type(1), rows_.size),
         reduction_(call.key("reduction")),
         threads_(context.threads),
         losses_(static_cast<size_t>(rows_.count)) {}
@@ -122,7 +115,7 @@ class CrossEntropy final : public Kernel {
     if (Status s = targets_.read(in[1]); !s.ok()) return s;
     const auto* x = static_cast<const T*>(in[0]);
     auto* y = static_cast<T*>(out[0]);
-    const int64_t n = rows_.width;
+    const int64_t n = rows_.size;
     each_in_parallel(threads_, rows_.count, n * kExpCost, [&](int64_t r) {
       T largest = 0;
       double sum = 0;
@@ -147,7 +140,7 @@ class CrossEntropy final : public Kernel {
 
  private:
   const FloatLoops<T>& loops_;
-  Rows rows_;
+  Lines rows_;
   Targets targets_;
   std::string reduction_;
   int threads_;
@@ -160,8 +153,8 @@ class CrossEntropyGrad final : public Kernel {
  public:
   CrossEntropyGrad(const Call& call, const Context& context)
       : loops_(loops_for<T>(context)),
-        rows_(call.type(1).shape),
-        targets_(call.type(2), rows_.width),
+        rows_(rows_of(call.type(1).shape)),
+        targets_(call.type(2), rows_.size),
         each_(call.key("reduction") == "none"),
         count_(call.key("reduction") == "mean" ? rows_.count : 1),
         g_(call.type(0).dtype),
@@ -172,7 +165,7 @@ class CrossEntropyGrad final : public Kernel {
     if (Status s = targets_.read(in[2]); !s.ok()) return s;
     const auto* x = static_cast<const T*>(in[1]);
     auto* z = static_cast<T*>(out[0]);
-    const int64_t n = rows_.width;
+    const int64_t n = rows_.size;
     each_in_parallel(threads_, rows_.count, n * 2 * kExpCost, [&](int64_t r) {
       const double g = load_real(g_, in[0], each_ ? r : 0);
       const T scale = static_cast<T>(g / static_cast<double>(count_));
@@ -191,7 +184,7 @@ class CrossEntropyGrad final : public Kernel {
 
  private:
   const FloatLoops<T>& loops_;
-  Rows rows_;
+  Lines rows_;
   Targets targets_;
   bool each_;
   int64_t count_;

@@ -6,15 +6,10 @@
 #include "exec/backend/cpu/convert.h"
 #include "exec/backend/cpu/cpu.h"
 #include "exec/backend/cpu/parallel.h"
+#include "exec/backend/view.h"
 
 namespace gt::exec::cpu {
 namespace {
-
-struct Rows {
-  explicit Rows(const Shape& shape)
-      : width(shape.back()), count(width == 0 ? 0 : shape.elements() / width) {}
-  int64_t width, count;
-};
 
 bool is_centered(const Call& call) {
   return call.op->name.starts_with("layer_norm");
@@ -27,7 +22,7 @@ class Norm final : public Kernel {
   Norm(const Call& call, const Context& context)
       : loop_(is_centered(call) ? loops_for<T>(context).layer_norm
                                 : loops_for<T>(context).rms_norm),
-        rows_(call.results[0].shape),
+        rows_(rows_of(call.results[0].shape)),
         eps_(call.number("eps")),
         threads_(context.threads),
         y_(call.results[0], dtype_of<T>(), *context.loops) {
@@ -44,7 +39,7 @@ class Norm final : public Kernel {
         x[i] = static_cast<const T*>(operands_[i].get(in[i]));
     }
     T* y = static_cast<T*>(y_.place(out[0]));
-    const int64_t n = rows_.width;
+    const int64_t n = rows_.size;
     in_parallel(threads_, rows_.count, kWorthAThread / (n * kCost + 1),
                 [&](int64_t begin, int64_t end) {
                   for (int64_t r = begin; r < end; ++r) {
@@ -63,7 +58,7 @@ class Norm final : public Kernel {
   static constexpr int64_t kCost = 2 * static_cast<int64_t>(sizeof(T));
 
   decltype(FloatLoops<T>::layer_norm) loop_;
-  Rows rows_;
+  Lines rows_;
   double eps_;
   int threads_;
   std::vector<Converted> operands_;
@@ -79,7 +74,7 @@ class NormGrad final : public Kernel {
   NormGrad(const Call& call, const Context& context)
       : loop_(is_centered(call) ? loops_for<T>(context).layer_norm_grad
                                 : loops_for<T>(context).rms_norm_grad),
-        rows_(call.type(1).shape),
+        rows_(rows_of(call.type(1).shape)),
         eps_(call.number("eps")),
         threads_(context.threads),
         parts_((rows_.count + kPart - 1) / kPart) {
@@ -90,7 +85,7 @@ class NormGrad final : public Kernel {
       results_.emplace_back(type, dtype_of<T>(), *context.loops);
     }
     for (size_t r = 1; r < results_.size(); ++r) {
-      sums_[r - 1].resize(static_cast<size_t>(parts_ * rows_.width));
+      sums_[r - 1].resize(static_cast<size_t>(parts_ * rows_.size));
     }
   }
 
@@ -102,7 +97,7 @@ class NormGrad final : public Kernel {
         x[i] = static_cast<const T*>(operands_[i].get(in[i]));
     }
     T* gx = static_cast<T*>(results_[0].place(out[0]));
-    each_in_parallel(threads_, parts_, kPart * rows_.width * kCost,
+    each_in_parallel(threads_, parts_, kPart * rows_.size * kCost,
                      [&](int64_t p) { part(p, x, gx); });
     results_[0].store(out[0]);
     for (size_t r = 1; r < results_.size(); ++r) {
@@ -122,7 +117,7 @@ class NormGrad final : public Kernel {
   static constexpr int64_t kCost = 4 * static_cast<int64_t>(sizeof(T));
 
   void part(int64_t p, const std::array<const T*, 3>& x, T* gx) {
-    const int64_t n = rows_.width;
+    const int64_t n = rows_.size;
     std::array<T*, 2> sum{};
     for (size_t s = 0; s < 2; ++s) {
       if (sums_[s].empty()) continue;
@@ -137,15 +132,15 @@ class NormGrad final : public Kernel {
   }
 
   void join(const T* sums, T* y) const {
-    for (int64_t i = 0; i < rows_.width; ++i) {
+    for (int64_t i = 0; i < rows_.size; ++i) {
       double total = 0;
-      for (int64_t p = 0; p < parts_; ++p) total += sums[p * rows_.width + i];
+      for (int64_t p = 0; p < parts_; ++p) total += sums[p * rows_.size + i];
       y[i] = static_cast<T>(total);
     }
   }
 
   decltype(FloatLoops<T>::layer_norm_grad) loop_;
-  Rows rows_;
+  Lines rows_;
   double eps_;
   int threads_;
   int64_t parts_;

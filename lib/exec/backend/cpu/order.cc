@@ -12,30 +12,13 @@
 namespace gt::exec::cpu {
 namespace {
 
-// An axis as lines: line l begins at first(l), its elements are `step` apart.
-struct Lines {
-  explicit Lines(const Call& call) {
-    const Shape& shape = call.type(0).shape;
-    if (!shape.empty()) {
-      const size_t axis = single_axis(call, 0);
-      size = shape[axis];
-      step = strides_of(shape)[axis];
-    }
-    count = size == 0 ? 0 : shape.elements() / size;
-  }
-  int64_t first(int64_t line) const {
-    return line / step * step * size + line % step;
-  }
-
-  int64_t size = 1, step = 1, count = 0;
-};
-
 // T: of x; S: what is added up in; Y: of the result.
 template <typename T, typename S, typename Y>
 class Cumsum final : public Kernel {
  public:
   Cumsum(const Call& call, const Context& context)
-      : lines_(call), threads_(context.threads) {}
+      : lines_(lines_along(call.type(0).shape, single_axis(call, 0))),
+        threads_(context.threads) {}
 
   Status run(std::span<const void* const> in,
              std::span<void* const> out) override {
@@ -87,7 +70,7 @@ class Argsort final : public Kernel {
  public:
   Argsort(const Call& call, const Context& context)
       : dtype_(call.type(0).dtype),
-        lines_(call),
+        lines_(lines_along(call.type(0).shape, single_axis(call, 0))),
         descending_(call.flag("descending")),
         workers_(
             workers_for(context.threads, lines_.count, lines_.size * kCost)),

@@ -260,25 +260,19 @@ template <typename T>
 class Argmax final : public Kernel {
  public:
   Argmax(const Call& call, const Context& context)
-      : largest_(call.op->name == "argmax"), threads_(context.threads) {
-    const Shape& shape = call.type(0).shape;
-    reduced_ = shape.elements();
-    if (!call.has_key("axis") || shape.empty()) return;
-    const size_t axis = single_axis(call, 0);
-    reduced_ = shape[axis];
-    outer_ = 0;
-    if (shape.elements() == 0) return;
-    inner_ = strides_of(shape)[axis];
-    outer_ = shape.elements() / reduced_ / inner_;
-  }
+      : lines_(call.has_key("axis")
+                   ? lines_along(call.type(0).shape, single_axis(call, 0))
+                   : rows_of({call.type(0).elements()})),
+        largest_(call.op->name == "argmax"),
+        threads_(context.threads) {}
 
   Status run(std::span<const void* const> in,
              std::span<void* const> out) override {
     const auto* x = static_cast<const T*>(in[0]);
     auto* y = static_cast<int64_t*>(out[0]);
-    each_in_parallel(threads_, outer_ * inner_, reduced_ * 4, [&](int64_t r) {
-      const T* row = x + r / inner_ * reduced_ * inner_ + r % inner_;
-      y[r] = largest_ ? best<true>(row) : best<false>(row);
+    each_in_parallel(threads_, lines_.count, lines_.size * 4, [&](int64_t l) {
+      const T* line = x + lines_.first(l);
+      y[l] = largest_ ? best<true>(line) : best<false>(line);
     });
     return ok_status();
   }
@@ -288,9 +282,9 @@ class Argmax final : public Kernel {
   int64_t best(const T* x) const {
     int64_t at = 0;
     T most = x[0];
-    for (int64_t i = 1; i < reduced_; ++i) {
+    for (int64_t i = 1; i < lines_.size; ++i) {
       if (most != most) break;  // nan
-      const T next = x[i * inner_];
+      const T next = x[i * lines_.step];
       if ((kLargest ? next > most : next < most) || next != next) {
         most = next;
         at = i;
@@ -299,9 +293,9 @@ class Argmax final : public Kernel {
     return at;
   }
 
+  Lines lines_;
   bool largest_;
   int threads_;
-  int64_t outer_ = 1, reduced_ = 1, inner_ = 1;
 };
 
 std::unique_ptr<Kernel> cpu_argmax(const Call& call, const Context& context) {

@@ -104,10 +104,7 @@ Targets add_targets(Plan& plan, const Call& call, const Window& rows,
   launch.in = {Slot{}, operand(1)};
   launch.out = {targets.keys};
   plan.steps.emplace_back(std::move(launch));
-  SortedLines lines;
-  lines.key = "uint64_t";
-  lines.rows = n;
-  add_sort(plan, lines, targets.keys, targets.order);
+  add_sort(plan, {"uint64_t", rows_of({n})}, targets.keys, targets.order);
   explain_rows(plan, rows, index.dtype);
   return targets;
 }

@@ -10,11 +10,12 @@
 
 namespace gt::exec::cuda {
 
-void add_sort(Plan& plan, const SortedLines& lines, Slot keys, Slot into) {
-  const int64_t n = lines.lines * lines.rows;
+void add_sort(Plan& plan, const SortedLines& sorted, Slot keys, Slot into) {
+  const Lines& lines = sorted.lines;
+  const int64_t n = lines.count * lines.size;
   if (n == 0) return;
   int passes = 1;
-  while (int64_t{1} << passes < lines.rows) ++passes;
+  while (int64_t{1} << passes < lines.size) ++passes;
   const size_t bytes = static_cast<size_t>(n) * sizeof(int64_t);
   Slot spare[2];
   for (int i = 0; i < std::min(passes - 1, 2); ++i) {
@@ -26,13 +27,11 @@ void add_sort(Plan& plan, const SortedLines& lines, Slot keys, Slot into) {
     const bool last = pass == passes - 1;
     Launch launch = each_launch(
         make_source("order.cuh",
-                    instance("merge", {lines.key, flag(lines.descending),
+                    instance("merge", {sorted.key, flag(sorted.descending),
                                        flag(first), flag(last)}) +
                         "(a);"),
         n);
-    launch.n[0] = lines.lines;
-    launch.n[1] = lines.rows;
-    launch.n[2] = lines.step;
+    write_lines(launch, lines);
     launch.n[3] = int64_t{1} << pass;
     launch.in = {keys, first ? Slot{} : spare[(pass - 1) % 2]};
     launch.out = {last ? into : spare[pass % 2]};
@@ -44,17 +43,11 @@ namespace {
 
 std::optional<Plan> plan_argsort(const Call& call) {
   const Type& from = call.type(0);
-  SortedLines lines;
-  lines.key = word_of(from.dtype);
-  lines.descending = call.flag("descending");
-  if (!from.shape.empty()) {
-    const size_t axis = single_axis(call, 0);
-    lines.rows = from.shape[axis];
-    lines.step = strides_of(from.shape)[axis];
-  }
-  lines.lines = lines.rows == 0 ? 0 : from.elements() / lines.rows;
   Plan plan;
-  add_sort(plan, lines, operand(0), result(0));
+  add_sort(plan,
+           {word_of(from.dtype), lines_along(from.shape, single_axis(call, 0)),
+            call.flag("descending")},
+           operand(0), result(0));
   return plan;
 }
 
@@ -74,10 +67,7 @@ std::optional<Plan> plan_randperm(const Call& call) {
   words.in = {scalar_slot(call, 1, 0)};
   words.out = {keys};
   plan.steps.emplace_back(std::move(words));
-  SortedLines lines;
-  lines.key = "uint64_t";
-  lines.rows = whole;
-  add_sort(plan, lines, keys, order);
+  add_sort(plan, {"uint64_t", rows_of({whole})}, keys, order);
 
   Launch cut = each_launch(
       make_source("layout.cuh",

@@ -273,22 +273,14 @@ std::optional<Plan> plan_mean(const Call& call) {
 
 std::optional<Plan> plan_cumsum(const Call& call) {
   const Type& from = call.type(0);
-  int64_t rows = 1;
-  int64_t step = 1;
-  if (!from.shape.empty()) {
-    const size_t axis = single_axis(call, 0);
-    rows = from.shape[axis];
-    step = strides_of(from.shape)[axis];
-  }
-  const int64_t lines = rows == 0 ? 0 : from.elements() / rows;
+  const Lines lines = lines_along(from.shape, single_axis(call, 0));
   Launch launch = each_launch(
       make_source("reduce.cuh",
                   instance("cumsum", {word_of(from.dtype),
                                       word_of(call.results[0].dtype)}) +
                       "(a);"),
-      lines);
-  launch.n[1] = rows;
-  launch.n[2] = step == 0 ? 1 : step;
+      lines.count);
+  write_lines(launch, lines);
   launch.in = {operand(0)};
   launch.out = {result(0)};
   Plan plan;

@@ -16,38 +16,26 @@
 namespace gt::exec::cuda {
 namespace {
 
-// The tensor as rows along an axis; those of the last one lie in one piece.
-struct Rows {
-  int64_t count = 1, width = 1, step = 1;
-};
-Rows rows_along(const Shape& shape, size_t axis) {
-  if (shape.empty()) return {};
-  return {shape.elements() / shape[axis], shape[axis], strides_of(shape)[axis]};
-}
-Rows rows_of(const Shape& shape) { return rows_along(shape, shape.size() - 1); }
-
 // What kernels over rows are launched with; so many blocks at a time.
-Launch rows_launch(Source source, const Rows& rows, int64_t blocks) {
+Launch rows_launch(Source source, const Lines& rows, int64_t blocks) {
   Launch launch = block_launch(std::move(source), blocks);
-  launch.n[0] = rows.count;
-  launch.n[1] = rows.width;
-  launch.n[2] = rows.step;
+  write_lines(launch, rows);
   launch.n[4] = 1;
   return launch;
 }
 
 // A block for each row.
-Launch row_launch(const std::string& body, const Rows& rows) {
+Launch row_launch(const std::string& body, const Lines& rows) {
   return rows_launch(make_source("softmax.cuh", body + "(a);"), rows,
                      rows.count);
 }
 
 // Of a kernel that reads a row twice: as many blocks at a time as leave their
 // rows in the cache of a GPU, if that are enough to keep it busy.
-void keep_near(Launch& launch, const Rows& rows, Dtype dtype) {
+void keep_near(Launch& launch, const Lines& rows, Dtype dtype) {
   constexpr int64_t kCache = int64_t{48} << 20;
   constexpr int64_t kBusy = 264;  // two for each multiprocessor
-  const int64_t bytes = rows.width * static_cast<int64_t>(size_of(dtype));
+  const int64_t bytes = rows.size * static_cast<int64_t>(size_of(dtype));
   launch.blocks =
       std::min(launch.blocks, std::max<int64_t>(kBusy, kCache / bytes));
 }
@@ -75,10 +63,10 @@ struct Teams {
 // None for rows that do not lie in one piece, or are too long to be held: by
 // `most` elements of four bytes for each thread, or by `longest` in a team of
 // all.
-std::optional<Teams> teams_for(const Rows& rows, Dtype dtype, int64_t most = 24,
-                               int64_t longest = 64) {
+std::optional<Teams> teams_for(const Lines& rows, Dtype dtype,
+                               int64_t most = 24, int64_t longest = 64) {
   if (rows.step != 1) return std::nullopt;
-  const int64_t width = rows.width;
+  const int64_t width = rows.size;
   const auto size = static_cast<int64_t>(size_of(dtype));
   const int64_t pack = 16 / size;
   const int64_t packs = (width + pack - 1) / pack;
@@ -99,7 +87,7 @@ std::string team_instance(const char* name,
                      teams.team, teams.held, more);
 }
 // A team for each row.
-Launch team_launch(Source source, const Rows& rows, const Teams& teams) {
+Launch team_launch(Source source, const Lines& rows, const Teams& teams) {
   return rows_launch(std::move(source), rows,
                      (rows.count + teams.count() - 1) / teams.count());
 }
@@ -109,7 +97,7 @@ Launch team_launch(Source source, const Rows& rows, const Teams& teams) {
 // behind those that they may be computed of, where text/norms.cuh reads them.
 constexpr size_t kComputedOf = 6;
 Plan taking_plan(const char* header, const char* name, const Call& call,
-                 const Rows& rows, const Teams& teams, std::string_view flag,
+                 const Lines& rows, const Teams& teams, std::string_view flag,
                  const std::vector<Slot>& own) {
   const std::string_view word = word_of(call.results[0].dtype);
   const auto body = [=](const std::string& from) {
@@ -140,7 +128,7 @@ template <bool kLog>
 std::optional<Plan> plan_softmax(const Call& call) {
   const Type& type = call.results[0];
   if (type.elements() == 0) return std::nullopt;
-  const Rows rows = rows_along(type.shape, single_axis(call, 0));
+  const Lines rows = lines_along(type.shape, single_axis(call, 0));
   if (const auto teams = teams_for(rows, type.dtype)) {
     return taking_plan("softmax.cuh", "softmax_held", call, rows, *teams,
                        flag(kLog), {});
@@ -160,7 +148,7 @@ template <bool kLog>
 std::optional<Plan> plan_softmax_grad(const Call& call) {
   const Type& type = call.results[0];
   if (type.elements() == 0) return std::nullopt;
-  const Rows rows = rows_along(type.shape, single_axis(call, 0));
+  const Lines rows = lines_along(type.shape, single_axis(call, 0));
   // It holds two rows.
   const auto teams =
       has_one_dtype(call) ? teams_for(rows, type.dtype, 24, 32) : std::nullopt;
@@ -201,7 +189,7 @@ template <bool kCenter>
 std::optional<Plan> plan_norm(const Call& call) {
   const Type& type = call.results[0];
   if (!has_one_dtype(call) || type.elements() == 0) return std::nullopt;
-  const Rows rows = rows_of(type.shape);
+  const Lines rows = rows_of(type.shape);
   const auto teams = teams_for(rows, type.dtype);
   if (!teams) return std::nullopt;
   Plan plan = taking_plan("norms.cuh", "norm", call, rows, *teams,
@@ -216,7 +204,7 @@ template <bool kCenter>
 std::optional<Plan> plan_norm_grad(const Call& call) {
   const Type& type = call.results[0];
   if (!has_one_dtype(call) || type.elements() == 0) return std::nullopt;
-  const Rows rows = rows_of(type.shape);
+  const Lines rows = rows_of(type.shape);
   // Beside each element of a row, there are two sums. A row that a warp holds
   // is waited for by nobody else.
   const auto teams = teams_for(rows, type.dtype, 24, 32);
@@ -251,7 +239,7 @@ std::optional<Plan> plan_norm_grad(const Call& call) {
   const size_t bytes = total_bytes(type.dtype);
   for (size_t i = 0; i < sums; ++i) {
     launch.out.push_back(scratch(
-        plan.add_scratch(static_cast<size_t>(blocks * rows.width) * bytes)));
+        plan.add_scratch(static_cast<size_t>(blocks * rows.size) * bytes)));
   }
   const std::vector<Slot> parts(launch.out.begin() + 1, launch.out.end());
   plan.steps.emplace_back(std::move(launch));
@@ -260,7 +248,7 @@ std::optional<Plan> plan_norm_grad(const Call& call) {
     r.function = instance("Sum", {word_of(type.dtype)});
     r.from = instance("Partial", {r.function});
     r.in = {parts[i]};
-    r.layout = {{rows.width}, {blocks}, {1}, {rows.width}};
+    r.layout = {{rows.size}, {blocks}, {1}, {rows.size}};
     r.out = result(i + 1);
     r.to = type.dtype;
     r.element_bytes = r.total_bytes = bytes;
@@ -283,7 +271,7 @@ void explain_class(Plan& plan, int64_t classes, size_t i, Dtype dtype) {
 
 Launch cross_entropy_launch(const std::string& name,
                             const std::vector<std::string_view>& words,
-                            const Rows& rows, Dtype dtype) {
+                            const Lines& rows, Dtype dtype) {
   const auto teams = teams_for(rows, dtype);
   if (!teams) return row_launch(instance(name, words), rows);
   const std::string body =
@@ -300,7 +288,7 @@ std::optional<Plan> plan_cross_entropy(const Call& call) {
   if (!is_plain || x.elements() == 0) return std::nullopt;
   const std::string_view reduction = call.key("reduction");
   const bool is_each = reduction == "none";
-  const Rows rows = rows_of(x.shape);
+  const Lines rows = rows_of(x.shape);
   const Dtype index = call.type(1).dtype;
   const Dtype to = call.results[0].dtype;
   const Dtype wide = wide_dtype(x.dtype);
@@ -315,7 +303,7 @@ std::optional<Plan> plan_cross_entropy(const Call& call) {
   launch.in = {operand(0), operand(1)};
   launch.out = {losses};
   plan.steps.emplace_back(std::move(launch));
-  explain_class(plan, rows.width, 1, index);
+  explain_class(plan, rows.size, 1, index);
   if (is_each) return plan;
 
   Reduction r;
@@ -335,7 +323,7 @@ std::optional<Plan> plan_cross_entropy_grad(const Call& call) {
   const Type& x = call.type(1);
   if (x.elements() == 0) return std::nullopt;
   const std::string_view reduction = call.key("reduction");
-  const Rows rows = rows_of(x.shape);
+  const Lines rows = rows_of(x.shape);
   const Dtype index = call.type(2).dtype;
   Launch launch =
       cross_entropy_launch("cross_entropy_grad",
@@ -349,7 +337,7 @@ std::optional<Plan> plan_cross_entropy_grad(const Call& call) {
   Plan plan;
   plan.steps.emplace_back(std::move(launch));
   plan.in_place = {{1, 0}};
-  explain_class(plan, rows.width, 2, index);
+  explain_class(plan, rows.size, 2, index);
   return plan;
 }
 

@@ -4,21 +4,19 @@
 #include <string_view>
 
 #include "exec/backend/cuda/plan.h"
+#include "exec/backend/view.h"
 
 namespace gt::exec::cuda {
 
-// Key i of line l is at l / step * step * rows + l % step + i * step.
 struct SortedLines {
   std::string_view key;  // as texts name its type
-  int64_t lines = 1;
-  int64_t rows = 1;
-  int64_t step = 1;
+  Lines lines;
   bool descending = false;
 };
 
 // Appends to the plan what writes, for each line, the indices of its keys in
 // order to `into`, as i64, each where a key lies. Equal keys keep their order;
 // nan is the largest.
-void add_sort(Plan& plan, const SortedLines& lines, Slot keys, Slot into);
+void add_sort(Plan& plan, const SortedLines& sorted, Slot keys, Slot into);
 
 }  // namespace gt::exec::cuda

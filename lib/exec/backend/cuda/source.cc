@@ -98,6 +98,12 @@ Launch block_launch(Source source, int64_t n) {
   return launch;
 }
 
+void write_lines(Launch& launch, const Lines& lines) {
+  launch.n[0] = lines.count;
+  launch.n[1] = lines.size;
+  launch.n[2] = lines.step;
+}
+
 int64_t* write_place(int64_t* n, const Shape& shape, const Strides& strides) {
   const JoinedDimensions joined = join_dimensions(shape, {strides});
   const size_t rank = joined.sizes.size();

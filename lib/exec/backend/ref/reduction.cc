@@ -106,21 +106,16 @@ std::unique_ptr<Kernel> ref_reduction(const Call& call) {
 class Argmax final : public Kernel {
  public:
   explicit Argmax(const Call& call)
-      : from_(call.type(0)), largest_(call.op->name == "argmax") {
-    rows_ = from_.elements();
-    if (!call.has_key("axis")) return;
-    const size_t axis = single_axis(call, 0);
-    if (axis >= from_.shape.size()) return;
-    rows_ = from_.shape[axis];
-    step_ = strides_of(from_.shape)[axis];
-  }
+      : from_(call.type(0)),
+        lines_(call.has_key("axis")
+                   ? lines_along(from_.shape, single_axis(call, 0))
+                   : rows_of({from_.elements()})),
+        largest_(call.op->name == "argmax") {}
 
   Status run(std::span<const void* const> in,
              std::span<void* const> out) override {
-    const int64_t results = rows_ == 0 ? 0 : from_.elements() / rows_;
-    for (int64_t r = 0; r < results; ++r) {
-      const int64_t first = r / step_ * step_ * rows_ + r % step_;
-      store_int(Dtype::kI64, out[0], r, best(in[0], first));
+    for (int64_t l = 0; l < lines_.count; ++l) {
+      store_int(Dtype::kI64, out[0], l, best(in[0], lines_.first(l)));
     }
     return ok_status();
   }
@@ -128,8 +123,9 @@ class Argmax final : public Kernel {
  private:
   int64_t best(const void* data, int64_t first) const {
     int64_t at = 0;
-    for (int64_t i = 1; i < rows_; ++i) {
-      if (beats(data, first + i * step_, first + at * step_)) at = i;
+    const int64_t step = lines_.step;
+    for (int64_t i = 1; i < lines_.size; ++i) {
+      if (beats(data, first + i * step, first + at * step)) at = i;
     }
     return at;
   }
@@ -147,29 +143,24 @@ class Argmax final : public Kernel {
   }
 
   Type from_;
+  Lines lines_;
   bool largest_;
-  int64_t rows_;
-  int64_t step_ = 1;
 };
 
 class Cumsum final : public Kernel {
  public:
   explicit Cumsum(const Call& call)
-      : from_(call.type(0)), to_(call.results[0].dtype) {
-    const size_t axis = single_axis(call, 0);
-    if (from_.shape.empty()) return;
-    rows_ = from_.shape[axis];
-    step_ = strides_of(from_.shape)[axis];
-  }
+      : from_(call.type(0)),
+        to_(call.results[0].dtype),
+        lines_(lines_along(from_.shape, single_axis(call, 0))) {}
 
   Status run(std::span<const void* const> in,
              std::span<void* const> out) override {
-    const int64_t lines = rows_ == 0 ? 0 : from_.elements() / rows_;
-    for (int64_t l = 0; l < lines; ++l) {
-      const int64_t first = l / step_ * step_ * rows_ + l % step_;
+    for (int64_t l = 0; l < lines_.count; ++l) {
       Real real = 0;
       int64_t integer = 0;
-      for (int64_t i = first; i < first + rows_ * step_; i += step_) {
+      for (int64_t k = 0; k < lines_.size; ++k) {
+        const int64_t i = lines_.first(l) + k * lines_.step;
         if (is_float(from_.dtype)) {
           real += load_real(from_.dtype, in[0], i);
           store_real(to_, out[0], i, static_cast<double>(real));
@@ -185,8 +176,7 @@ class Cumsum final : public Kernel {
  private:
   Type from_;
   Dtype to_;
-  int64_t rows_ = 1;
-  int64_t step_ = 1;
+  Lines lines_;
 };
 
 template <typename K>

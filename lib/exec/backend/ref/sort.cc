@@ -14,26 +14,23 @@ namespace {
 class Argsort final : public Kernel {
  public:
   explicit Argsort(const Call& call)
-      : from_(call.type(0)), descending_(call.flag("descending")) {
-    const size_t axis = single_axis(call, 0);
-    if (from_.shape.empty()) return;
-    rows_ = from_.shape[axis];
-    step_ = strides_of(from_.shape)[axis];
-  }
+      : from_(call.type(0)),
+        lines_(lines_along(from_.shape, single_axis(call, 0))),
+        descending_(call.flag("descending")) {}
 
   Status run(std::span<const void* const> in,
              std::span<void* const> out) override {
-    const int64_t lines = rows_ == 0 ? 0 : from_.elements() / rows_;
-    order_.resize(static_cast<size_t>(rows_));
-    for (int64_t l = 0; l < lines; ++l) {
-      const int64_t first = l / step_ * step_ * rows_ + l % step_;
+    const int64_t step = lines_.step;
+    order_.resize(static_cast<size_t>(lines_.size));
+    for (int64_t l = 0; l < lines_.count; ++l) {
+      const int64_t first = lines_.first(l);
       std::iota(order_.begin(), order_.end(), 0);
       std::stable_sort(order_.begin(), order_.end(), [&](int64_t a, int64_t b) {
         if (descending_) std::swap(a, b);
-        return less(in[0], first + a * step_, first + b * step_);
+        return less(in[0], first + a * step, first + b * step);
       });
-      for (int64_t i = 0; i < rows_; ++i) {
-        store_int(Dtype::kI64, out[0], first + i * step_,
+      for (int64_t i = 0; i < lines_.size; ++i) {
+        store_int(Dtype::kI64, out[0], first + i * step,
                   order_[static_cast<size_t>(i)]);
       }
     }
@@ -51,9 +48,8 @@ class Argsort final : public Kernel {
   }
 
   Type from_;
+  Lines lines_;
   bool descending_;
-  int64_t rows_ = 1;
-  int64_t step_ = 1;
   std::vector<int64_t> order_;
 };
 

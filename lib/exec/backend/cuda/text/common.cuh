@@ -369,6 +369,13 @@ inline int64_t place(const int64_t* n, int64_t i) {
 // How many entries of Args::n such a place takes.
 inline int64_t place_size(const int64_t* n) { return 1 + 2 * n[0]; }
 
+// Where line l begins in a tensor that is taken as lines along an axis. The
+// first of Args::n are the count of lines, their size, and the step from one
+// element of a line to the next, as those of Lines (view.h).
+inline int64_t line_begin(const Args& a, int64_t l) {
+  return l / a.n[2] * a.n[2] * a.n[1] + l % a.n[2];
+}
+
 // ---- functions of formulas --------------------------------------------------
 
 // A nan on the left, else on the right, is the result.

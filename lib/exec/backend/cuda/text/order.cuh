@@ -16,22 +16,18 @@ inline bool less(K a, K b) {
 }
 inline bool less(uint64_t a, uint64_t b) { return a < b; }
 
-// Key i of line l is at l / step * step * rows + l % step + i * step. The order
-// so far lies line by line in in[1], and is 0, 1, 2 ... if kFirst; the new one
-// goes to out[0], where the keys lie if kLast. Args::n: lines, rows, step, the
-// length of the runs that are merged.
+// Args::n: the lines, the length of the runs that are merged. The order so far
+// lies line by line in in[1], and is 0, 1, 2 ... if kFirst; the new one goes to
+// out[0], where the keys lie if kLast.
 template <typename K, bool kDescending, bool kFirst, bool kLast>
 struct Merge {
   const Args& a;
   int64_t line;
 
-  int64_t base() const {
-    return line / a.n[2] * a.n[2] * a.n[1] + line % a.n[2];
-  }
   int64_t order(int64_t i) const {
     return kFirst ? i : in<int64_t>(a, 1)[line * a.n[1] + i];
   }
-  K key(int64_t i) const { return in<K>(a, 0)[base() + order(i) * a.n[2]]; }
+  K key(int64_t i) const { return in<K>(a, 0)[line_begin(a, line) + order(i) * a.n[2]]; }
   static bool before(K x, K y) { return kDescending ? less(y, x) : less(x, y); }
 
   // How many of the run [begin, end) come before x; those that equal it count
@@ -60,7 +56,7 @@ struct Merge {
     const int64_t to =
         i < middle ? i + count(middle, end, key(i), false)
                    : begin + (i - middle) + count(begin, middle, key(i), true);
-    const int64_t at = kLast ? base() + to * a.n[2] : line * rows + to;
+    const int64_t at = kLast ? line_begin(a, line) + to * a.n[2] : line * rows + to;
     out<int64_t>(a, 0)[at] = order(i);
   }
 };

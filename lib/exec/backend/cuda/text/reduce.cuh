@@ -321,14 +321,14 @@ inline void reduce_columns(const Args& a) {
   }
 }
 
-// A running sum along each line: n lines of rows, `step` apart. The sum has
-// twice the digits of f64, so that every element is rounded once.
+// A running sum along each line. It has twice the digits of f64, so that every
+// element is rounded once. Args::n: the lines.
 template <typename T, typename R>
 inline void cumsum(const Args& a) {
   const int64_t rows = a.n[1];
   const int64_t step = a.n[2];
   GT_EACH(line, a.n[0]) {
-    const int64_t first = line / step * step * rows + line % step;
+    const int64_t first = line_begin(a, line);
     if constexpr (kIsFloat<T>) {
       f64 high = 0;
       f64 low = 0;

@@ -12,7 +12,7 @@ struct Row {
   int64_t at(int64_t i) const { return begin + i * step; }
 };
 inline Row row_at(const Args& a, int64_t r) {
-  return {r / a.n[2] * a.n[2] * a.n[1] + r % a.n[2], a.n[2]};
+  return {line_begin(a, r), a.n[2]};
 }
 
 // The total of of(i) over a row's elements, known to all threads.
