@@ -3,34 +3,23 @@
 #include <oneapi/dnnl/dnnl.h>
 
 #include <string>
-#include <unordered_map>
 
 #include "exec/backend/ref/ref.h"
+#include "exec/backend/row_table.h"
 #include "exec/memory/host_device.h"
 
 namespace gt::exec {
 namespace cpu {
 namespace {
 
-using Table = std::unordered_map<std::string_view, KernelRow>;
-
-const Table& table() {
-  static const Table instance = [] {
-    Table t;
-    for (const auto& rows :
-         {pointwise_kernels(), reduction_kernels(), network_kernels(),
-          attention_kernels(), norm_kernels(), position_kernels(),
-          clip_kernels(), index_kernels(), order_kernels(), optimizer_kernels(),
-          product_kernels(), convolution_kernels(), pool_kernels(),
-          layout_kernels(), creation_kernels()}) {
-      for (const KernelRow& row : rows) {
-        const bool fresh = t.emplace(row.op, row).second;
-        GT_CHECK(fresh);
-      }
-    }
-    return t;
-  }();
-  return instance;
+const KernelRow* row_of(const Call& call) {
+  static const RowTable<KernelRow> table{
+      pointwise_kernels(), reduction_kernels(), network_kernels(),
+      attention_kernels(), norm_kernels(),      position_kernels(),
+      clip_kernels(),      index_kernels(),     order_kernels(),
+      optimizer_kernels(), product_kernels(),   convolution_kernels(),
+      pool_kernels(),      layout_kernels(),    creation_kernels()};
+  return table.find(call.op->name);
 }
 
 // Clang 14 cannot ask for f16c, which is older than avx2 and comes with it.
@@ -77,8 +66,8 @@ class CpuBackend final : public Backend {
       : context_(context), device_(arena) {}
   std::string_view name() const override { return "cpu"; }
   std::unique_ptr<Kernel> prepare(const Call& call) override {
-    if (const auto it = table().find(call.op->name); it != table().end()) {
-      if (auto kernel = it->second.make(call, context_)) return kernel;
+    if (const KernelRow* row = row_of(call); row != nullptr) {
+      if (auto kernel = row->make(call, context_)) return kernel;
     }
     return ref::kernel_of(call);
   }

@@ -1,29 +1,18 @@
 #include "exec/backend/cuda/plan.h"
 
 #include <bit>
-#include <string_view>
-#include <unordered_map>
+
+#include "exec/backend/row_table.h"
 
 namespace gt::exec::cuda {
 namespace {
 
-using Table = std::unordered_map<std::string_view, PlanRow>;
-
-const Table& table() {
-  static const Table instance = [] {
-    Table t;
-    for (const auto& rows :
-         {reduction_plans(), layout_plans(), creation_plans(), index_plans(),
-          order_plans(), product_plans(), optimizer_plans(), row_plans(),
-          attention_plans(), window_plans()}) {
-      for (const PlanRow& row : rows) {
-        const bool fresh = t.emplace(row.op, row).second;
-        GT_CHECK(fresh);
-      }
-    }
-    return t;
-  }();
-  return instance;
+const PlanRow* row_of(const Call& call) {
+  static const RowTable<PlanRow> table{
+      reduction_plans(), layout_plans(),  creation_plans(),  index_plans(),
+      order_plans(),     product_plans(), optimizer_plans(), row_plans(),
+      attention_plans(), window_plans()};
+  return table.find(call.op->name);
 }
 
 }  // namespace
@@ -42,8 +31,8 @@ Plan one_step(Step step) {
 }
 
 std::optional<Plan> own_plan(const Call& call) {
-  if (const auto it = table().find(call.op->name); it != table().end()) {
-    if (auto plan = it->second.make(call)) return plan;
+  if (const PlanRow* row = row_of(call); row != nullptr) {
+    if (auto plan = row->make(call)) return plan;
   }
   return pointwise_plan(call);
 }

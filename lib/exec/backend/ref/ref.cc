@@ -1,30 +1,18 @@
 #include "exec/backend/ref/ref.h"
 
-#include <unordered_map>
-
+#include "exec/backend/row_table.h"
 #include "exec/memory/host_device.h"
 
 namespace gt::exec {
 namespace ref {
 namespace {
 
-using Table = std::unordered_map<std::string_view, KernelRow>;
-
-const Table& table() {
-  static const Table instance = [] {
-    Table t;
-    for (const auto& rows :
-         {pointwise_kernels(), reduction_kernels(), sort_kernels(),
-          product_kernels(), layout_kernels(), index_kernels(),
-          creation_kernels(), optimizer_kernels()}) {
-      for (const KernelRow& row : rows) {
-        const bool fresh = t.emplace(row.op, row).second;
-        GT_CHECK(fresh);
-      }
-    }
-    return t;
-  }();
-  return instance;
+const KernelRow* row_of(const Call& call) {
+  static const RowTable<KernelRow> table{
+      pointwise_kernels(), reduction_kernels(), sort_kernels(),
+      product_kernels(),   layout_kernels(),    index_kernels(),
+      creation_kernels(),  optimizer_kernels()};
+  return table.find(call.op->name);
 }
 
 class RefBackend final : public Backend {
@@ -43,8 +31,8 @@ class RefBackend final : public Backend {
 }  // namespace
 
 std::unique_ptr<Kernel> kernel_of(const Call& call) {
-  const auto it = table().find(call.op->name);
-  return it == table().end() ? nullptr : it->second.make(call);
+  const KernelRow* row = row_of(call);
+  return row == nullptr ? nullptr : row->make(call);
 }
 
 }  // namespace ref
