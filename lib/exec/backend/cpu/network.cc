@@ -10,6 +10,7 @@
 #include "exec/backend/cpu/parallel.h"
 #include "exec/backend/element.h"
 #include "exec/backend/view.h"
+#include "exec/memory/part_runs.h"
 
 namespace gt::exec::cpu {
 namespace {
@@ -81,9 +82,7 @@ class Targets {
     for (size_t i = 0; i < index_.size(); ++i) {
       index_[i] = load_int(type_.dtype, data, static_cast<int64_t>(i));
       if (index_[i] < 0 || index_[i] >= classes_) {
-        return Error{"index " + std::to_string(index_[i]) +
-                     " is out of range for " + std::to_string(classes_) +
-                     " row" + (classes_ == 1 ? "" : "s")};
+        return out_of_range(index_[i], {0, classes_, classes_});
       }
     }
     return ok_status();
