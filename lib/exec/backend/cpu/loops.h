@@ -37,6 +37,7 @@ struct ReduceRow {
   double (*row)(const T* x, int64_t n);
   void (*columns)(const T* x, int64_t rows, int64_t width, int64_t columns,
                   double* total);
+  double (*join)(double a, double b);  // the values of two parts
 };
 
 // The numbers of an AdamW step, of which t counts from 1.

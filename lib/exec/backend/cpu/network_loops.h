@@ -155,10 +155,13 @@ void reduce_columns(const T* x, int64_t rows, int64_t width, int64_t columns,
 
 template <typename T>
 constexpr ReduceRow<T> kReductions[] = {
-    {"sum", reduce_row<Sum, T>, reduce_columns<Sum, T>},
-    {"prod", reduce_row<Product, T>, reduce_columns<Product, T>},
-    {"max", reduce_row<Largest, T>, reduce_columns<Largest, T>},
-    {"min", reduce_row<Smallest, T>, reduce_columns<Smallest, T>},
+    {"sum", reduce_row<Sum, T>, reduce_columns<Sum, T>, join_doubles<Sum>},
+    {"prod", reduce_row<Product, T>, reduce_columns<Product, T>,
+     join_doubles<Product>},
+    {"max", reduce_row<Largest, T>, reduce_columns<Largest, T>,
+     join_doubles<Largest>},
+    {"min", reduce_row<Smallest, T>, reduce_columns<Smallest, T>,
+     join_doubles<Smallest>},
 };
 
 // Calls use(i, left) for each pack of a row.

@@ -3,8 +3,8 @@
 // over parts of fixed size, whose results are joined in order: no bit depends
 // on the number of threads.
 #include <algorithm>
-#include <cmath>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "exec/backend/cpu/convert.h"
@@ -109,13 +109,6 @@ class FloatReduction final : public Kernel {
       const ReduceRow<T>& row = loops.reductions[i];
       if ((mean ? "sum" : op) == row.op) loop_ = &row;
     }
-    join_ =
-        op == "prod" ? [](double a, double b) { return a * b; }
-        : op == "max"
-            ? [](double a, double b) { return a > b || std::isnan(a) ? a : b; }
-        : op == "min"
-            ? [](double a, double b) { return a < b || std::isnan(a) ? a : b; }
-            : [](double a, double b) { return a + b; };
     if (mean) divisor_ = static_cast<double>(plan_.reduced);
     const int64_t part = plan_.inner == 1 ? kRowPart : kColumnPart;
     parts_ = std::max<int64_t>(1, (plan_.reduced + part - 1) / part);
@@ -132,7 +125,7 @@ class FloatReduction final : public Kernel {
           totals_.data() + r / inner * parts_ * inner + r % inner;
       double total = *first;
       for (int64_t p = 1; p < parts_; ++p) {
-        total = join_(total, first[p * inner]);
+        total = loop_->join(total, first[p * inner]);
       }
       store_real(to_.dtype, out[0], r, total / divisor_);
     }
@@ -175,7 +168,6 @@ class FloatReduction final : public Kernel {
   Source source_;
   int threads_;
   const ReduceRow<T>* loop_ = nullptr;
-  double (*join_)(double, double) = nullptr;
   double divisor_ = 1;
   int64_t parts_ = 1;
   std::vector<double> totals_;
@@ -189,21 +181,13 @@ class IntegerReduction final : public Kernel {
       : to_(call.results[0]),
         plan_(plan_of(call.type(0).shape, axis_mask(call, 0))),
         source_(call, context, plan_, compute),
-        op_(call.op->name) {
+        reduce_(reduce_for(call.op->name)) {
     totals_.resize(static_cast<size_t>(plan_.outer * plan_.inner));
   }
 
   Status run(std::span<const void* const> in,
              std::span<void* const> out) override {
-    const T* x = static_cast<const T*>(source_.get(in[0]));
-    if (op_ == "sum") reduce(x, 0, wrap_add);
-    if (op_ == "prod") reduce(x, 1, wrap_mul);
-    if (op_ == "max") {
-      reduce(x, INT64_MIN, [](int64_t a, int64_t b) { return a > b ? a : b; });
-    }
-    if (op_ == "min") {
-      reduce(x, INT64_MAX, [](int64_t a, int64_t b) { return a < b ? a : b; });
-    }
+    (this->*reduce_)(static_cast<const T*>(source_.get(in[0])));
     for (size_t i = 0; i < totals_.size(); ++i) {
       store_int(to_.dtype, out[0], static_cast<int64_t>(i), totals_[i]);
     }
@@ -211,15 +195,28 @@ class IntegerReduction final : public Kernel {
   }
 
  private:
-  template <typename Join>
-  void reduce(const T* x, int64_t none, const Join& join) {
+  using Reduce = void (IntegerReduction::*)(const T* x);
+
+  static Reduce reduce_for(std::string_view op) {
+    if (op == "sum") return &IntegerReduction::reduce<0, wrap_add>;
+    if (op == "prod") return &IntegerReduction::reduce<1, wrap_mul>;
+    if (op == "max") return &IntegerReduction::reduce<INT64_MIN, larger>;
+    return &IntegerReduction::reduce<INT64_MAX, smaller>;
+  }
+
+  static int64_t larger(int64_t a, int64_t b) { return std::max(a, b); }
+  static int64_t smaller(int64_t a, int64_t b) { return std::min(a, b); }
+
+  // kNone is the total of no elements.
+  template <int64_t kNone, int64_t (*kJoin)(int64_t, int64_t)>
+  void reduce(const T* x) {
     for (int64_t o = 0; o < plan_.outer; ++o) {
       int64_t* total = totals_.data() + o * plan_.inner;
-      std::fill_n(total, plan_.inner, none);
+      std::fill_n(total, plan_.inner, kNone);
       for (int64_t r = 0; r < plan_.reduced; ++r) {
         const T* row = x + (o * plan_.reduced + r) * plan_.inner;
         for (int64_t i = 0; i < plan_.inner; ++i) {
-          total[i] = join(total[i], static_cast<int64_t>(row[i]));
+          total[i] = kJoin(total[i], static_cast<int64_t>(row[i]));
         }
       }
     }
@@ -228,7 +225,7 @@ class IntegerReduction final : public Kernel {
   Type to_;
   Plan plan_;
   Source source_;
-  std::string op_;
+  Reduce reduce_;
   std::vector<int64_t> totals_;
 };
 
