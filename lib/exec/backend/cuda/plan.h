@@ -45,8 +45,12 @@ inline constexpr size_t kIn = 8;
 inline constexpr size_t kOut = 4;
 inline constexpr size_t kNumbers = 72;
 inline constexpr int kThreads = 256;
-// Fewer blocks than these leave multiprocessors of a GPU idle.
-inline constexpr int64_t kBusyBlocks = 264;
+// Launches are cut for a GPU with as many multiprocessors as an H100 in an SXM
+// module has. Other GPUs get the same launches, so that a sum has the same bits
+// on all of them.
+inline constexpr int64_t kMultiprocessors = 132;
+// Fewer blocks than two for each of them leave some of their time unused.
+inline constexpr int64_t kBusyBlocks = 2 * kMultiprocessors;
 
 // Args of text/common.cuh, byte for byte.
 struct Args {

@@ -18,12 +18,13 @@ namespace {
 constexpr int64_t kBlockPart = 16384;
 // Up to here one thread takes a row.
 constexpr int64_t kShortRow = 32;
-// Columns of more rows are cut into parts, so that there are about so many
-// blocks, but each part has some rows. Three blocks for each of a GPU's
-// multiprocessors have enough on their way to them, and are there all at once
-// unless a chain that they compute needs many registers.
+// Columns of more than kLongColumn rows are cut into parts of at least
+// kLeastRows, until there are about kColumnBlocks blocks: three for each
+// multiprocessor, which together load enough at a time to keep memory busy. All
+// of them run at once, unless the elements are computed by a chain that needs
+// many registers.
 constexpr int64_t kLongColumn = 1024;
-constexpr int64_t kColumnBlocks = 396;
+constexpr int64_t kColumnBlocks = 3 * kMultiprocessors;
 constexpr int64_t kLeastRows = 64;
 constexpr int64_t kLanes = 32;  // of a block, where columns are long
 // What neighbouring threads read at least, as memory has it.

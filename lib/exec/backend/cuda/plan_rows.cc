@@ -30,14 +30,14 @@ Launch row_launch(const std::string& body, const Lines& rows) {
                      rows.count);
 }
 
-// Of a kernel that reads a row twice: as many blocks at a time as leave their
-// rows in the cache of a GPU, if that are enough to keep it busy.
+// For a kernel that reads each row twice: limits the blocks that run at a time
+// to as many as have their rows in the GPU's cache together, so that a row is
+// still there when it is read again; but not to fewer than keep the GPU busy.
 void keep_near(Launch& launch, const Lines& rows, Dtype dtype) {
   constexpr int64_t kCache = int64_t{48} << 20;
-  constexpr int64_t kBusy = 264;  // two for each multiprocessor
   const int64_t bytes = rows.size * static_cast<int64_t>(size_of(dtype));
   launch.blocks =
-      std::min(launch.blocks, std::max<int64_t>(kBusy, kCache / bytes));
+      std::min(launch.blocks, std::max(kBusyBlocks, kCache / bytes));
 }
 
 std::string_view flag(bool b) { return b ? "true" : "false"; }
@@ -212,7 +212,6 @@ std::optional<Plan> plan_norm_grad(const Call& call) {
   // So many blocks for each multiprocessor have 40 KB of g and x on their way
   // to it, which takes as long as memory needs; more blocks, more parts of
   // sums.
-  constexpr int64_t kMultiprocessors = 132;
   constexpr int64_t kPackBytes = 2 * 16 * kThreads;
   const int64_t most_blocks =
       kMultiprocessors *
