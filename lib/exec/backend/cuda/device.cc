@@ -328,10 +328,10 @@ Status CudaDevice::launch_now(const ReadyLaunch& launch) {
       "cuLaunchKernel");
 }
 
-Status CudaDevice::launch(const ReadyLaunch& alone,
-                          const std::shared_ptr<const ChainLink>& link,
-                          std::span<const uint64_t> words, uint64_t out) {
-  if (!may_delay_ || link == nullptr) return launch(alone);
+Status CudaDevice::launch_point_wise(
+    const ReadyLaunch& alone, const std::shared_ptr<const ChainLink>& link,
+    std::span<const uint64_t> words, uint64_t out) {
+  if (!may_delay_) return launch(alone);
   if (put_off_ != &chains_) {
     flush();
   } else if (!chains_.joins(*link, words, out)) {
@@ -343,10 +343,11 @@ Status CudaDevice::launch(const ReadyLaunch& alone,
   return ok_status();
 }
 
-Status CudaDevice::launch(std::span<const ReadyLaunch> alone,
-                          const std::shared_ptr<const ChainEnd>& end,
-                          uint64_t from, std::span<const Extent> others,
-                          uint64_t to) {
+Status CudaDevice::launch_reduction(std::span<const ReadyLaunch> alone,
+                                    const std::shared_ptr<const ChainEnd>& end,
+                                    uint64_t from,
+                                    std::span<const Extent> others,
+                                    uint64_t to) {
   if (put_off_ == &chains_ && chains_.ends(*end, from, others, to)) {
     chains_.add_end(end, from, to, alone);
     return ok_status();
@@ -357,7 +358,7 @@ Status CudaDevice::launch(std::span<const ReadyLaunch> alone,
   return ok_status();
 }
 
-Status CudaDevice::launch(const Batch::Run& run) {
+Status CudaDevice::launch_item(const Batch::Run& run) {
   if (put_off_ != &batch_ || !batch_.joins(run)) flush();
   batch_.add(run);
   if (may_delay_) {

@@ -67,18 +67,26 @@ class CudaDevice final : public Device {
   // one, has begun.
   CUstream stream();
 
-  // For kernels. Launches it; perhaps later and with others a run of a
-  // point-wise kernel, of which `words` are the leaves' and which writes to
-  // `out`, one that reduces what lies at `from` to `to` and reads `others`,
-  // too, or one that can be an item of a launch.
+  // A kernel is launched by one of these four. The last three may put its run
+  // off, so that one launch does the work of several runs.
+
+  // Launches a kernel now, behind what was put off before.
   Status launch(const ReadyLaunch& launch);
-  Status launch(const ReadyLaunch& alone,
-                const std::shared_ptr<const ChainLink>& link,
-                std::span<const uint64_t> words, uint64_t out);
-  Status launch(std::span<const ReadyLaunch> alone,
-                const std::shared_ptr<const ChainEnd>& end, uint64_t from,
-                std::span<const Extent> others, uint64_t to);
-  Status launch(const Batch::Run& run);
+  // A run of a point-wise kernel, which can be a link of a chain (chains.h).
+  // `words` are the addresses and numbers of the link's leaves, and the result
+  // goes to `out`. `alone` is the launch that the run is by itself.
+  Status launch_point_wise(const ReadyLaunch& alone,
+                           const std::shared_ptr<const ChainLink>& link,
+                           std::span<const uint64_t> words, uint64_t out);
+  // A run of a kernel that reduces what lies at `from`, reads `others` beside
+  // it and writes to `to`. If a chain makes what lies at `from`, the run ends
+  // the chain; else the launches `alone` are made.
+  Status launch_reduction(std::span<const ReadyLaunch> alone,
+                          const std::shared_ptr<const ChainEnd>& end,
+                          uint64_t from, std::span<const Extent> others,
+                          uint64_t to);
+  // A run that can be one item of a launch of many (batch.h).
+  Status launch_item(const Batch::Run& run);
   // Scratch memory, in the order of the stream: pieces of so many
   // bytes, all of which are given back before others are borrowed. What was put
   // off, such as the end of a chain, has them until it is launched.

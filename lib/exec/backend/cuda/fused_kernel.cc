@@ -21,8 +21,7 @@ size_t kernel_rank(size_t rank) {
 std::string y_of(size_t r) { return r == 0 ? "y" : fmt::format("y{}", r); }
 
 // Stores the packs of result r.
-std::string store_pack_text(size_t r, std::string_view /*word*/,
-                            const std::string& y) {
+std::string store_pack_text(size_t r, const std::string& y) {
   return fmt::format("    store_several(a, {}, i, {});\n", r, y);
 }
 
@@ -212,12 +211,12 @@ std::string FusedKernel::loads(const PackOf& pack, const OneOf& one) const {
   return text;
 }
 
-// text(r, its dtype's word, its variable) of each result from the first on.
+// text(r, its variable) of each result r from the first on.
 template <typename Text>
 std::string FusedKernel::of_results(size_t first, const Text& text) const {
   std::string all;
   for (size_t r = first; r < results_.size(); ++r) {
-    all += text(r, result_word(r), y_of(r));
+    all += text(r, y_of(r));
   }
   return all;
 }
@@ -245,10 +244,10 @@ std::string FusedKernel::packed_element() const {
 }
 
 std::string FusedKernel::pack_results() const {
-  return of_results(
-      0, [&](size_t, std::string_view word, const std::string& y) {
-        return fmt::format("    Several<{}, {}> {}{{}};\n", word, pack_, y);
-      });
+  return of_results(0, [&](size_t r, const std::string& y) {
+    return fmt::format("    Several<{}, {}> {}{{}};\n", result_word(r), pack_,
+                       y);
+  });
 }
 
 // By packs where all addresses let them be loaded at once; the rest, or all, an
@@ -331,11 +330,10 @@ std::string FusedKernel::item_body() const {
       [&](size_t k) {
         return fmt::format("{}::at(a, {}, 0)", sources_[k], of_launch++);
       });
-  const std::string stores =
-      of_results(0, [](size_t r, std::string_view, const std::string& y) {
-        return fmt::format("    store_item<kWhole>(p.out[{}], i, left, {});\n",
-                           r, y);
-      });
+  const std::string stores = of_results(0, [](size_t r, const std::string& y) {
+    return fmt::format("    store_item<kWhole>(p.out[{}], i, left, {});\n", r,
+                       y);
+  });
   return fmt::format(
       "GT_BLOCKS(b, items.blocks) {{\n  GT_ALONE(t) {{\n"
       "  each_pack<{0}>(items, b, t, [&](const Item& p, int64_t i, int64_t "
@@ -397,19 +395,15 @@ std::string FusedKernel::computed() const {
                            word_of(value(operands_[k]).type.dtype), k);
       },
       [&](size_t k) { return operand_text(k, "0"); });
-  using Word = std::string_view;
-  const std::string ys =
-      of_results(1, [](size_t, Word word, const std::string& y) {
-        return fmt::format("    {} {};\n", word, y);
-      });
-  const std::string stores =
-      of_results(1, [](size_t r, Word word, const std::string& y) {
-        return fmt::format("    out<{}>(a, {})[i] = {};\n", word, r, y);
-      });
-  const std::string packs =
-      of_results(1, [](size_t, Word word, const std::string& y) {
-        return fmt::format("    Several<{}, kPack> {};\n", word, y);
-      });
+  const std::string ys = of_results(1, [&](size_t r, const std::string& y) {
+    return fmt::format("    {} {};\n", result_word(r), y);
+  });
+  const std::string stores = of_results(1, [&](size_t r, const std::string& y) {
+    return fmt::format("    out<{}>(a, {})[i] = {};\n", result_word(r), r, y);
+  });
+  const std::string packs = of_results(1, [&](size_t r, const std::string& y) {
+    return fmt::format("    Several<{}, kPack> {};\n", result_word(r), y);
+  });
   const std::string one = call_element(
       "i", [&](size_t k) { return operand_text(k, along_[k] ? "i" : "0"); },
       y_of);

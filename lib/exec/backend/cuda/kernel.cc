@@ -151,7 +151,7 @@ Status CudaKernel::run_item(const Addresses& at) {
   for (size_t i = 0; i < item_->out_bytes.size(); ++i) {
     run.writes.push_back({word(result(i), at), item_->out_bytes[i]});
   }
-  return device_.launch(run);
+  return device_.launch_item(run);
 }
 
 // Its steps are launches alone.
@@ -167,8 +167,8 @@ Status CudaKernel::run_reduction(const Addresses& at) {
     if (in_bytes_[i] == 0) continue;
     others_.push_back({word(operand(i), at), in_bytes_[i]});
   }
-  return device_.launch(launches_, end_, word(operand(0), at), others_,
-                        word(result(0), at));
+  return device_.launch_reduction(launches_, end_, word(operand(0), at),
+                                  others_, word(result(0), at));
 }
 
 Status CudaKernel::run_attention(const Addresses& at) {
@@ -213,8 +213,8 @@ Status CudaKernel::take(const Launch& launch, size_t step,
   const auto leaves = link_->leaves();
   for (size_t k = 0; k < leaves.size(); ++k)
     words[k] = word(leaves[k].slot, at);
-  return device_.launch(made.value(), link_, {words.data(), leaves.size()},
-                        word(result(0), at));
+  return device_.launch_point_wise(
+      made.value(), link_, {words.data(), leaves.size()}, word(result(0), at));
 }
 
 Status CudaKernel::take(const Product& product, size_t step,

@@ -33,7 +33,7 @@ inline typename F::A row_total(typename F::A* lane, int64_t n, const Of& of) {
 // The packs of a row that a thread of the block has at once, with others of
 // the block in between.
 template <typename T>
-struct Batch {
+struct RowPacks {
   static constexpr int kCount = 4;
   static constexpr int64_t kStep = int64_t{kThreads} * kPackOf<T>;
   Pack<T> x[kCount];
@@ -85,7 +85,7 @@ inline void exponentials_of(const Args& a, int64_t b, bool whole, Wide<T>* lane,
 template <typename V, typename T>
 inline Exponentials<V> exponentials(V* lane, int64_t n, const T* x, Row row,
                                     bool whole) {
-  using B = Batch<T>;
+  using B = RowPacks<T>;
   constexpr int kPack = kPackOf<T>;
   const T least = to<T>(Limits<V>::least());
   Own<V> most, own, sum;
@@ -94,23 +94,23 @@ inline Exponentials<V> exponentials(V* lane, int64_t n, const T* x, Row row,
     V total = 0;
     with_constant(whole, [&](auto is_whole) {
       for (int64_t i = t * kPack; i < n; i += B::kCount * B::kStep) {
-        B batch;
+        B packs;
 #pragma unroll
         for (int k = 0; k < B::kCount; ++k) {
           const int64_t at = i + k * B::kStep;
-          batch.x[k] = load_pack<is_whole.value, kPack>(
+          packs.x[k] = load_pack<is_whole.value, kPack>(
               x + row.at(at), row.step, n - at, least);
         }
         const V before = top;
 #pragma unroll
         for (int k = 0; k < B::kCount * kPack; ++k) {
-          top = number_max(top, widen(batch.x[k / kPack].x[k % kPack]));
+          top = number_max(top, widen(packs.x[k / kPack].x[k % kPack]));
         }
         const V base = Peak<V>::base(top);
         V more = 0;
 #pragma unroll
         for (int k = 0; k < B::kCount * kPack; ++k) {
-          more += exp(widen(batch.x[k / kPack].x[k % kPack]) - base);
+          more += exp(widen(packs.x[k / kPack].x[k % kPack]) - base);
         }
         total = total * exp(before - base) + more;
       }
@@ -131,23 +131,23 @@ inline Exponentials<V> exponentials(V* lane, int64_t n, const T* x, Row row,
 template <typename T, typename Of>
 inline void write_row(const T* x, T* y, Row row, int64_t n, bool whole, int t,
                       const Of& of) {
-  using B = Batch<T>;
+  using B = RowPacks<T>;
   constexpr int kPack = kPackOf<T>;
   constexpr int64_t kAll = B::kCount * B::kStep;
   with_constant(whole, [&](auto is_whole) {
     for (int64_t step = (n + kAll - 1) / kAll; step-- > 0;) {
       const int64_t i = step * kAll + t * kPack;
-      B batch;
+      B packs;
 #pragma unroll
       for (int k = 0; k < B::kCount; ++k) {
         const int64_t at = i + k * B::kStep;
         const T* from = x + row.at(at);
         if constexpr (is_whole.value) {
           if (at < n) {
-            batch.x[k] = load_last<Pack<T>>(from);
+            packs.x[k] = load_last<Pack<T>>(from);
           }
         } else {
-          batch.x[k] = load_pack<false, kPack>(from, row.step, n - at, T{});
+          packs.x[k] = load_pack<false, kPack>(from, row.step, n - at, T{});
         }
       }
 #pragma unroll
@@ -157,7 +157,7 @@ inline void write_row(const T* x, T* y, Row row, int64_t n, bool whole, int t,
         Pack<T> made;
 #pragma unroll
         for (int j = 0; j < kPack; ++j) {
-          made.x[j] = to<T>(of(at + j, widen(batch.x[k].x[j])));
+          made.x[j] = to<T>(of(at + j, widen(packs.x[k].x[j])));
         }
         if constexpr (is_whole.value) {
           store_rest(y + row.at(at), made);
