@@ -239,8 +239,10 @@ Status DirectLink::add(const PeerGroup::Awaited& what,
 
 // ---- its end ----------------------------------------------------------------
 
-// The first member says it, so once; and what has no text people know anyway.
-// While they join, connect() says it.
+// Tells the user why the link has ended. Of its members only the first does, so
+// that it is told once. It is silent if `why` is empty, since then a worker was
+// lost, which is told anyway, and while members still join, since connect()
+// tells how that went.
 void DirectLink::end(const std::string& why) {
   const bool is_told = is_on() && !why.empty() && !peers_.is_aborted() &&
                        peers_.self() == joint_.members[0];

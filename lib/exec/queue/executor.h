@@ -152,8 +152,9 @@ class Executor final : public Queue::Handler {
   void reach_save(uint64_t ticket);
   // A result of so many elements comes, which would be much to hold.
   void expect_result(int64_t elements);
-  // Of instructions that have run up to one of that number: up to which it is
-  // also known whether what they save is written.
+  // Once all instructions up to number `seq` have run: the last of these for
+  // which, as for all before it, it is known whether the files that it saves
+  // are written.
   uint64_t settled_up_to(uint64_t seq) const {
     const uint64_t saves = saves_from_.load(std::memory_order_relaxed);
     return saves == 0 ? seq : std::min(seq, saves - 1);

@@ -73,12 +73,14 @@ class Worker final {
   void after_lines(std::function<void()> call);
   // All saves so far are written when the queue comes there.
   void settle();
-  // On the queue's thread, for lines that have run up to one of that number: up
-  // to which of them what they save is written, or told to have failed. And
-  // what is called there whenever that changes.
+  // For the queue's thread, once all lines up to number `seq` have run. Returns
+  // the last of these for which, as for all before it, the files that it saves
+  // are written or their failure has been reported.
   uint64_t settled_up_to(uint64_t seq) const {
     return compute_.executor().settled_up_to(seq);
   }
+  // From now on `call` is called on the queue's thread whenever settled_up_to()
+  // may return more.
   void when_saved(std::function<void()> call) {
     compute_.executor().when_saved(std::move(call));
   }

@@ -120,9 +120,12 @@ void Chains::add(std::shared_ptr<const ChainLink> link,
   ++count_;
 }
 
-// What it writes is nothing that the chain reads or writes, since its launch
-// may do both at once; unless each thread has read what lies there, and that is
-// as large. Nor does it read what the chain writes, but for what it reduces.
+// The reduction and the chain become one launch, whose threads run in any
+// order. So the reduction must not write to memory that the chain reads or
+// writes. One case is allowed: its threads have read their elements before they
+// write (Reducing::in_place), and it writes over the whole of a tensor of the
+// shape that it reduces. Nor must it read what the chain writes, apart from the
+// value that it reduces, which it gets from registers.
 bool Chains::ends(const ChainEnd& end, uint64_t from,
                   std::span<const Extent> others, uint64_t to) const {
   const Extent out = extent_of(to, end.how().result);

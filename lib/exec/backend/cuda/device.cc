@@ -399,7 +399,8 @@ void CudaDevice::launch_put_off() {
   release_put_off();
 }
 
-// What only a reduction, as the end of a chain, has borrowed.
+// Gives back the scratch memory of the runs that were put off. Among them only
+// a reduction that ends a chain has any.
 void CudaDevice::release_put_off() {
   for (const CUdeviceptr data : std::exchange(scratch_put_off_, {})) {
     release_scratch(data);

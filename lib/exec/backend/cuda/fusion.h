@@ -33,10 +33,12 @@ class Fusion {
   // The value as another dtype, or broadcast to another shape.
   Id add_cast(Id of, const Type& to);
 
-  // What `other` computes `wanted` of, of these values in the place of its
-  // leaves() of that. Returns the id that `wanted` has here.
+  // Copies from `other` the value `wanted` and all that it is computed from.
+  // The leaves are not copied: `leaves` are the values of this fusion that take
+  // the place of other.leaves(wanted), in the same order. Returns the id that
+  // `wanted` has here.
   Id add_all(const Fusion& other, Id wanted, std::span<const Id> leaves);
-  // The operands, in memory and numbers, that the value is made of.
+  // The operands, which are memory or numbers, that the value is computed from.
   std::vector<Id> leaves(Id id) const;
 
   // From now on the value is read from there.

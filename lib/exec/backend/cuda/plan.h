@@ -189,19 +189,21 @@ struct Pointwise {
   Type type;
 };
 
-// Of a plan whose first step is a launch that takes each element of operand 0
-// once, to reduce it, or along its rows: the kernel of that launch over
-// elements that it computes. They are those of a struct `Computed`, which
-// `declarations` say, in the words of text/reduce_computed.cuh or
-// rows_computed.cuh.
+// Tells how the first launch of a plan can compute operand 0 instead of reading
+// it. A plan has one if that launch reads each element of operand 0 once, as
+// those of reductions, of softmax and of norms do. `source` makes the text of
+// the kernel that computes; `declarations` define its struct `Computed`, which
+// gives the elements (text/reduce_computed.cuh, text/rows_computed.cuh).
 struct Reducing {
   Type operand;
   Type result;
   std::function<Source(std::string_view declarations)> source;
-  // The entries of Args::in that are free for what they are computed of.
+  // How many operands the elements can be computed from: the first entries of
+  // Args::in, which the kernel leaves free for them.
   size_t most_operands = kIn;
-  // Whether each thread has read what lies where it writes the result, so that
-  // the memory may be that of the operand or of what it is computed of.
+  // Whether each thread reads its elements before it writes any result there,
+  // so that the result may take the memory of operand 0, or of a tensor that
+  // operand 0 is computed from.
   bool in_place = false;
 };
 

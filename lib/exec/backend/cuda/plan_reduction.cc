@@ -27,7 +27,8 @@ constexpr int64_t kLongColumn = 1024;
 constexpr int64_t kColumnBlocks = 3 * kMultiprocessors;
 constexpr int64_t kLeastRows = 64;
 constexpr int64_t kLanes = 32;  // of a block, where columns are long
-// What neighbouring threads read at least, as memory has it.
+// Memory is read in sectors of so many bytes, so neighbouring threads read at
+// least one of them together.
 constexpr int64_t kSector = 32;
 
 Layout layout_of(const Shape& shape,
