@@ -32,7 +32,7 @@ void add_sort(Plan& plan, const SortedLines& sorted, Slot keys, Slot into) {
                         "(a);"),
         n);
     write_lines(launch, lines);
-    launch.n[3] = int64_t{1} << pass;
+    launch.n[entry::kRunLength] = int64_t{1} << pass;
     launch.in = {keys, first ? Slot{} : spare[(pass - 1) % 2]};
     launch.out = {last ? into : spare[pass % 2]};
     plan.steps.emplace_back(std::move(launch));

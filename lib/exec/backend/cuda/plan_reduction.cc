@@ -137,9 +137,9 @@ class Passes {
     const Source source = make_source("reduce.cuh", body(from_));
     Launch launch = is_short ? each_launch(source, results)
                              : block_launch(source, results * parts);
-    const std::array<int64_t, 6> numbers = {results,    reduced,    parts,
-                                            kBlockPart, r_.divisor, is_whole};
-    int64_t* rest = std::copy(numbers.begin(), numbers.end(), launch.n.begin());
+    launch.n[entry::kResults] = results;
+    write_parts(launch, parts, kBlockPart, is_whole);
+    int64_t* rest = launch.n.data() + entry::kPlaces;
     rest = write_place(rest, layout_.kept, layout_.kept_strides);
     write_place(rest, layout_.reduced, layout_.reduced_strides);
     return finish(std::move(launch), parts, {{results}, {parts}, {parts}, {1}});
@@ -192,14 +192,27 @@ class Passes {
                    fmt::format(", {}, {}", pack, along.sizes.size() < 2));
     Launch launch =
         block_launch(make_source("reduce.cuh", body(from_)), blocks);
-    const std::array<int64_t, 9> numbers = {blocks, rows,         parts,
-                                            part,   r_.divisor,   lanes,
-                                            width,  tiles(lanes), is_whole};
-    int64_t* rest = std::copy(numbers.begin(), numbers.end(), launch.n.begin());
+    launch.n[entry::kBlocks] = blocks;
+    write_parts(launch, parts, part, is_whole);
+    launch.n[entry::kLanes] = lanes;
+    launch.n[entry::kWidth] = width;
+    launch.n[entry::kTiles] = tiles(lanes);
+    int64_t* rest = launch.n.data() + entry::kColumnPlaces;
     rest = write_place(rest, kept.sizes, kept.strides[0]);
     write_place(rest, layout_.reduced, layout_.reduced_strides);
     return finish(std::move(launch), parts,
                   {{results}, {parts}, {1}, {results}});
+  }
+
+  // Writes what the kernels of all launches read: how the elements of each
+  // result are cut into parts, and how the total is finished.
+  void write_parts(Launch& launch, int64_t parts, int64_t size,
+                   bool is_whole) const {
+    launch.n[entry::kReduced] = layout_.reduced.elements();
+    launch.n[entry::kParts] = parts;
+    launch.n[entry::kPartSize] = size;
+    launch.n[entry::kDivisor] = r_.divisor;
+    launch.n[entry::kIsWhole] = is_whole;
   }
 
   // How many elements side by side a thread takes: 16 bytes of them, while

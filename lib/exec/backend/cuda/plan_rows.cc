@@ -20,7 +20,7 @@ namespace {
 Launch rows_launch(Source source, const Lines& rows, int64_t blocks) {
   Launch launch = block_launch(std::move(source), blocks);
   write_lines(launch, rows);
-  launch.n[4] = 1;
+  launch.n[entry::kDivisor] = 1;
   return launch;
 }
 
@@ -93,9 +93,8 @@ Launch team_launch(Source source, const Lines& rows, const Teams& teams) {
 }
 
 // The launch of a kernel that takes the rows of operand 0, of the dtype of its
-// result, once: from memory, or as they are computed. Its own operands stand
-// behind those that they may be computed of, where text/norms.cuh reads them.
-constexpr size_t kComputedOf = 6;
+// result, once: from memory, or as they are computed. Its `own` other operands
+// come behind those that the rows may be computed from.
 Plan taking_plan(const char* header, const char* name, const Call& call,
                  const Lines& rows, const Teams& teams, std::string_view flag,
                  const std::vector<Slot>& own) {
@@ -105,7 +104,7 @@ Plan taking_plan(const char* header, const char* name, const Call& call,
   };
   Launch launch = team_launch(
       make_source(header, body(instance("Memory", {word}))), rows, teams);
-  launch.in.assign(kComputedOf, {});
+  launch.in.assign(entry::kForRows, {});
   launch.in[0] = operand(0);
   launch.in.insert(launch.in.end(), own.begin(), own.end());
   launch.out = {result(0)};
@@ -118,7 +117,7 @@ Plan taking_plan(const char* header, const char* name, const Call& call,
                      return make_source("rows_computed.cuh", text,
                                         declarations);
                    },
-                   kComputedOf, true};
+                   entry::kForRows, true};
   return plan;
 }
 
@@ -194,7 +193,7 @@ std::optional<Plan> plan_norm(const Call& call) {
   if (!teams) return std::nullopt;
   Plan plan = taking_plan("norms.cuh", "norm", call, rows, *teams,
                           flag(kCenter), {given(call, 1), given(call, 2)});
-  std::get<Launch>(plan.steps[0]).n[3] = eps_of(call);
+  std::get<Launch>(plan.steps[0]).n[entry::kEps] = eps_of(call);
   return plan;
 }
 
@@ -229,9 +228,9 @@ std::optional<Plan> plan_norm_grad(const Call& call) {
   const int64_t of_block = turns * teams->count();
   const int64_t blocks = (rows.count + of_block - 1) / of_block;
   launch.blocks = blocks;
-  launch.n[3] = eps_of(call);
-  launch.n[5] = of_block;
-  launch.n[6] = blocks;
+  launch.n[entry::kEps] = eps_of(call);
+  launch.n[entry::kRowsOfBlock] = of_block;
+  launch.n[entry::kRowBlocks] = blocks;
   launch.in = {operand(0), operand(1), given(call, 2)};
   launch.out = {result(0)};
   Plan plan;
@@ -329,7 +328,7 @@ std::optional<Plan> plan_cross_entropy_grad(const Call& call) {
                            {word_of(x.dtype), word_of(call.type(0).dtype),
                             word_of(index), flag(reduction == "none")},
                            rows, x.dtype);
-  if (reduction == "mean") launch.n[4] = rows.count;
+  if (reduction == "mean") launch.n[entry::kDivisor] = rows.count;
   keep_near(launch, rows, x.dtype);
   launch.in = {operand(0), operand(1), operand(2)};
   launch.out = {result(0)};

@@ -99,9 +99,9 @@ Launch block_launch(Source source, int64_t n) {
 }
 
 void write_lines(Launch& launch, const Lines& lines) {
-  launch.n[0] = lines.count;
-  launch.n[1] = lines.size;
-  launch.n[2] = lines.step;
+  launch.n[entry::kLines] = lines.count;
+  launch.n[entry::kLineSize] = lines.size;
+  launch.n[entry::kLineStep] = lines.step;
 }
 
 int64_t* write_place(int64_t* n, const Shape& shape, const Strides& strides) {

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "exec/backend/cuda/plan.h"
+#include "exec/backend/cuda/text/entries.cuh"
 #include "exec/backend/view.h"
 
 namespace gt::exec::cuda {
@@ -45,7 +46,7 @@ Slot scalar_slot(const Call& call, size_t i, int64_t fallback);
 Launch each_launch(Source source, int64_t n);
 Launch block_launch(Source source, int64_t n);
 
-// Writes the lines' count, size and step where text/common.cuh reads them.
+// Writes the lines where texts read them (text/entries.cuh).
 void write_lines(Launch& launch, const Lines& lines);
 // Writes a place as text/common.cuh reads it from n on; returns what is behind.
 int64_t* write_place(int64_t* n, const Shape& shape, const Strides& strides);

@@ -15,12 +15,14 @@ namespace gt {
 constexpr int kThreads = 256;  // of a block
 }
 
+#include "entries.cuh"
 #include "target.cuh"
 
 namespace gt {
 
-// What a launch carries. The text of a kernel says which entries it reads. An
-// entry of `in` is an address or, of a number of the line, its 8 bytes.
+// What a launch carries. The text of a kernel says which entries it reads; some
+// have names (entries.cuh). An entry of `in` is an address or, of a number of the
+// line, its 8 bytes.
 struct Args {
   uint64_t in[8];
   uint64_t out[4];
@@ -369,11 +371,10 @@ inline int64_t place(const int64_t* n, int64_t i) {
 // How many entries of Args::n such a place takes.
 inline int64_t place_size(const int64_t* n) { return 1 + 2 * n[0]; }
 
-// Where line l begins in a tensor that is taken as lines along an axis. The
-// first of Args::n are the count of lines, their size, and the step from one
-// element of a line to the next, as those of Lines (view.h).
+// Where line l begins in a tensor that is taken as lines along an axis.
 inline int64_t line_begin(const Args& a, int64_t l) {
-  return l / a.n[2] * a.n[2] * a.n[1] + l % a.n[2];
+  const int64_t step = a.n[entry::kLineStep];
+  return l / step * step * a.n[entry::kLineSize] + l % step;
 }
 
 // ---- functions of formulas --------------------------------------------------

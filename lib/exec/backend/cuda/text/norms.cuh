@@ -12,15 +12,14 @@ struct Normal {
   V of(V x) const { return (x - shift) * scale; }
 };
 
-// eps is the bits of Args::n[3].
 template <bool kCenter, typename T, int kTeam, int kHeld>
 inline void normals_of(const Args& a, bool whole, Wide<T>* lane,
                        Own<Held<T, kTeam, kHeld>>& x,
                        Own<Normal<Wide<T>>>& normal) {
   using V = Wide<T>;
-  const auto n = static_cast<int>(a.n[1]);
+  const auto n = static_cast<int>(a.n[entry::kLineSize]);
   const V count = static_cast<V>(n);
-  const V eps = static_cast<V>(bits_as<f64>(a.n[3]));
+  const V eps = static_cast<V>(bits_as<f64>(a.n[entry::kEps]));
   Own<V> total;
   if constexpr (kCenter) {
     GT_ALONE(t) { total.of(t) = x.of(t).sum(); }
@@ -42,8 +41,8 @@ inline void normals_of(const Args& a, bool whole, Wide<T>* lane,
   }
 }
 
-// Normalises the rows that From gives, times w and plus b, which may be null: the
-// entries 6 and 7 of Args::in, behind all that From reads. A team for each row.
+// Normalises the rows that From gives, times the weight and plus the bias, which
+// may be null. A team for each row.
 template <typename T, typename From, bool kCenter, int kTeam, int kHeld>
 inline void norm(const Args& a) {
   using V = Wide<T>;
@@ -51,9 +50,10 @@ inline void norm(const Args& a) {
   using Row = TeamRow<kTeam>;
   GT_SHARED V lane[kWarps];
   const bool whole = From::are_even(a) &&
-                     has_packs<T>(a, a.in[6] | a.in[7] | a.out[0]);
-  const T* w = in<T>(a, 6);
-  const T* c = in<T>(a, 7);
+                     has_packs<T>(a, a.in[entry::kWeight] |
+                                         a.in[entry::kBias] | a.out[0]);
+  const T* w = in<T>(a, entry::kWeight);
+  const T* c = in<T>(a, entry::kBias);
   GT_BLOCKS(b, team_turns<kTeam>(a)) {
     Own<H> x;
     Own<Normal<V>> normal;
@@ -64,7 +64,7 @@ inline void norm(const Args& a) {
     normals_of<kCenter>(a, whole, lane, x, normal);
     GT_ALONE(t) {
       const Row row(a, b, t);
-      const auto n = static_cast<int>(a.n[1]);
+      const auto n = static_cast<int>(a.n[entry::kLineSize]);
       const Normal<V> by = normal.of(t);
 #pragma unroll
       for (int k = 0; k < kHeld; ++k) {
@@ -97,7 +97,7 @@ inline void write_sums(const Args& a, int64_t b, int k_out,
                        Own<ColumnSums<T, kTeam, kHeld>>& sums) {
   using V = Wide<T>;
   using H = Held<T, kTeam, kHeld>;
-  const auto n = static_cast<int>(a.n[1]);
+  const auto n = static_cast<int>(a.n[entry::kLineSize]);
   V* to = out<V>(a, k_out) + b * n;
   if constexpr (kTeam == kThreads) {
     GT_ALONE(t) {
@@ -136,9 +136,8 @@ inline void write_sums(const Args& a, int64_t b, int k_out,
 
 // g, x, w or null: gx = (h - mean h - z mean(h z)) scale, h = g w and z the
 // normalised x; the first mean is left out where x is not centered. A team for
-// each row, a block for Args::n[5] rows, n[6] blocks. Of the sums over a
-// block's rows, out[1] gets those of g z if kSums > 0, and out[2] those of g if
-// kSums > 1.
+// each row. Of the sums over a block's rows, out[1] gets those of g z if kSums >
+// 0, and out[2] those of g if kSums > 1.
 template <typename T, bool kCenter, int kTeam, int kHeld, int kSums>
 inline void norm_grad(const Args& a) {
   using V = Wide<T>;
@@ -146,7 +145,7 @@ inline void norm_grad(const Args& a) {
   constexpr int kTeams = kThreads / kTeam;
   GT_SHARED V lane[2 * kWarps];
   GT_SHARED Several<V, H::kPack> place[kTeams > 1 && kSums > 0 ? kThreads : 1];
-  const auto n = static_cast<int>(a.n[1]);
+  const auto n = static_cast<int>(a.n[entry::kLineSize]);
   const V count = static_cast<V>(n);
   const bool whole =
       has_packs<T>(a, a.in[0] | a.in[1] | a.in[2] | a.out[0]);
@@ -154,7 +153,7 @@ inline void norm_grad(const Args& a) {
   const auto weighted = [&](V g, const Pack<T>& ws, int j) {
     return w == nullptr ? g : g * V(widen(ws.x[j]));
   };
-  GT_BLOCKS(b, a.n[6]) {
+  GT_BLOCKS(b, a.n[entry::kRowBlocks]) {
     Own<ColumnSums<T, kTeam, kHeld>> gw, gb;
     GT_ALONE(t) {
 #pragma unroll
@@ -163,8 +162,9 @@ inline void norm_grad(const Args& a) {
         gb.of(t).sum[k / H::kPack][k % H::kPack] = 0;
       }
     }
-    const int64_t first = b * a.n[5];
-    const int64_t last = first + a.n[5] < a.n[0] ? first + a.n[5] : a.n[0];
+    const int64_t first = b * a.n[entry::kRowsOfBlock];
+    const int64_t end = first + a.n[entry::kRowsOfBlock];
+    const int64_t last = end < a.n[entry::kLines] ? end : a.n[entry::kLines];
     for (int64_t rows = first; rows < last; rows += kTeams) {
       Own<H> g, x;
       Own<Normal<V>> normal;

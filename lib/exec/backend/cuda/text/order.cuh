@@ -16,18 +16,21 @@ inline bool less(K a, K b) {
 }
 inline bool less(uint64_t a, uint64_t b) { return a < b; }
 
-// Args::n: the lines, the length of the runs that are merged. The order so far
-// lies line by line in in[1], and is 0, 1, 2 ... if kFirst; the new one goes to
-// out[0], where the keys lie if kLast.
+// The order so far lies line by line in in[1], and is 0, 1, 2 ... if kFirst; the
+// new one goes to out[0], where the keys lie if kLast.
 template <typename K, bool kDescending, bool kFirst, bool kLast>
 struct Merge {
   const Args& a;
   int64_t line;
 
   int64_t order(int64_t i) const {
-    return kFirst ? i : in<int64_t>(a, 1)[line * a.n[1] + i];
+    return kFirst ? i : in<int64_t>(a, 1)[line * a.n[entry::kLineSize] + i];
   }
-  K key(int64_t i) const { return in<K>(a, 0)[line_begin(a, line) + order(i) * a.n[2]]; }
+  // Where the i-th key of the line is in memory.
+  int64_t at(int64_t i) const {
+    return line_begin(a, line) + i * a.n[entry::kLineStep];
+  }
+  K key(int64_t i) const { return in<K>(a, 0)[at(order(i))]; }
   static bool before(K x, K y) { return kDescending ? less(y, x) : less(x, y); }
 
   // How many of the run [begin, end) come before x; those that equal it count
@@ -48,24 +51,24 @@ struct Merge {
   }
 
   void place_one(int64_t i) const {
-    const int64_t rows = a.n[1];
-    const int64_t width = a.n[3];
+    const int64_t rows = a.n[entry::kLineSize];
+    const int64_t width = a.n[entry::kRunLength];
     const int64_t begin = i / (2 * width) * (2 * width);
     const int64_t middle = begin + width < rows ? begin + width : rows;
     const int64_t end = begin + 2 * width < rows ? begin + 2 * width : rows;
     const int64_t to =
         i < middle ? i + count(middle, end, key(i), false)
                    : begin + (i - middle) + count(begin, middle, key(i), true);
-    const int64_t at = kLast ? line_begin(a, line) + to * a.n[2] : line * rows + to;
-    out<int64_t>(a, 0)[at] = order(i);
+    out<int64_t>(a, 0)[kLast ? at(to) : line * rows + to] = order(i);
   }
 };
 
 template <typename K, bool kDescending, bool kFirst, bool kLast>
 inline void merge(const Args& a) {
-  GT_EACH(u, a.n[0] * a.n[1]) {
-    const Merge<K, kDescending, kFirst, kLast> one{a, u / a.n[1]};
-    one.place_one(u % a.n[1]);
+  const int64_t rows = a.n[entry::kLineSize];
+  GT_EACH(u, a.n[entry::kLines] * rows) {
+    const Merge<K, kDescending, kFirst, kLast> one{a, u / rows};
+    one.place_one(u % rows);
   }
 }
 

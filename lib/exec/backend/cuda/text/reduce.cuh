@@ -53,7 +53,7 @@ struct Limits<Wrap<i64>> {
 };
 
 // A reduction of T: its total of no element and of one, how two are joined, and
-// what is made of the last one, n being Args::n[4].
+// what is made of the last one, n being the divisor.
 template <typename T>
 struct Base {
   using A = typename Total<T>::type;
@@ -155,7 +155,7 @@ struct Partial : Memory<typename F::A> {
 template <typename F, typename R>
 struct Results {
   static void put(const Args& a, int64_t i, typename F::A total) {
-    out<R>(a, 0)[i] = F::template give<R>(total, a.n[4]);
+    out<R>(a, 0)[i] = F::template give<R>(total, a.n[entry::kDivisor]);
   }
 };
 template <typename F>
@@ -168,23 +168,24 @@ struct Totals {
 // How many packs a thread has on their way to it.
 constexpr int kPacksAtOnce = 4;
 
-// Args::n of both: results, elements of each, parts of each, elements of a
-// part, the n of give(), whether all packs are whole, then the places of a
-// result's first element and of an element within it. The totals of a result's
-// parts lie together. A thread takes kPack elements at a time, which lie side by
-// side if they are more than one.
+// A block reduces a part of a result. The totals of a result's parts lie
+// together. A thread takes kPack elements at a time, which lie side by side if
+// they are more than one.
 template <typename F, typename From, typename Into, int kPack>
 inline void reduce_by_block(const Args& a) {
   using A = typename F::A;
   constexpr int64_t kTurn = int64_t{kThreads} * kPack;
   GT_SHARED A lane[kThreads];
-  const int64_t* kept = a.n + 6;
+  const int64_t reduced = a.n[entry::kReduced];
+  const int64_t parts = a.n[entry::kParts];
+  const int64_t size = a.n[entry::kPartSize];
+  const int64_t* kept = a.n + entry::kPlaces;
   const int64_t* along = kept + place_size(kept);
-  const bool whole = a.n[5] != 0 && From::are_even(a);
-  GT_BLOCKS(b, a.n[0] * a.n[2]) {
-    const int64_t base = place(kept, b / a.n[2]);
-    const int64_t first = b % a.n[2] * a.n[3];
-    const int64_t last = first + a.n[3] < a.n[1] ? first + a.n[3] : a.n[1];
+  const bool whole = a.n[entry::kIsWhole] != 0 && From::are_even(a);
+  GT_BLOCKS(b, a.n[entry::kResults] * parts) {
+    const int64_t base = place(kept, b / parts);
+    const int64_t first = b % parts * size;
+    const int64_t last = first + size < reduced ? first + size : reduced;
     GT_PHASE(t) {
       A own[kPack];
 #pragma unroll
@@ -226,15 +227,15 @@ inline void reduce_by_block(const Args& a) {
   }
 }
 
-// Of few elements each. Args::n as above; there is one part.
+// A thread reduces a result of few elements.
 template <typename F, typename From, typename Into>
 inline void reduce_by_thread(const Args& a) {
-  const int64_t* kept = a.n + 6;
+  const int64_t* kept = a.n + entry::kPlaces;
   const int64_t* along = kept + place_size(kept);
-  GT_EACH(r, a.n[0]) {
+  GT_EACH(r, a.n[entry::kResults]) {
     const int64_t base = place(kept, r);
     typename F::A total = F::none();
-    for (int64_t i = 0; i < a.n[1]; ++i) {
+    for (int64_t i = 0; i < a.n[entry::kReduced]; ++i) {
       const auto x = From::at(a, base + place(along, i));
       total = F::join(total, From::take(x, i));
     }
@@ -244,30 +245,31 @@ inline void reduce_by_thread(const Args& a) {
 
 // Where neighbouring results are made of neighbouring elements: a block has a
 // part of kPack results for each of its `lanes`, and its threads share out the
-// rows. Args::n as of the others, but n[0] counts blocks; behind n[4] lanes,
-// results side by side, tiles of these, whether all their packs are whole, and
-// then the places: of the first of the results side by side, and of a row. The
-// totals of all results' first parts come first, then those of the second.
-// kStraight: the rows are equally far apart.
+// rows. The totals of all results' first parts come first, then those of the
+// second. kStraight: the rows are equally far apart.
 template <typename F, typename From, typename Into, int kPack, bool kStraight>
 inline void reduce_columns(const Args& a) {
   using A = typename F::A;
   GT_SHARED A total[kPack * kThreads];
-  const auto lanes = static_cast<int>(a.n[5]);
-  const int64_t width = a.n[6];
-  const int64_t* kept = a.n + 9;
+  const int64_t reduced = a.n[entry::kReduced];
+  const int64_t parts = a.n[entry::kParts];
+  const int64_t size = a.n[entry::kPartSize];
+  const int64_t tiles = a.n[entry::kTiles];
+  const auto lanes = static_cast<int>(a.n[entry::kLanes]);
+  const int64_t width = a.n[entry::kWidth];
+  const int64_t* kept = a.n + entry::kColumnPlaces;
   const int64_t* along = kept + place_size(kept);
   const int64_t step = kStraight ? along[2] : 0;
   const int rows = kThreads / lanes;
-  const int64_t groups = a.n[0] / a.n[7] / a.n[2];
-  const bool whole = a.n[8] != 0 && From::are_even(a);
-  GT_BLOCKS(b, a.n[0]) {
-    const int64_t part = b / a.n[7] % a.n[2];
-    const int64_t group = b / a.n[7] / a.n[2];
-    const int64_t column = b % a.n[7] * lanes * kPack;
+  const int64_t groups = a.n[entry::kBlocks] / tiles / parts;
+  const bool whole = a.n[entry::kIsWhole] != 0 && From::are_even(a);
+  GT_BLOCKS(b, a.n[entry::kBlocks]) {
+    const int64_t part = b / tiles % parts;
+    const int64_t group = b / tiles / parts;
+    const int64_t column = b % tiles * lanes * kPack;
     const int64_t base = place(kept, group) + column;
-    const int64_t first = part * a.n[3];
-    const int64_t last = first + a.n[3] < a.n[1] ? first + a.n[3] : a.n[1];
+    const int64_t first = part * size;
+    const int64_t last = first + size < reduced ? first + size : reduced;
     GT_PHASE(t) {
       const int64_t at = base + t % lanes * kPack;
       const int64_t left = width - column - t % lanes * kPack;
@@ -322,12 +324,12 @@ inline void reduce_columns(const Args& a) {
 }
 
 // A running sum along each line. It has twice the digits of f64, so that every
-// element is rounded once. Args::n: the lines.
+// element is rounded once.
 template <typename T, typename R>
 inline void cumsum(const Args& a) {
-  const int64_t rows = a.n[1];
-  const int64_t step = a.n[2];
-  GT_EACH(line, a.n[0]) {
+  const int64_t rows = a.n[entry::kLineSize];
+  const int64_t step = a.n[entry::kLineStep];
+  GT_EACH(line, a.n[entry::kLines]) {
     const int64_t first = line_begin(a, line);
     if constexpr (kIsFloat<T>) {
       f64 high = 0;

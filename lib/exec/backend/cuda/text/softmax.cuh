@@ -12,7 +12,7 @@ struct Row {
   int64_t at(int64_t i) const { return begin + i * step; }
 };
 inline Row row_at(const Args& a, int64_t r) {
-  return {line_begin(a, r), a.n[2]};
+  return {line_begin(a, r), a.n[entry::kLineStep]};
 }
 
 // The total of of(i) over a row's elements, known to all threads.
@@ -257,9 +257,9 @@ inline void softmax(const Args& a) {
   using V = Wide<T>;
   GT_SHARED V lane[kWarps];
   const T* x = in<T>(a, 0);
-  const int64_t n = a.n[1];
+  const int64_t n = a.n[entry::kLineSize];
   const bool whole = has_packs<T>(a, a.in[0] | a.out[0]);
-  GT_BLOCKS(r, a.n[0]) {
+  GT_BLOCKS(r, a.n[entry::kLines]) {
     const Row row = row_at(a, r);
     const SoftmaxOf<V, kLog> of(exponentials(lane, n, x, row, whole));
     GT_ALONE(t) {
@@ -277,8 +277,8 @@ inline void softmax_grad(const Args& a) {
   const G* g = in<G>(a, 0);
   const T* y = in<T>(a, 1);
   R* z = out<R>(a, 0);
-  const int64_t n = a.n[1];
-  GT_BLOCKS(r, a.n[0]) {
+  const int64_t n = a.n[entry::kLineSize];
+  GT_BLOCKS(r, a.n[entry::kLines]) {
     const Row row = row_at(a, r);
     const V sum = row_total<Sum<V>>(lane, n, [&](int64_t i) {
       const V each = widen(g[row.at(i)]);
@@ -300,7 +300,7 @@ inline void softmax_grad(const Args& a) {
 template <typename I>
 inline int64_t class_of(const Args& a, int k, int64_t r) {
   const int64_t c = widen(in<I>(a, k)[r]);
-  if (c >= 0 && c < a.n[1]) return c;
+  if (c >= 0 && c < a.n[entry::kLineSize]) return c;
   fault(a, r);
   return -1;
 }
@@ -312,9 +312,10 @@ inline void cross_entropy(const Args& a) {
   GT_SHARED V lane[kWarps];
   const T* x = in<T>(a, 0);
   const bool whole = has_packs<T>(a, a.in[0]);
-  GT_BLOCKS(r, a.n[0]) {
+  GT_BLOCKS(r, a.n[entry::kLines]) {
     const Row row = row_at(a, r);
-    const auto [most, sum] = exponentials(lane, a.n[1], x, row, whole);
+    const auto [most, sum] =
+        exponentials(lane, a.n[entry::kLineSize], x, row, whole);
     GT_ALONE(t) {
       const int64_t c = t == 0 ? class_of<I>(a, 1, r) : -1;
       if (c >= 0) {
@@ -352,13 +353,14 @@ inline void cross_entropy_held(const Args& a) {
   }
 }
 
-// An element of (softmax(x) - 1 at the class) g, of the row's element z at i. g
-// is one for all or, if kEach, one for each row, and is divided by Args::n[4].
+// An element of (softmax(x) - 1 at the class) g, of the row's element z at i. g,
+// which is divided by the divisor, is one for all or, if kEach, one for each row.
 template <typename V>
 struct ClassSlope {
   template <bool kEach, typename G, typename I>
   static ClassSlope of(const Args& a, const Exponentials<V>& row, int64_t r) {
-    const V g = V(widen(in<G>(a, 0)[kEach ? r : 0])) / static_cast<V>(a.n[4]);
+    const V g = V(widen(in<G>(a, 0)[kEach ? r : 0])) /
+                static_cast<V>(a.n[entry::kDivisor]);
     return {row.most, V(1) / row.sum, g, class_of<I>(a, 2, r)};
   }
   V at(int64_t i, V z) const {
@@ -376,12 +378,12 @@ inline void cross_entropy_grad(const Args& a) {
   GT_SHARED V lane[kWarps];
   const T* x = in<T>(a, 1);
   const bool whole = has_packs<T>(a, a.in[1] | a.out[0]);
-  GT_BLOCKS(r, a.n[0]) {
+  GT_BLOCKS(r, a.n[entry::kLines]) {
     const Row row = row_at(a, r);
     const auto slope = ClassSlope<V>::template of<kEach, G, I>(
-        a, exponentials(lane, a.n[1], x, row, whole), r);
+        a, exponentials(lane, a.n[entry::kLineSize], x, row, whole), r);
     GT_ALONE(t) {
-      write_row(x, out<T>(a, 0), row, a.n[1], whole, t,
+      write_row(x, out<T>(a, 0), row, a.n[entry::kLineSize], whole, t,
                 [&](int64_t i, V z) { return slope.at(i, z); });
     }
   }

@@ -8,12 +8,11 @@
 
 namespace gt {
 
-// Args::n of all kernels over rows: rows, elements of a row, their stride.
-
 // Whether rows of T consist of packs, those at these addresses too.
 template <typename T>
 inline bool has_packs(const Args& a, uint64_t addresses) {
-  return a.n[2] == 1 && a.n[1] % kPackOf<T> == 0 && is_even(addresses);
+  return a.n[entry::kLineStep] == 1 &&
+         a.n[entry::kLineSize] % kPackOf<T> == 0 && is_even(addresses);
 }
 
 // A team is some threads that follow each other, warps of 32 as a rule, and
@@ -126,15 +125,15 @@ template <int kTeam>
 struct TeamRow {
   TeamRow(const Args& a, int64_t b, int t)
       : r(b * (kThreads / kTeam) + t / kTeam),
-        n(r < a.n[0] ? static_cast<int>(a.n[1]) : 0),
-        begin(r * a.n[1]) {}
+        n(r < a.n[entry::kLines] ? static_cast<int>(a.n[entry::kLineSize]) : 0),
+        begin(r * a.n[entry::kLineSize]) {}
   int64_t r;
   int n;
   int64_t begin;
 };
 template <int kTeam>
 inline int64_t team_turns(const Args& a) {
-  return (a.n[0] + kThreads / kTeam - 1) / (kThreads / kTeam);
+  return (a.n[entry::kLines] + kThreads / kTeam - 1) / (kThreads / kTeam);
 }
 
 }  // namespace gt
