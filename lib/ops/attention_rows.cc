@@ -3,9 +3,142 @@
 #include "ops/attention_rows.h"
 
 #include "ops/families.h"
+#include "ops/row_text.h"
 
 namespace gt {
 namespace {
+
+// s, the scores, and i, the numbers of their rows; a block's begin at {first}.
+constexpr char kScoresOfRows[] = R"(
+       qs = mul qh {factor}
+       s = matmul qs kh tb=1
+       [causal=1] i = arange i64[{rows}] {first})";
+
+// tm: the scores s, -inf where the row i may not see the column.
+constexpr char kMaskedScores[] = R"(
+       [causal=1] j = arange i64[{columns}]
+       [causal=1] r = unsqueeze i axis=-1
+       [causal=1] f = le j r
+       [causal=1] t = where f s -inf
+       [causal=0] t = copy s
+       [masked=bool] tm = where mask t -inf
+       [masked=float] tm = add t mask
+       [masked=none] tm = copy t)";
+
+// p: the weights, by lse, which is -inf in a row that sees nothing.
+constexpr char kWeightsOfLse[] = R"(
+       l0 = unsqueeze lse axis=-1
+       [masked!=none] lh = eq l0 -inf
+       [masked!=none] l = where lh inf l0
+       [masked=none] l = copy l0
+       x = sub tm l
+       p = exp x)";
+
+// gs: the gradient by the scores. gp is the one by the weights, and n0 has each
+// row's sum of the weights times gp.
+constexpr char kGradientOfScores[] = R"(
+       [glse] gl = unsqueeze glse axis=-1
+       [glse] n = sub n0 gl
+       [!glse] n = copy n0
+       u = sub gp n
+       gs = mul p u)";
+
+constexpr auto kAttentionOfRows = row_text(R"(
+       [group=1] br = copy k
+       [group=1] cr = copy v
+       [group!=1] br = repeat_heads k size={group} heads={k.heads}
+       [group!=1] cr = repeat_heads v size={group} heads={v.heads}
+       qh = split_heads q heads={heads}
+       kh = split_heads br heads={heads}
+       vh = split_heads cr heads={heads})",
+                                           kScoresOfRows, kMaskedScores, R"(
+       [columns!=0] m0 = max tm axis=-1 keepdims=1
+       [columns=0] m0 = sum tm axis=-1 keepdims=1
+       [masked!=none] h = eq m0 -inf
+       [masked!=none] m = where h 0 m0
+       [masked=none] m = copy m0
+       x = sub tm m
+       e = exp x
+       z = sum e axis=-1 keepdims=1
+       [masked!=none] zw = where h 1 z
+       [masked=none] zw = copy z
+       p = div e zw
+       u = matmul p vh
+       o = merge_heads u heads={heads}
+       [lse] n = log z
+       [lse] y = add n m
+       [lse] lse = squeeze y axis=-1)");
+constexpr auto kAttentionSecond = row_text(R"(
+       qh = split_heads q heads={q.heads}
+       kh = split_heads k heads={k.heads}
+       vh = split_heads v heads={v.heads}
+       gh = split_heads go heads={go.heads}
+       ah = split_heads dgq heads={gq.heads}
+       bh = split_heads dgk heads={gk.heads}
+       ch = split_heads dgv heads={gv.heads}
+       qs = mul qh {factor}
+       s = matmul qs kh tb=1
+       [causal=1 of_rows=all] i = arange i64[{q.-2}]
+       [causal=1 of_rows=some] i = arange i64[{q.-2}] part={rows_part})",
+                                           kMaskedScores, kWeightsOfLse, R"(
+       gp = matmul gh vh tb=1
+       pg = mul p gp
+       n0 = sum pg axis=-1 keepdims=1)",
+                                           kGradientOfScores, R"(
+       w0 = matmul ah kh tb=1
+       w1 = matmul qh bh tb=1
+       w2 = add w0 w1
+       w = mul w2 {factor}
+       pw = mul p w
+       wn = sum pw axis=-1 keepdims=1
+       dglse = squeeze wn axis=-1
+       wc = sub w wn
+       mw = mul p wc
+       y0 = matmul mw vh
+       y1 = matmul p ch
+       y2 = add y0 y1
+       dgo = merge_heads y2 heads={go.heads}
+       z0 = matmul mw gh ta=1
+       dv = merge_heads z0 heads={gv.heads}
+       xc = matmul gh ch tb=1
+       r0 = mul u w
+       r1 = mul wn gp
+       r2 = sub r0 r1
+       r3 = add r2 xc
+       pr = mul p r3
+       rn = sum pr axis=-1 keepdims=1
+       rc = sub r3 rn
+       hs = mul p rc
+       [masked=float] dmask = copy hs
+       a0 = matmul hs kh
+       a1 = matmul gs bh
+       a2 = add a0 a1
+       a3 = mul a2 {factor}
+       dq = merge_heads a3 heads={gq.heads}
+       b0 = matmul hs qh ta=1
+       b1 = matmul gs ah ta=1
+       b2 = add b0 b1
+       b3 = mul b2 {factor}
+       dk = merge_heads b3 heads={gk.heads})");
+constexpr auto kAttentionGrad =
+    row_text(R"(
+       qh = split_heads q heads={heads}
+       kh = split_heads k heads={heads}
+       vh = split_heads v heads={heads}
+       oh = split_heads o heads={heads}
+       gh = split_heads go heads={heads})",
+             kScoresOfRows, kMaskedScores, kWeightsOfLse, R"(
+       y0 = matmul p gh ta=1
+       gv = merge_heads y0 heads={heads}
+       gp = matmul gh vh tb=1
+       og = mul oh gh
+       n0 = sum og axis=-1 keepdims=1)",
+             kGradientOfScores, R"(
+       w0 = matmul gs kh
+       w1 = mul w0 {factor}
+       gq = merge_heads w1 heads={heads}
+       z0 = matmul gs qs ta=1
+       gk = merge_heads z0 heads={heads})");
 
 constexpr Row kRows[] = {
     // A gradient of the mask wants the scores of all rows and columns; it is
@@ -74,41 +207,7 @@ constexpr Row kRows[] = {
        [masked=float] n = sub n0 el
        [masked=float] u = sub gp n
        [masked=float] dmask = mul p u)",
-     .expansion = R"(
-       [group=1] br = copy k
-       [group=1] cr = copy v
-       [group!=1] br = repeat_heads k size={group} heads={k.heads}
-       [group!=1] cr = repeat_heads v size={group} heads={v.heads}
-       qh = split_heads q heads={heads}
-       kh = split_heads br heads={heads}
-       vh = split_heads cr heads={heads}
-       qs = mul qh {factor}
-       s = matmul qs kh tb=1
-       [causal=1] i = arange i64[{rows}] {first}
-       [causal=1] j = arange i64[{columns}]
-       [causal=1] r = unsqueeze i axis=-1
-       [causal=1] f = le j r
-       [causal=1] t = where f s -inf
-       [causal=0] t = copy s
-       [masked=bool] tm = where mask t -inf
-       [masked=float] tm = add t mask
-       [masked=none] tm = copy t
-       [columns!=0] m0 = max tm axis=-1 keepdims=1
-       [columns=0] m0 = sum tm axis=-1 keepdims=1
-       [masked!=none] h = eq m0 -inf
-       [masked!=none] m = where h 0 m0
-       [masked=none] m = copy m0
-       x = sub tm m
-       e = exp x
-       z = sum e axis=-1 keepdims=1
-       [masked!=none] zw = where h 1 z
-       [masked=none] zw = copy z
-       p = div e zw
-       u = matmul p vh
-       o = merge_heads u heads={heads}
-       [lse] n = log z
-       [lse] y = add n m
-       [lse] lse = squeeze y axis=-1)",
+     .expansion = kAttentionOfRows.data(),
      .in_f32 = true,
      .types = types_attention,
      .labels = labels_attention,
@@ -149,114 +248,9 @@ constexpr Row kRows[] = {
               "...td,...td",
      .linear = "56",
      .accepts = "float,float,float,float,float,float,float,any",
-     .gradient = R"(
-       qh = split_heads q heads={q.heads}
-       kh = split_heads k heads={k.heads}
-       vh = split_heads v heads={v.heads}
-       gh = split_heads go heads={go.heads}
-       ah = split_heads dgq heads={gq.heads}
-       bh = split_heads dgk heads={gk.heads}
-       ch = split_heads dgv heads={gv.heads}
-       qs = mul qh {factor}
-       s = matmul qs kh tb=1
-       [causal=1 of_rows=all] i = arange i64[{q.-2}]
-       [causal=1 of_rows=some] i = arange i64[{q.-2}] part={rows_part}
-       [causal=1] j = arange i64[{columns}]
-       [causal=1] r = unsqueeze i axis=-1
-       [causal=1] f = le j r
-       [causal=1] t = where f s -inf
-       [causal=0] t = copy s
-       [masked=bool] tm = where mask t -inf
-       [masked=float] tm = add t mask
-       [masked=none] tm = copy t
-       l0 = unsqueeze lse axis=-1
-       [masked!=none] lh = eq l0 -inf
-       [masked!=none] l = where lh inf l0
-       [masked=none] l = copy l0
-       x = sub tm l
-       p = exp x
-       gp = matmul gh vh tb=1
-       pg = mul p gp
-       n0 = sum pg axis=-1 keepdims=1
-       [glse] gl = unsqueeze glse axis=-1
-       [glse] n = sub n0 gl
-       [!glse] n = copy n0
-       u = sub gp n
-       gs = mul p u
-       w0 = matmul ah kh tb=1
-       w1 = matmul qh bh tb=1
-       w2 = add w0 w1
-       w = mul w2 {factor}
-       pw = mul p w
-       wn = sum pw axis=-1 keepdims=1
-       dglse = squeeze wn axis=-1
-       wc = sub w wn
-       mw = mul p wc
-       y0 = matmul mw vh
-       y1 = matmul p ch
-       y2 = add y0 y1
-       dgo = merge_heads y2 heads={go.heads}
-       z0 = matmul mw gh ta=1
-       dv = merge_heads z0 heads={gv.heads}
-       xc = matmul gh ch tb=1
-       r0 = mul u w
-       r1 = mul wn gp
-       r2 = sub r0 r1
-       r3 = add r2 xc
-       pr = mul p r3
-       rn = sum pr axis=-1 keepdims=1
-       rc = sub r3 rn
-       hs = mul p rc
-       [masked=float] dmask = copy hs
-       a0 = matmul hs kh
-       a1 = matmul gs bh
-       a2 = add a0 a1
-       a3 = mul a2 {factor}
-       dq = merge_heads a3 heads={gq.heads}
-       b0 = matmul hs qh ta=1
-       b1 = matmul gs ah ta=1
-       b2 = add b0 b1
-       b3 = mul b2 {factor}
-       dk = merge_heads b3 heads={gk.heads})",
+     .gradient = kAttentionSecond.data(),
      .non_differentiable = "o lse",
-     .expansion = R"(
-       qh = split_heads q heads={heads}
-       kh = split_heads k heads={heads}
-       vh = split_heads v heads={heads}
-       oh = split_heads o heads={heads}
-       gh = split_heads go heads={heads}
-       qs = mul qh {factor}
-       s = matmul qs kh tb=1
-       [causal=1] i = arange i64[{rows}] {first}
-       [causal=1] j = arange i64[{columns}]
-       [causal=1] r = unsqueeze i axis=-1
-       [causal=1] f = le j r
-       [causal=1] t = where f s -inf
-       [causal=0] t = copy s
-       [masked=bool] tm = where mask t -inf
-       [masked=float] tm = add t mask
-       [masked=none] tm = copy t
-       l0 = unsqueeze lse axis=-1
-       [masked!=none] lh = eq l0 -inf
-       [masked!=none] l = where lh inf l0
-       [masked=none] l = copy l0
-       x = sub tm l
-       p = exp x
-       y0 = matmul p gh ta=1
-       gv = merge_heads y0 heads={heads}
-       gp = matmul gh vh tb=1
-       og = mul oh gh
-       n0 = sum og axis=-1 keepdims=1
-       [glse] gl = unsqueeze glse axis=-1
-       [glse] n = sub n0 gl
-       [!glse] n = copy n0
-       u = sub gp n
-       gs = mul p u
-       w0 = matmul gs kh
-       w1 = mul w0 {factor}
-       gq = merge_heads w1 heads={heads}
-       z0 = matmul gs qs ta=1
-       gk = merge_heads z0 heads={heads})",
+     .expansion = kAttentionGrad.data(),
      .in_f32 = true,
      .types = types_attention_grad,
      .labels = labels_attention,

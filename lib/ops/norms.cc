@@ -1,6 +1,7 @@
 // Normalisation over the last dimension. In the texts below n is the normalised
 // x and r what it was multiplied by: n = (x - mean x) r, or n = x r.
 #include "ops/families.h"
+#include "ops/row_text.h"
 #include "ops/shape_rules.h"
 
 namespace gt {
@@ -40,6 +41,124 @@ std::string norm_word(const Call& call, std::string_view name, size_t) {
   return list_text(axes);
 }
 
+// n and r of x, in layer_norm.
+constexpr char kLayerOfX[] = R"(
+       m = mean x axis=-1 keepdims=1
+       e = sub x m
+       q = mul e e
+       v = mean q axis=-1 keepdims=1
+       u = add v {eps}
+       r = rsqrt u
+       n = mul e r)";
+
+// n and r of x, in rms_norm.
+constexpr char kRmsOfX[] = R"(
+       q = mul x x
+       v = mean q axis=-1 keepdims=1
+       u = add v {eps}
+       r = rsqrt u
+       n = mul x r)";
+
+// h: the gradient by n.
+constexpr char kGradientOfN[] = R"(
+       [w] h = mul g w
+       [!w] h = copy g)";
+
+// b2: h without its parts along the constants and along n. The mean and the
+// square of n are fixed, so x cannot move it along these. x's gradient is b2 r.
+constexpr char kLayerBesideN[] = R"(
+       b = mul h n
+       bm = mean b axis=-1 keepdims=1
+       bn = mul n bm
+       b0 = mean h axis=-1 keepdims=1
+       b1 = sub h b0
+       b2 = sub b1 bn)";
+
+// b2: h without its part along n, whose square is fixed, so that x cannot move
+// it along this. x's gradient is b2 r.
+constexpr char kRmsBesideN[] = R"(
+       b = mul h n
+       bm = mean b axis=-1 keepdims=1
+       bn = mul n bm
+       b2 = sub h bn)";
+
+// The results gx and gw.
+constexpr char kGradients[] = R"(
+       gx = mul b2 r
+       [gw] k = mul g n
+       [gw flat=0] gw = sum k axis={lead}
+       [gw flat=1] gw = copy k)";
+
+// k7, where the gradient's own gradient is asked for: x's is k7 r, in
+// layer_norm less its mean. f is the gradient by n, of which k7 is without the
+// part along n, k1, and without what comes through r, k4.
+constexpr char kSecondOfX[] = R"(
+       f0 = mul dgx bm
+       f1 = mul h am
+       f2 = add f0 f1
+       f3 = mul f2 r
+       [dgw] f4 = mul g dgw
+       [dgw] f = sub f4 f3
+       [!dgw] f = neg f3
+       k0 = mul f n
+       k1 = mean k0 axis=-1 keepdims=1
+       k2 = mul dgx b2
+       k3 = mean k2 axis=-1 keepdims=1
+       k4 = mul k3 r
+       k5 = add k1 k4
+       k6 = mul n k5
+       k7 = sub f k6)";
+
+constexpr auto kLayerNorm = row_text(kLayerOfX, R"(
+       [w] s = mul n w
+       [!w] s = copy n
+       [b] y = add s b
+       [!b] y = copy s)");
+constexpr auto kLayerNormSecond = row_text(kLayerOfX, kGradientOfN, R"(
+       a = mul dgx n
+       am = mean a axis=-1 keepdims=1
+       an = mul n am
+       a0 = mean dgx axis=-1 keepdims=1
+       a1 = sub dgx a0
+       a2 = sub a1 an
+       p = mul a2 r
+       [w] s = mul p w
+       [!w] s = copy p
+       [dgw] sw = mul n dgw
+       [dgw] t = add s sw
+       [!dgw] t = copy s
+       [dgb] dg = add t dgb
+       [!dgb] dg = copy t
+       [w] dw = mul p g)",
+                                           kLayerBesideN, kSecondOfX, R"(
+       k8 = mul k7 r
+       k9 = mean k8 axis=-1 keepdims=1
+       dx = sub k8 k9)");
+constexpr auto kLayerNormGrad =
+    row_text(kLayerOfX, kGradientOfN, kLayerBesideN, kGradients, R"(
+       [gb flat=0] t = sum g axis={lead}
+       [gb flat=1] t = copy g
+       [gb] gb = cast t {gx.dtype})");
+constexpr auto kRmsNorm = row_text(kRmsOfX, R"(
+       [w] y = mul n w
+       [!w] y = copy n)");
+constexpr auto kRmsNormSecond = row_text(kRmsOfX, kGradientOfN, R"(
+       a = mul dgx n
+       am = mean a axis=-1 keepdims=1
+       an = mul n am
+       a2 = sub dgx an
+       p = mul a2 r
+       [w] s = mul p w
+       [!w] s = copy p
+       [dgw] sw = mul n dgw
+       [dgw] dg = add s sw
+       [!dgw] dg = copy s
+       [w] dw = mul p g)",
+                                         kRmsBesideN, kSecondOfX, R"(
+       dx = mul k7 r)");
+constexpr auto kRmsNormGrad =
+    row_text(kRmsOfX, kGradientOfN, kRmsBesideN, kGradients);
+
 constexpr Row kRows[] = {
     {.signature = "y = layer_norm x [w] [b] eps=1e-5",
      .index = "...c!,c!,c!->...c",
@@ -48,18 +167,7 @@ constexpr Row kRows[] = {
        [!w] dx = layer_norm_grad dy x eps={eps}
        [w !b] dx dw = layer_norm_grad dy x w eps={eps}
        [b] dx dw db = layer_norm_grad dy x w eps={eps})",
-     .expansion = R"(
-       m = mean x axis=-1 keepdims=1
-       e = sub x m
-       q = mul e e
-       v = mean q axis=-1 keepdims=1
-       u = add v {eps}
-       r = rsqrt u
-       n = mul e r
-       [w] s = mul n w
-       [!w] s = copy n
-       [b] y = add s b
-       [!b] y = copy s)",
+     .expansion = kLayerNorm.data(),
      .in_f32 = true,
      .placeholder = norm_word,
      .flops = 8,
@@ -80,78 +188,8 @@ constexpr Row kRows[] = {
      .index = "...c!,...c!,c!->...c,c,c",
      .linear = "0",
      .accepts = "float",
-     .gradient = R"(
-       m = mean x axis=-1 keepdims=1
-       e = sub x m
-       q = mul e e
-       v = mean q axis=-1 keepdims=1
-       u = add v {eps}
-       r = rsqrt u
-       n = mul e r
-       [w] h = mul g w
-       [!w] h = copy g
-       a = mul dgx n
-       am = mean a axis=-1 keepdims=1
-       an = mul n am
-       a0 = mean dgx axis=-1 keepdims=1
-       a1 = sub dgx a0
-       a2 = sub a1 an
-       p = mul a2 r
-       [w] s = mul p w
-       [!w] s = copy p
-       [dgw] sw = mul n dgw
-       [dgw] t = add s sw
-       [!dgw] t = copy s
-       [dgb] dg = add t dgb
-       [!dgb] dg = copy t
-       [w] dw = mul p g
-       b = mul h n
-       bm = mean b axis=-1 keepdims=1
-       bn = mul n bm
-       b0 = mean h axis=-1 keepdims=1
-       b1 = sub h b0
-       b2 = sub b1 bn
-       f0 = mul dgx bm
-       f1 = mul h am
-       f2 = add f0 f1
-       f3 = mul f2 r
-       [dgw] f4 = mul g dgw
-       [dgw] f = sub f4 f3
-       [!dgw] f = neg f3
-       k0 = mul f n
-       k1 = mean k0 axis=-1 keepdims=1
-       k2 = mul dgx b2
-       k3 = mean k2 axis=-1 keepdims=1
-       k4 = mul k3 r
-       k5 = add k1 k4
-       k6 = mul n k5
-       k7 = sub f k6
-       k8 = mul k7 r
-       k9 = mean k8 axis=-1 keepdims=1
-       dx = sub k8 k9)",
-     .expansion = R"(
-       m = mean x axis=-1 keepdims=1
-       e = sub x m
-       q = mul e e
-       v = mean q axis=-1 keepdims=1
-       u = add v {eps}
-       r = rsqrt u
-       n = mul e r
-       [w] h = mul g w
-       [!w] h = copy g
-       b = mul h n
-       bm = mean b axis=-1 keepdims=1
-       bn = mul n bm
-       b0 = mean h axis=-1 keepdims=1
-       b1 = sub h b0
-       b2 = sub b1 bn
-       gx = mul b2 r
-       [gw] k = mul g n
-       [gw flat=0] gw = sum k axis={lead}
-       [gw flat=1] gw = copy k
-       [gb flat=0] t = sum g axis={lead}
-       [gb flat=1] t = copy g
-       [gb] gb = cast t {gx.dtype})",
+     .gradient = kLayerNormSecond.data(),
+     .expansion = kLayerNormGrad.data(),
      .in_f32 = true,
      .types = types_norm_grad,
      .placeholder = norm_word,
@@ -165,14 +203,7 @@ constexpr Row kRows[] = {
      .gradient = R"(
        [!w] dx = rms_norm_grad dy x eps={eps}
        [w] dx dw = rms_norm_grad dy x w eps={eps})",
-     .expansion = R"(
-       q = mul x x
-       v = mean q axis=-1 keepdims=1
-       u = add v {eps}
-       r = rsqrt u
-       n = mul x r
-       [w] y = mul n w
-       [!w] y = copy n)",
+     .expansion = kRmsNorm.data(),
      .in_f32 = true,
      .placeholder = norm_word,
      .flops = 5,
@@ -189,61 +220,8 @@ constexpr Row kRows[] = {
      .index = "...c!,...c!,c!->...c,c",
      .linear = "0",
      .accepts = "float",
-     .gradient = R"(
-       q = mul x x
-       v = mean q axis=-1 keepdims=1
-       u = add v {eps}
-       r = rsqrt u
-       n = mul x r
-       [w] h = mul g w
-       [!w] h = copy g
-       a = mul dgx n
-       am = mean a axis=-1 keepdims=1
-       an = mul n am
-       a2 = sub dgx an
-       p = mul a2 r
-       [w] s = mul p w
-       [!w] s = copy p
-       [dgw] sw = mul n dgw
-       [dgw] dg = add s sw
-       [!dgw] dg = copy s
-       [w] dw = mul p g
-       b = mul h n
-       bm = mean b axis=-1 keepdims=1
-       bn = mul n bm
-       b2 = sub h bn
-       f0 = mul dgx bm
-       f1 = mul h am
-       f2 = add f0 f1
-       f3 = mul f2 r
-       [dgw] f4 = mul g dgw
-       [dgw] f = sub f4 f3
-       [!dgw] f = neg f3
-       k0 = mul f n
-       k1 = mean k0 axis=-1 keepdims=1
-       k2 = mul dgx b2
-       k3 = mean k2 axis=-1 keepdims=1
-       k4 = mul k3 r
-       k5 = add k1 k4
-       k6 = mul n k5
-       k7 = sub f k6
-       dx = mul k7 r)",
-     .expansion = R"(
-       q = mul x x
-       v = mean q axis=-1 keepdims=1
-       u = add v {eps}
-       r = rsqrt u
-       n = mul x r
-       [w] h = mul g w
-       [!w] h = copy g
-       b = mul h n
-       bm = mean b axis=-1 keepdims=1
-       bn = mul n bm
-       b2 = sub h bn
-       gx = mul b2 r
-       [gw] k = mul g n
-       [gw flat=0] gw = sum k axis={lead}
-       [gw flat=1] gw = copy k)",
+     .gradient = kRmsNormSecond.data(),
+     .expansion = kRmsNormGrad.data(),
      .in_f32 = true,
      .types = types_norm_grad,
      .placeholder = norm_word,
