@@ -12,6 +12,32 @@
 #include "stream/marks.h"
 
 namespace gt::client {
+namespace {
+
+// The value whose place the call's result takes; null: it is a new one.
+gt_value* place_of_result(const gt_instruction& call, size_t result) {
+  return call.into == nullptr ? nullptr : call.into[result];
+}
+
+// Room for some elements, for which nothing is allocated while they are few.
+template <typename T, size_t kFew>
+class Room {
+ public:
+  explicit Room(size_t size) : size_(size) {
+    if (size > kFew) many_.resize(size);
+  }
+  std::span<T> all() {
+    return {many_.empty() ? few_.data() : many_.data(), size_};
+  }
+
+ private:
+  size_t size_;
+  std::array<T, kFew> few_{};
+  std::vector<T> many_;
+};
+
+}  // namespace
+
 // ---- opening and closing ----------------------------------------------------
 
 std::unique_ptr<Session> Session::open(std::string_view where) {
@@ -140,7 +166,7 @@ void Session::call(const gt_instruction& call, gt_value** results) {
 void Session::name_results(const gt_instruction& call, const CallTypes& made,
                            std::span<Names::Name> names) {
   for (size_t i = 0; i < names.size(); ++i) {
-    const gt_value* into = call.into == nullptr ? nullptr : call.into[i];
+    const gt_value* into = place_of_result(call, i);
     const char* chosen = call.names == nullptr ? nullptr : call.names[i];
     if (into != nullptr) {
       if (std::find(call.into, call.into + i, into) != call.into + i) {
@@ -158,9 +184,7 @@ void Session::name_results(const gt_instruction& call, const CallTypes& made,
       auto name = names_.take(chosen, Where::of(call.at));
       if (!name.ok()) {
         for (size_t j = 0; j < i; ++j) {
-          if (call.into == nullptr || call.into[j] == nullptr) {
-            names_.give(names[j]);
-          }
+          if (place_of_result(call, j) == nullptr) names_.give(names[j]);
         }
         fail(GT_WRONG, name.error().message);
       }
@@ -175,7 +199,7 @@ void Session::name_results(const gt_instruction& call, const CallTypes& made,
 static void check_results(const gt_instruction& call, gt_value** results) {
   if (results != nullptr) return;
   for (size_t i = 0; i < call.result_count; ++i) {
-    if (call.into == nullptr || call.into[i] == nullptr) {
+    if (place_of_result(call, i) == nullptr) {
       fail(GT_WRONG, std::string(call.op) + ": no room for its results");
     }
   }
@@ -217,73 +241,98 @@ static void append_reused(const gt_instruction& call, std::string& out) {
   }
 }
 
-void Session::write_call(const gt_instruction& call, gt_value** results,
-                         Channel::Lock& lock) {
-  std::array<TypeId, 8> few;
-  std::vector<TypeId> many;
-  if (call.operand_count > few.size()) many.resize(call.operand_count);
-  const std::span<TypeId> types(many.empty() ? few.data() : many.data(),
-                                call.operand_count);
-  bool has_values = false;
-  for (size_t i = 0; i < call.operand_count; ++i) {
-    types[i] = CallTable::kNoType;
-    if (call.operands[i].kind != GT_VALUE) continue;
-    types[i] = checked(call.operands[i].value).type;
-    has_values = true;
+// Fails if a leaf would get a value with a history.
+static void check_leaves(const gt_instruction& call) {
+  for (size_t i = 0; i < call.result_count; ++i) {
+    const gt_value* into = place_of_result(call, i);
+    if (into == nullptr || into->leaf == kNoLeaf) continue;
+    fail(GT_WRONG, std::string(call.op) + ": '" + into->name.text +
+                       "' requires a gradient, and cannot be changed in "
+                       "place but within no_grad or by an optimizer");
   }
-  const CallTypes& made = *value_or_fail(table_.find(call, types), GT_WRONG);
-  const size_t count = call.result_count;
-  check_results(call, results);
-  const bool is_cut = has_values && !made.is_leaf && count > 0 &&
-                      Scopes::of_thread().no_grad > 0;
-  const Reach reach =
-      made.is_leaf || is_cut ? Reaches::kNone : leaves_.reach_of(call);
-  for (size_t i = 0; call.into != nullptr && i < count; ++i) {
-    if (call.into[i] != nullptr && call.into[i]->leaf != kNoLeaf &&
-        !made.is_leaf && !is_cut) {
-      fail(GT_WRONG, std::string(call.op) + ": '" + call.into[i]->name.text +
-                         "' requires a gradient, and cannot be changed in "
-                         "place but within no_grad or by an optimizer");
-    }
+}
+
+// Whether no_grad cuts the results off from what the call reads.
+static bool is_cut(const gt_instruction& call, const CallTypes& made) {
+  const std::span words(call.operands, call.operand_count);
+  return Scopes::of_thread().no_grad > 0 && !made.is_leaf &&
+         call.result_count > 0 &&
+         std::ranges::find(words, GT_VALUE, &gt_word::kind) != words.end();
+}
+
+// The types of its operands, those that are values.
+void Session::find_types(const gt_instruction& call,
+                         std::span<TypeId> types) const {
+  for (size_t i = 0; i < types.size(); ++i) {
+    const gt_word& word = call.operands[i];
+    types[i] =
+        word.kind == GT_VALUE ? checked(word.value).type : CallTable::kNoType;
   }
-  std::array<Names::Name, 4> few_names;
-  std::vector<Names::Name> many_names;
-  if (count > few_names.size()) many_names.resize(count);
-  const std::span<Names::Name> names(
-      many_names.empty() ? few_names.data() : many_names.data(), count);
-  const bool is_grad = made.op->row->statement == Statement::kGrad;
-  if (is_grad) check_targets(call);
-  name_results(call, made, names);
-  begin_lines();
+}
+
+bool Session::has_gradient(TypeId type) const {
+  return is_float(table_.type(type).dtype);
+}
+
+// The call's line, and behind it those that cut its results off.
+void Session::append_lines(const gt_instruction& call, const CallTypes& made,
+                           std::span<const Names::Name> names) {
   append_call(call, names, text_);
-  if (is_grad) append_reused(call, text_);
+  if (made.op->row->statement == Statement::kGrad) append_reused(call, text_);
   places_.append_end(call.at, text_);
-  for (size_t i = 0; is_cut && i < count; ++i) {
-    if (!is_float(table_.type(made.results[i]).dtype)) continue;
+  if (!is_cut(call, made)) return;
+  for (size_t i = 0; i < names.size(); ++i) {
+    if (!has_gradient(made.results[i])) continue;
     text_ += names[i].text + " = detach " + names[i].text;
     places_.append_end(call.at, text_);
   }
-  for (size_t i = 0; i < count; ++i) {
-    gt_value* into = call.into == nullptr ? nullptr : call.into[i];
-    const bool reaches = is_float(table_.type(made.results[i]).dtype);
-    const Reach got = reaches ? reach : Reaches::kNone;
+}
+
+// `reach` is that of the results which can have a gradient.
+void Session::bind_results(const gt_instruction& call, const CallTypes& made,
+                           Reach reach, std::span<Names::Name> names,
+                           gt_value** results) {
+  for (size_t i = 0; i < names.size(); ++i) {
+    gt_value* into = place_of_result(call, i);
+    const Reach got = has_gradient(made.results[i]) ? reach : Reaches::kNone;
     if (into == nullptr) {
       results[i] = make_value(std::move(names[i]), made.results[i], got);
-    } else {
-      if (results != nullptr) results[i] = into;
-      into->bound = ++serial_;
-      if (into->has_file) freight_.leave(*into);
-      if (into->leaf == kNoLeaf) into->reach = got;
+      continue;
     }
+    if (results != nullptr) results[i] = into;
+    into->bound = ++serial_;
+    if (into->has_file) freight_.leave(*into);
+    if (into->leaf == kNoLeaf) into->reach = got;
   }
+}
+
+void Session::drop_new(const gt_instruction& call, gt_value** results) {
+  for (size_t i = 0; i < call.result_count; ++i) {
+    if (place_of_result(call, i) == nullptr) drop_locked(results[i]);
+  }
+}
+
+void Session::write_call(const gt_instruction& call, gt_value** results,
+                         Channel::Lock& lock) {
+  Room<TypeId, 8> types(call.operand_count);
+  find_types(call, types.all());
+  const CallTypes& made =
+      *value_or_fail(table_.find(call, types.all()), GT_WRONG);
+  check_results(call, results);
+  const bool is_new = made.is_leaf || is_cut(call, made);
+  const Reach reach = is_new ? Reaches::kNone : leaves_.reach_of(call);
+  if (!is_new) check_leaves(call);
+  if (made.op->row->statement == Statement::kGrad) check_targets(call);
+  Room<Names::Name, 4> names(call.result_count);
+  name_results(call, made, names.all());
+  begin_lines();
+  append_lines(call, made, names.all());
+  bind_results(call, made, reach, names.all(), results);
   leaves_.tidy(values_);
   try {
     channel_.send(text_, lock);
   } catch (const Failure&) {
-    for (size_t i = 0; i < count; ++i) {
-      const bool is_new = call.into == nullptr || call.into[i] == nullptr;
-      if (is_new) drop_locked(results[i]);
-    }
+    drop_new(call, results);
     throw;
   }
 }

@@ -79,6 +79,14 @@ class Session {
                   Channel::Lock& lock);
   void name_results(const gt_instruction& call, const CallTypes& made,
                     std::span<Names::Name> names);
+  void find_types(const gt_instruction& call, std::span<TypeId> types) const;
+  bool has_gradient(TypeId type) const;
+  void append_lines(const gt_instruction& call, const CallTypes& made,
+                    std::span<const Names::Name> names);
+  void bind_results(const gt_instruction& call, const CallTypes& made,
+                    Reach reach, std::span<Names::Name> names,
+                    gt_value** results);
+  void drop_new(const gt_instruction& call, gt_value** results);
   void check_names(const Line& line) const;
   void set_type(gt_value& value, TypeId type);
   gt_value* make_value(Names::Name name, TypeId type, Reach reach);
