@@ -46,16 +46,9 @@ void Failures::fail_results(LineState& state, const std::string& message,
 void Failures::bind(const Name& name, const FailureText& why, Origin origin,
                     std::string& out) {
   seeds_.let_go(name.text, name.ranks);
-  SymbolId id;
-  if (name.ranks.empty()) {
-    id = ledger_.obtain(name.text);
-    ledger_.release(id, origin, out);
-  } else {
-    const Ranks ranks = ascending(parse_ranks(name.ranks).value());
-    ledger_.unbind(name.text, ranks, origin, out);
-    id = ledger_.obtain(name.text, ranks);
-  }
-  ledger_.fail(id, why, origin);
+  Ranks ranks;
+  if (!name.ranks.empty()) ranks = ascending(parse_ranks(name.ranks).value());
+  ledger_.fail(ledger_.vacate(name.text, ranks, origin, out), why, origin);
 }
 
 namespace {

@@ -114,11 +114,23 @@ class GradientWriter {
     ledger_.write_idle_frees(out_);
   }
 
+  // kNil: it is text.
+  ValueId value_of(const grad::GradientOperand& o) const {
+    switch (o.kind) {
+      case Kind::kHandle:
+        return values_[o.id];
+      case Kind::kForward:
+        return o.id;
+      case Kind::kText:
+        break;
+    }
+    return kNil;
+  }
+
   std::string name_of(const grad::GradientOperand& o,
                       const std::string& ranks) const {
     if (o.kind == Kind::kText) return o.text;
-    const ValueId v = o.kind == Kind::kHandle ? values_[o.id] : o.id;
-    return ledger_.name_of(v, o.ranks.empty() ? ranks : o.ranks);
+    return ledger_.name_of(value_of(o), o.ranks.empty() ? ranks : o.ranks);
   }
 
   // The first target whose gradient the handle is, or -1.
@@ -140,20 +152,12 @@ class GradientWriter {
     if (const int target = target_of(whole); target >= 0) {
       is_bound_[static_cast<size_t>(target)] = true;
       const Name& name = line_.results[static_cast<size_t>(target)];
-      if (name.ranks.empty()) {
-        ledger_.bind(ledger_.obtain(name.text), v, origin_, before);
-        return std::string(name.text);
-      }
       ledger_.bind(name.text, ranks, v, false, origin_, before);
       return std::string(name.text);
     }
     std::string& name = names_[whole];
     if (name.empty()) name = ledger_.fresh_name(loss_name());
-    if (ranks.empty()) {
-      ledger_.hold_internal(v, name, origin_);
-    } else {
-      ledger_.bind(name, ranks, v, true, origin_, before);
-    }
+    ledger_.bind(name, ranks, v, true, origin_, before);
     return name;
   }
 
@@ -262,19 +266,20 @@ class GradientWriter {
     for (const grad::Handle h : line.results) values_[h] = leaf(h);
   }
 
+  // Null for kNil.
+  const Type* type_of(ValueId v) const {
+    return v == kNil ? nullptr : &ledger_.types[ledger_.tape.type(v)];
+  }
+
   // What the line costs: of one without ranks as any other, of one with ranks
   // what it reads and writes.
   void count(const grad::GradientLine& line) {
     std::vector<const Type*> types;
     uint64_t bytes = 0;
     for (const grad::GradientOperand& o : line.operands) {
-      const bool is_tensor = o.kind != Kind::kText;
-      const TypeId type =
-          !is_tensor ? 0
-                     : ledger_.tape.type(o.kind == Kind::kHandle ? values_[o.id]
-                                                                 : o.id);
-      if (is_tensor) bytes += ledger_.bytes_of(type);
-      types.push_back(is_tensor ? &ledger_.types[type] : nullptr);
+      const ValueId v = value_of(o);
+      if (v != kNil) bytes += ledger_.bytes_of(ledger_.tape.type(v));
+      types.push_back(type_of(v));
     }
     for (const grad::Handle h : line.results) {
       bytes += ledger_.bytes_of(program_.handle_types[h]);
@@ -312,12 +317,8 @@ class GradientWriter {
     std::vector<ValueId> operands;
     std::vector<const Type*> types;
     for (const grad::GradientOperand& o : line.operands) {
-      ValueId v = kNil;
-      if (o.kind == Kind::kHandle) v = values_[o.id];
-      if (o.kind == Kind::kForward) v = o.id;
-      operands.push_back(v);
-      types.push_back(v == kNil ? nullptr
-                                : &ledger_.types[ledger_.tape.type(v)]);
+      operands.push_back(value_of(o));
+      types.push_back(type_of(operands.back()));
     }
     Call call;
     GT_CHECK(bind_form(written, types, call).ok());
@@ -336,8 +337,7 @@ class GradientWriter {
 
   void finish_reads(const grad::GradientLine& line) {
     for (const grad::GradientOperand& o : line.operands) {
-      if (o.kind == Kind::kText) continue;
-      ledger_.tape.drop_read(o.kind == Kind::kHandle ? values_[o.id] : o.id);
+      if (o.kind != Kind::kText) ledger_.tape.drop_read(value_of(o));
     }
   }
 
@@ -365,12 +365,8 @@ class GradientWriter {
                 const std::vector<std::pair<std::string, std::string>>& lines,
                 size_t t) {
     std::string before;
-    if (name.ranks.empty()) {
-      ledger_.bind(ledger_.obtain(name.text), v, origin_, before);
-    } else {
-      const Ranks ranks = ledger_.types.ranks(ledger_.tape.type(v));
-      ledger_.bind(name.text, ranks, v, false, origin_, before);
-    }
+    ledger_.bind(name.text, ledger_.types.ranks(ledger_.tape.type(v)), v, false,
+                 origin_, before);
     out_ += before;
     for (const auto& [ranks, text] : lines) {
       out_ += full_name(name.text, ranks) + " = " + text;

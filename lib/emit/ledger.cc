@@ -154,10 +154,17 @@ void Ledger::narrow(SymbolId id, const Ranks& rest, Origin origin,
   tape.rename(whole.value, part);
 }
 
+SymbolId Ledger::vacate(std::string_view name, const Ranks& ranks,
+                        Origin origin, std::string& before) {
+  if (!ranks.empty()) unbind(name, ranks, origin, before);
+  const SymbolId id = obtain(name, ranks);
+  if (ranks.empty()) release(id, origin, before);
+  return id;
+}
+
 SymbolId Ledger::bind(std::string_view name, const Ranks& ranks, ValueId value,
                       bool internal, Origin origin, std::string& before) {
-  unbind(name, ranks, origin, before);
-  const SymbolId id = obtain(name, ranks);
+  const SymbolId id = vacate(name, ranks, origin, before);
   tape.hold(value, id, internal);
   set(id, value, origin);
   return id;
@@ -210,8 +217,7 @@ SymbolId Ledger::obtain_internal(const Shared<Ranks>& ranks,
 
 SymbolId Ledger::hold_internal(ValueId value, std::string_view name,
                                Origin origin) {
-  const Ranks& ranks = types.ranks(tape.type(value));
-  const SymbolId id = ranks.empty() ? obtain(name) : obtain(name, ranks);
+  const SymbolId id = obtain(name, types.ranks(tape.type(value)));
   tape.hold(value, id, true);
   set(id, value, origin);
   return id;

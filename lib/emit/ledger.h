@@ -31,10 +31,12 @@ struct Ledger {
   // free is added to it.
   bool emitted = false;
 
-  // The symbol of a name, bound or not; and of a name on some ranks.
+  // The symbol of a name, bound or not; and of a name on some ranks, or without
+  // any.
   SymbolId obtain(std::string_view name) { return named(symbols.obtain(name)); }
   SymbolId obtain(std::string_view name, const Ranks& ranks) {
-    return named(symbols.obtain_part(name, ranks));
+    return ranks.empty() ? obtain(name)
+                         : named(symbols.obtain_part(name, ranks));
   }
 
   // `before` gets the aliases that must stand before the line at `origin`,
@@ -48,10 +50,14 @@ struct Ledger {
   // Unbinds a name for good, as free does.
   void unbind(SymbolId id, Origin origin, std::string& before);
 
-  // The same for a name on some ranks. Where the name holds a value on more
-  // ranks than these, it keeps it on the others. `internal`: the name is ours.
+  // The same for a name on some ranks, or without any. Where the name holds a
+  // value on more ranks than these, it keeps it on the others. `internal`: the
+  // name is ours.
   SymbolId bind(std::string_view name, const Ranks& ranks, ValueId value,
                 bool internal, Origin origin, std::string& before);
+  // The name's symbol, once it holds nothing on these ranks any more.
+  SymbolId vacate(std::string_view name, const Ranks& ranks, Origin origin,
+                  std::string& before);
   void unbind(std::string_view name, const Ranks& ranks, Origin origin,
               std::string& before);
 

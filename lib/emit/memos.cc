@@ -67,13 +67,8 @@ bool Memos::define(const Pattern& pattern, Origin origin, std::string& before) {
     }
   }
   for (size_t r = 0; r < pattern.results(); ++r) {
-    const Pattern::Name& name = pattern.names()[r];
-    if (memo.ranks[r].empty()) {
-      ledger_.bind(ledger_.obtain(name.text), results_[r], origin, before);
-    } else {
-      ledger_.bind(name.base, memo.ranks[r], results_[r], false, origin,
-                   before);
-    }
+    ledger_.bind(pattern.names()[r].base, memo.ranks[r], results_[r], false,
+                 origin, before);
   }
   return true;
 }

@@ -440,13 +440,11 @@ void Session::bind_results(LineState& state) {
     if (r + state.added_results >= results.size()) {
       ledger_.hold_internal(value, name.text, state.origin);
       ledger_.tape.end_fresh(value);
-    } else if (name.ranks.empty()) {
-      ledger_.bind(ledger_.obtain(name.text), value, state.origin,
-                   state.before);
-    } else {
-      ledger_.bind(name.text, ascending(state.where.ranks), value, false,
-                   state.origin, state.before);
+      continue;
     }
+    const Ranks ranks =
+        name.ranks.empty() ? Ranks() : ascending(state.where.ranks);
+    ledger_.bind(name.text, ranks, value, false, state.origin, state.before);
   }
 }
 
