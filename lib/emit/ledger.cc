@@ -1,7 +1,6 @@
 #include "emit/ledger.h"
 
 #include <algorithm>
-#include <unordered_map>
 #include <unordered_set>
 #include <utility>
 
@@ -282,111 +281,6 @@ std::string_view Ledger::lost_name(const grad::Lost& lost) const {
   if (lost.name == kNil) return "a name";
   return symbols[lost.name].since <= lost.serial ? symbols.name_of(lost.name)
                                                  : "a name";
-}
-
-// ---- what a later line can depend on ---------------------------------------
-
-namespace {
-
-void add(std::string& text, uint64_t n) {
-  text.append(reinterpret_cast<const char*>(&n), sizeof n);
-}
-void add(std::string& text, std::string_view s) {
-  add(text, s.size());
-  text += s;
-}
-
-}  // namespace
-
-void Ledger::state(std::string& text, const PlaceVisitor& visit) {
-  // Values by age, so that equal histories get equal numbers.
-  std::vector<ValueId> values;
-  for (ValueId v = 0; v < tape.value_limit(); ++v) {
-    if (tape.is_alive(v)) values.push_back(v);
-  }
-  std::sort(values.begin(), values.end(), [this](ValueId a, ValueId b) {
-    return tape.serial(a) < tape.serial(b);
-  });
-  const std::vector<NodeId> nodes = tape.nodes_by_age();
-  std::unordered_map<ValueId, uint64_t> value_number;
-  std::unordered_map<NodeId, uint64_t> node_number;
-  for (const ValueId v : values) value_number[v] = value_number.size();
-  for (const NodeId n : nodes) node_number[n] = node_number.size();
-  const auto number_of = [&](ValueId v) {
-    return v == kNil ? UINT64_MAX : value_number.at(v);
-  };
-  // Of the targets behind a lost history those that are still there count.
-  const auto add_hidden = [&](const grad::Hidden& hidden) {
-    if (!hidden.table) return;
-    add(text, hidden.table->at(hidden.row, 0) ? "unknown" : "known");
-    for (const uint64_t serial : hidden.table->serials) {
-      if (!hidden.may_be(serial)) continue;
-      const auto at = std::lower_bound(
-          values.begin(), values.end(), serial,
-          [this](ValueId v, uint64_t s) { return tape.serial(v) < s; });
-      if (at != values.end() && tape.serial(*at) == serial) {
-        add(text, number_of(*at));
-      }
-    }
-  };
-  const auto text_of = [this](SymbolId name) {
-    return name == kNil ? std::string_view() : symbols.name_of(name);
-  };
-  for (const ValueId v : values) {
-    grad::Lost lost = tape.lost(v);
-    grad::Lost gone = tape.gone(v);
-    add_hidden(tape.hidden(v));
-    add(text, tape.type(v));
-    add(text, text_of(tape.name(v)));
-    add(text, text_of(tape.alias(v)));
-    add(text, (tape.is_internal(v) ? 1U : 0U) +
-                  (tape.is_differentiable(v) ? 2U : 0U) +
-                  4U * static_cast<unsigned>(lost.kind) +
-                  32U * static_cast<unsigned>(gone.kind));
-    add(text, lost_name(lost));
-    add(text, lost_name(gone));
-    add(text, tape.reads(v));
-    add(text, tape.pending(v));
-    const NodeId producer = tape.producer(v);
-    add(text, producer == kNil ? UINT64_MAX : node_number.at(producer));
-    add(text, tape.users(v).size());
-    Origin origin = tape.origin(v);
-    visit(origin);
-    visit(lost.at);
-    visit(gone.at);
-    tape.move_places(v, origin, lost.at, gone.at);
-  }
-  for (const NodeId n : nodes) {
-    const grad::Node node = tape.node(n);
-    add(text, node.form->line);
-    add(text, node.form->notes);
-    add(text, node.form->mesh);
-    for (const ValueId v : node.operands) add(text, number_of(v));
-    for (const ValueId v : node.results) add(text, number_of(v));
-    for (const ValueId v : node.needed) add(text, number_of(v));
-    add(text, node.live_inputs);
-    // Of a node whose first result is gone, too.
-    if (tape.is_alive(n)) continue;
-    Origin origin = node.origin;
-    visit(origin);
-    tape.move_places(n, origin, {}, {});
-  }
-  std::vector<SymbolId> names;
-  for (SymbolId id = 0; id < symbols.size(); ++id) {
-    if (symbols[id].is_live()) names.push_back(id);
-  }
-  std::sort(names.begin(), names.end(), [this](SymbolId a, SymbolId b) {
-    return symbols.name_of(a) < symbols.name_of(b);
-  });
-  for (const SymbolId id : names) {
-    Symbol& s = symbols[id];
-    add(text, symbols.name_of(id));
-    add(text, number_of(s.value));
-    add(text, s.failed ? *symbols.failure_of(id) : std::string_view());
-    visit(s.bound);
-  }
-  add(text, meshes.describe());
-  add(text, types.rounds());
 }
 
 }  // namespace gt::emit

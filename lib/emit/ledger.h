@@ -112,9 +112,10 @@ struct Ledger {
   // of another name since.
   std::string_view lost_name(const grad::Lost& lost) const;
 
-  // Appends all that what is written for a later line can depend on, as one
-  // text (Rewriter::state); calls visit() for each place of a line in it,
-  // always in one order.
+  // Appends everything here that decides what is written for later lines, as
+  // one text: ledgers with equal texts answer all later lines alike, by which
+  // Replay finds that a round comes again (Rewriter::state). Places of lines
+  // are left out; visit() is called for each of them, always in the same order.
   void state(std::string& text, const PlaceVisitor& visit);
 
  private:

@@ -1,0 +1,156 @@
+// All that the lines written later can depend on, as one text (Ledger::state).
+#include <algorithm>
+#include <unordered_map>
+
+#include "emit/ledger.h"
+
+namespace gt::emit {
+namespace {
+
+// Values, lines of history and names are written in an order of their own, and
+// by their places in it, so that the rounds of a loop give one text although
+// the ids differ.
+class StateText {
+ public:
+  StateText(Ledger& ledger, std::string& text, const PlaceVisitor& visit)
+      : ledger_(ledger), tape_(ledger.tape), text_(text), visit_(visit) {}
+
+  void write() {
+    number_values();
+    number_nodes();
+    for (const ValueId v : values_) add_value(v);
+    for (const NodeId n : nodes_) add_node(n);
+    for (const SymbolId id : live_names()) add_name(id);
+    add(ledger_.meshes.describe());
+    add(ledger_.types.rounds());
+  }
+
+ private:
+  static constexpr uint64_t kNone = UINT64_MAX;
+
+  void number_values() {
+    for (ValueId v = 0; v < tape_.value_limit(); ++v) {
+      if (tape_.is_alive(v)) values_.push_back(v);
+    }
+    std::ranges::sort(values_, {}, [this](ValueId v) { return age(v); });
+    for (const ValueId v : values_) value_number_[v] = value_number_.size();
+  }
+
+  void number_nodes() {
+    nodes_ = tape_.nodes_by_age();
+    for (const NodeId n : nodes_) node_number_[n] = node_number_.size();
+  }
+
+  std::vector<SymbolId> live_names() const {
+    std::vector<SymbolId> names;
+    for (SymbolId id = 0; id < ledger_.symbols.size(); ++id) {
+      if (ledger_.symbols[id].is_live()) names.push_back(id);
+    }
+    std::ranges::sort(names, {}, [this](SymbolId id) { return name_of(id); });
+    return names;
+  }
+
+  // ---- what has a number, or a name -----------------------------------------
+
+  uint64_t age(ValueId v) const { return tape_.serial(v); }
+  uint64_t number_of(ValueId v) const {
+    return v == kNil ? kNone : value_number_.at(v);
+  }
+  uint64_t number_of_producer(ValueId v) const {
+    const NodeId producer = tape_.producer(v);
+    return producer == kNil ? kNone : node_number_.at(producer);
+  }
+  std::string_view name_of(SymbolId id) const {
+    return id == kNil ? std::string_view() : ledger_.symbols.name_of(id);
+  }
+
+  // ---- parts of the text ----------------------------------------------------
+
+  void add(uint64_t n) {
+    text_.append(reinterpret_cast<const char*>(&n), sizeof n);
+  }
+  void add(std::string_view s) {
+    add(s.size());
+    text_ += s;
+  }
+  void add_numbers(const grad::Node::Values& values) {
+    for (const ValueId v : values) add(number_of(v));
+  }
+
+  void add_value(ValueId v) {
+    grad::Lost lost = tape_.lost(v);
+    grad::Lost gone = tape_.gone(v);
+    add_hidden(tape_.hidden(v));
+    add(tape_.type(v));
+    add(name_of(tape_.name(v)));
+    add(name_of(tape_.alias(v)));
+    add((tape_.is_internal(v) ? 1U : 0U) +
+        (tape_.is_differentiable(v) ? 2U : 0U) +
+        4U * static_cast<unsigned>(lost.kind) +
+        32U * static_cast<unsigned>(gone.kind));
+    add(ledger_.lost_name(lost));
+    add(ledger_.lost_name(gone));
+    add(tape_.reads(v));
+    add(tape_.pending(v));
+    add(number_of_producer(v));
+    add(tape_.users(v).size());
+    Origin origin = tape_.origin(v);
+    visit_(origin);
+    visit_(lost.at);
+    visit_(gone.at);
+    tape_.move_places(v, origin, lost.at, gone.at);
+  }
+
+  // Of the targets behind a lost history those that are still there count.
+  void add_hidden(const grad::Hidden& hidden) {
+    if (!hidden.table) return;
+    add(hidden.table->at(hidden.row, 0) ? "unknown" : "known");
+    for (const uint64_t serial : hidden.table->serials) {
+      if (!hidden.may_be(serial)) continue;
+      const auto at = std::ranges::lower_bound(
+          values_, serial, {}, [this](ValueId v) { return age(v); });
+      if (at != values_.end() && age(*at) == serial) add(number_of(*at));
+    }
+  }
+
+  void add_node(NodeId n) {
+    const grad::Node node = tape_.node(n);
+    add(node.form->line);
+    add(node.form->notes);
+    add(node.form->mesh);
+    add_numbers(node.operands);
+    add_numbers(node.results);
+    add_numbers(node.needed);
+    add(node.live_inputs);
+    // Its place is that of its first result, which was visited if it is alive.
+    if (tape_.is_alive(n)) return;
+    Origin origin = node.origin;
+    visit_(origin);
+    tape_.move_places(n, origin, {}, {});
+  }
+
+  void add_name(SymbolId id) {
+    Symbol& s = ledger_.symbols[id];
+    add(name_of(id));
+    add(number_of(s.value));
+    add(s.failed ? *ledger_.symbols.failure_of(id) : std::string_view());
+    visit_(s.bound);
+  }
+
+  Ledger& ledger_;
+  grad::Tape& tape_;
+  std::string& text_;
+  const PlaceVisitor& visit_;
+  std::vector<ValueId> values_;  // all, the oldest first
+  std::vector<NodeId> nodes_;
+  std::unordered_map<ValueId, uint64_t> value_number_;
+  std::unordered_map<NodeId, uint64_t> node_number_;
+};
+
+}  // namespace
+
+void Ledger::state(std::string& text, const PlaceVisitor& visit) {
+  StateText(*this, text, visit).write();
+}
+
+}  // namespace gt::emit
