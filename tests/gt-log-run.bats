@@ -44,6 +44,14 @@ worker 1 (w1): has done all that it was sent, 0.1 s ago
 worker 2 (w2): is 0.1 s at a.gt:2: y@0-2 = all_reduce h@0-2'
 }
 
+@test "why names a file whose name has a blank" {
+  begin 1
+  row 01.000000 1 issue 0 'y = exp x #at="my model.gt:7"'
+  row 01.000000 1 send 0 '# first=1'
+  run -1 why 01.500000
+  lines_are 'worker 0 (w0): is 0.5 s at my model.gt:7: y = exp x'
+}
+
 @test "why tells a ring, the lost, the slow and the silent" {
   begin 2
   row 01.000000 1 issue 0-1 'y@0-1 = all_reduce x@0-1'

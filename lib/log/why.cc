@@ -14,23 +14,12 @@
 #include "base/reader.h"
 #include "base/text.h"
 #include "log/units.h"
+#include "stream/line.h"
+#include "stream/notes.h"
 #include "stream/ranks.h"
 
 namespace gt::log {
 namespace {
-
-// The notes of an instruction begin at the first "#" after a blank.
-std::string_view without_notes(std::string_view text) {
-  return text.substr(0, std::min(text.find(" #"), text.size()));
-}
-
-std::string note_at(std::string_view text) {
-  constexpr std::string_view kAt = " #at=";
-  const size_t found = text.find(kAt);
-  if (found == std::string_view::npos) return "";
-  text.remove_prefix(found + kAt.size());
-  return std::string(text.substr(0, text.find(' ')));
-}
 
 std::string ago(uint64_t now, uint64_t then) {
   return decimal(static_cast<double>(now > then ? now - then : 0) / 1e9, 1) +
@@ -91,9 +80,10 @@ void Why::take(const LogRow& row) {
 
 void Why::take_issue(uint64_t seq, const LogRow& row) {
   full_ = {};  // it has read on
-  const std::string_view text = without_notes(row.text);
+  const std::string_view text = split_notes(row.text).text;
   issues_.push_back({seq, std::string(row.peer),
-                     std::string(text.substr(0, kMaxText)), note_at(row.text)});
+                     std::string(text.substr(0, kMaxText)),
+                     unquote(find_note(row.text, "at"))});
   if (text.size() > kMaxText) issues_.back().text += " ...";
   if (issues_.size() >= next_sweep_) forget_finished();
 }
