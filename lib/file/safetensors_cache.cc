@@ -5,24 +5,11 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
-#include <ctime>
 #include <utility>
 
+#include "base/clock.h"
+
 namespace gt {
-namespace {
-
-int64_t nanoseconds(const timespec& t) {
-  return int64_t{t.tv_sec} * 1'000'000'000 + t.tv_nsec;
-}
-
-int64_t now() {
-  timespec t{};
-  ::clock_gettime(CLOCK_REALTIME, &t);
-  return nanoseconds(t);
-}
-
-}  // namespace
-
 Result<std::shared_ptr<const SafetensorsHeader>> SafetensorsCache::read(
     int fd) {
   struct stat info {};
@@ -35,7 +22,7 @@ Result<std::shared_ptr<const SafetensorsHeader>> SafetensorsCache::read(
     entries_.splice(entries_.begin(), entries_, known);
     return known->header;
   }
-  const int64_t begin = now();
+  const int64_t begin = wall_ns();
   auto header = read_safetensors(fd);
   if (!header.ok()) return header.error();
   auto shared =

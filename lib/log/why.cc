@@ -6,9 +6,9 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
-#include <ctime>
 #include <set>
 
+#include "base/clock.h"
 #include "base/message.h"
 #include "base/printable.h"
 #include "base/reader.h"
@@ -320,12 +320,7 @@ Exit why(const std::string& path, uint64_t now, Writer& out, const Say& say) {
   }
   if (!is_stdin) ::close(fd);
   if (status != Exit::kDone) return status;
-  if (now == 0) {
-    timespec clock{};
-    ::clock_gettime(CLOCK_REALTIME, &clock);
-    now = static_cast<uint64_t>(clock.tv_sec) * 1'000'000'000 +
-          static_cast<uint64_t>(clock.tv_nsec);
-  }
+  if (now == 0) now = static_cast<uint64_t>(wall_ns());
   const Why::Answer answer = why.answer(now);
   out.write(printable_lines(answer.text));
   return answer.is_stalled ? Exit::kDone : Exit::kFailed;

@@ -5,9 +5,9 @@
 #include <cerrno>
 #include <charconv>
 #include <cstring>
-#include <ctime>
 #include <memory>
 
+#include "base/clock.h"
 #include "base/hash.h"
 #include "base/io.h"
 
@@ -16,10 +16,6 @@ namespace {
 
 constexpr int64_t kSettled = 1'000'000'000;  // nanoseconds
 
-int64_t nanoseconds(const timespec& t) {
-  return int64_t{t.tv_sec} * 1'000'000'000 + t.tv_nsec;
-}
-
 }  // namespace
 
 Result<FileState> state_of_file(int fd) {
@@ -27,8 +23,6 @@ Result<FileState> state_of_file(int fd) {
   if (::fstat(fd, &info) != 0) return Error{std::strerror(errno)};
   if (!S_ISREG(info.st_mode)) return Error{"is not a regular file"};
   const int64_t changed = nanoseconds(info.st_ctim);
-  timespec now{};
-  ::clock_gettime(CLOCK_REALTIME, &now);
   FileState state;
   state.size = static_cast<uint64_t>(info.st_size);
   const std::string what =
@@ -36,7 +30,7 @@ Result<FileState> state_of_file(int fd) {
       std::to_string(nanoseconds(info.st_mtim)) + ' ' + std::to_string(changed);
   state.version =
       digest_text(hash_bytes(what)) + '-' + std::to_string(state.size);
-  state.is_settled = nanoseconds(now) - changed >= kSettled;
+  state.is_settled = wall_ns() - changed >= kSettled;
   return state;
 }
 

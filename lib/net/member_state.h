@@ -14,6 +14,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/clock.h"
 #include "base/exit.h"
 #include "base/take_front.h"
 #include "net/caller.h"
@@ -36,7 +37,7 @@ struct MemberOptions {
   Timing timing;
   bool anyone = false;  // without keys: whoever listens there may be gt-route
   int64_t connect_limit = 30000;  // ms without a word before the welcome
-  std::function<uint64_t()> clock = wall_clock;  // microseconds since 1970
+  std::function<uint64_t()> clock = wall_us;  // microseconds since 1970
 };
 
 struct Welcome {

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <ctime>
 
 #include "base/message.h"
 #include "base/text.h"
@@ -36,13 +35,6 @@ bool parse_row(std::string_view line, RanRow& row) {
 }
 
 }  // namespace
-
-uint64_t wall_clock() {
-  timespec now{};
-  ::clock_gettime(CLOCK_REALTIME, &now);
-  return static_cast<uint64_t>(now.tv_sec) * 1'000'000 +
-         static_cast<uint64_t>(now.tv_nsec) / 1000;
-}
 
 void append_ran(std::string& body, const RanRow& row) {
   const auto put = [&body](uint64_t number) {

@@ -18,15 +18,12 @@
 
 namespace gt::net {
 
-// Microseconds since 1970.
-uint64_t wall_clock();
-
 struct RanRow {
   enum class Kind : uint8_t { kCompute, kComm, kTransfer };
   Kind kind = Kind::kCompute;
   uint64_t first = 0;  // instructions, by seq; of one both are the same
   uint64_t last = 0;
-  uint64_t begin = 0;
+  uint64_t begin = 0;  // wall_us() (base/clock.h), as the end
   uint64_t end = 0;
   uint32_t from = 0;   // of a transfer: the worker that it read from, ...
   uint64_t bytes = 0;  // ... how much, ...

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/clock.h"
 #include "base/message.h"
 #include "base/printable.h"
 #include "base/text.h"
@@ -41,7 +42,7 @@ Status Crew::begin() {
   host.session = net::random_token();
   host.anyone = options_.anyone;
   host.file = options_.files.empty() ? "" : options_.files[0];
-  if (log_.is_on()) host.clock = net::wall_clock;
+  if (log_.is_on()) host.clock = wall_us;
   const bool is_local = options_.bind.empty();
   if (is_local) host.token = net::random_token();
   const std::string token = host.token;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdio>
 
+#include "base/clock.h"
 #include "ops/table.h"
 #include "stream/ranks.h"
 
@@ -105,7 +106,7 @@ RunRecorder::Worker& RunRecorder::worker_of(uint32_t worker) {
 void RunRecorder::done(uint32_t worker, const net::WorkerStatus& status) {
   if (!is_on_) return;
   Worker& of = worker_of(worker);
-  const uint64_t now = net::wall_clock();
+  const uint64_t now = wall_us();
   const bool is_behind = of.done < of.sent && now - of.told >= kSilence;
   if (status.done_seq > of.done || is_behind) {
     add(status.done_seq, "progress", worker, 0, LogComment());
@@ -114,7 +115,7 @@ void RunRecorder::done(uint32_t worker, const net::WorkerStatus& status) {
   }
   if (status.waits_for.empty()) return;
   LogComment comment;
-  comment.word("since", time_text(net::wall_clock() - status.waits_ms * 1000));
+  comment.word("since", time_text(wall_us() - status.waits_ms * 1000));
   const std::string_view peer = net::worker_named(status.waits_for);
   if (!peer.empty()) comment.word("for", peer);
   const uint64_t at =
@@ -125,8 +126,8 @@ void RunRecorder::done(uint32_t worker, const net::WorkerStatus& status) {
 void RunRecorder::full(uint32_t worker, int64_t since_ms) {
   const bool is_reader = worker == net::kNoWorker;
   LogComment comment;
-  comment.word("since", time_text(net::wall_clock() -
-                                  static_cast<uint64_t>(since_ms) * 1000));
+  comment.word("since",
+               time_text(wall_us() - static_cast<uint64_t>(since_ms) * 1000));
   comment.word("for", is_reader ? "reader" : std::to_string(worker));
   comment.words(is_reader ? "results are not read" : "it has no room for more");
   add(last_, "wait", UINT32_MAX, 0, comment);
@@ -141,7 +142,7 @@ Status RunRecorder::ran(uint32_t worker, const net::Message& message) {
   const auto rows = net::parse_ran(message.body);
   if (!rows.ok()) return rows.error();
   net::ClockOffset& clock = worker_of(worker).clock;
-  clock.take(time, net::wall_clock(), answered);
+  clock.take(time, wall_us(), answered);
   for (const net::RanRow& row : rows.value())
     add_ran(worker, row, clock.value());
   return ok_status();
@@ -164,7 +165,7 @@ void RunRecorder::add_ran(uint32_t worker, const net::RanRow& row,
   comment.word("first", row.first).word("begin", begin).word("end", end);
   if (is_compute) {
     worker_of(worker).done = row.last;
-    worker_of(worker).told = net::wall_clock();
+    worker_of(worker).told = wall_us();
   }
   add(row.last, "done", worker, 0, comment);
 }

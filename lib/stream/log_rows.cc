@@ -2,8 +2,8 @@
 
 #include <algorithm>
 #include <cstring>
-#include <ctime>
 
+#include "base/clock.h"
 #include "base/io.h"
 #include "stream/line.h"
 #include "stream/rows.h"
@@ -27,12 +27,10 @@ bool is_word(std::string_view value) {
 
 LogTime LogTime::now() {
   LogTime time;
-  timespec now{};
-  ::clock_gettime(CLOCK_REALTIME, &now);
-  char* at = put_digits(time.text, static_cast<uint64_t>(now.tv_sec));
+  const uint64_t now = wall_us();
+  char* at = put_digits(time.text, now / 1'000'000);
   // A one in front, which the point takes the place of, keeps the zeros.
-  char* end =
-      put_digits(at, static_cast<uint64_t>(now.tv_nsec / 1000 + 1'000'000));
+  char* end = put_digits(at, now % 1'000'000 + 1'000'000);
   *at = '.';
   time.size = static_cast<size_t>(end - time.text);
   return time;

@@ -4,9 +4,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <chrono>
 #include <cstring>
 
+#include "base/clock.h"
 #include "base/text.h"
 #include "file/replacement.h"
 #include "top/batch.h"
@@ -24,10 +24,7 @@ namespace {
 constexpr int64_t kLost = 60'000;  // milliseconds
 constexpr int64_t kWorthAWord = 3000;
 
-double seconds_since_1970() {
-  const auto now = std::chrono::system_clock::now().time_since_epoch();
-  return std::chrono::duration<double>(now).count();
-}
+double seconds_since_1970() { return static_cast<double>(wall_ns()) / 1e9; }
 
 int64_t milliseconds(double seconds) {
   return static_cast<int64_t>(seconds * 1000);

@@ -13,7 +13,7 @@ class WallTimes {
   WallTimes() {
     const auto now = std::chrono::steady_clock::now().time_since_epoch();
     const auto nanos = std::chrono::nanoseconds(now).count();
-    base_ = net::wall_clock() * 1000 - static_cast<uint64_t>(nanos);
+    base_ = wall_us() * 1000 - static_cast<uint64_t>(nanos);
   }
   uint64_t of(uint64_t steady) const { return (base_ + steady) / 1000; }
 
@@ -34,14 +34,8 @@ std::string RanLog::take() {
 }
 
 void RanLog::end_batch(uint64_t first, uint64_t last) {
-  unsettled_.push_back({net::RanRow::Kind::kCompute,
-                        first,
-                        last,
-                        begin_,
-                        net::wall_clock(),
-                        0,
-                        0,
-                        {}});
+  unsettled_.push_back(
+      {net::RanRow::Kind::kCompute, first, last, begin_, wall_us(), 0, 0, {}});
 }
 
 void RanLog::settle(uint64_t last) {

@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "base/clock.h"
 #include "exec/comm/engine.h"
 #include "exec/trace/trace.h"
 #include "net/ran.h"
@@ -27,7 +28,7 @@ class RanLog final : public comm::Watch {
   // numbered from `first` to `last` have run. Who reads their row believes that
   // what they save is written, so it waits for settle(), which says up to which
   // line that is so.
-  void begin_batch() { begin_ = net::wall_clock(); }
+  void begin_batch() { begin_ = wall_us(); }
   void end_batch(uint64_t first, uint64_t last);
   void settle(uint64_t last);
   void ran(const comm::ExchangeRun& op, uint64_t begin, uint64_t end,

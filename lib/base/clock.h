@@ -1,0 +1,22 @@
+// The time of day, counted from 1970. It jumps when the system's clock is set,
+// so what measures how long something takes uses a steady clock instead.
+#pragma once
+
+#include <cstdint>
+#include <ctime>
+
+namespace gt {
+
+inline int64_t nanoseconds(const timespec& time) {
+  return int64_t{time.tv_sec} * 1'000'000'000 + time.tv_nsec;
+}
+
+inline int64_t wall_ns() {
+  timespec now{};
+  ::clock_gettime(CLOCK_REALTIME, &now);
+  return nanoseconds(now);
+}
+
+inline uint64_t wall_us() { return static_cast<uint64_t>(wall_ns()) / 1000; }
+
+}  // namespace gt
