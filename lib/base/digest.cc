@@ -5,6 +5,7 @@
 
 #include "base/digest_avx2.h"
 #include "base/hash.h"
+#include "base/hex.h"
 #include "base/io.h"
 
 namespace gt {
@@ -66,11 +67,8 @@ Status digest_up_to(Digest& digest, int fd, uint64_t bytes,
 }
 
 std::string digest_text(uint64_t digest) {
-  constexpr const char* kDigits = "0123456789abcdef";
-  std::string text(16, '0');
-  for (size_t i = text.size(); i > 0; --i, digest >>= 4) {
-    text[i - 1] = kDigits[digest & 15];
-  }
+  std::string text;
+  append_hex(text, digest, 16);
   return text;
 }
 

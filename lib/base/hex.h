@@ -1,7 +1,8 @@
-// Bytes as hexadecimal digits, two of each, in lower case.
+// Numbers and bytes as hexadecimal digits in lower case.
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <span>
 #include <string>
 #include <string_view>
@@ -10,14 +11,18 @@ namespace gt {
 
 inline constexpr std::string_view kHexDigits = "0123456789abcdef";
 
+// The last so many digits of the number.
+inline void append_hex(std::string& out, uint64_t number, int digits) {
+  for (int i = digits - 1; i >= 0; --i) {
+    out += kHexDigits[number >> (4 * i) & 15];
+  }
+}
+
+// Two digits of each byte.
 inline std::string to_hex(std::string_view bytes) {
   std::string out;
   out.reserve(2 * bytes.size());
-  for (const char c : bytes) {
-    const auto byte = static_cast<unsigned char>(c);
-    out += kHexDigits[byte >> 4];
-    out += kHexDigits[byte & 15];
-  }
+  for (const char c : bytes) append_hex(out, static_cast<unsigned char>(c), 2);
   return out;
 }
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/hex.h"
 #include "base/utf8.h"
 
 namespace gt {
@@ -22,11 +23,6 @@ bool is_hidden(uint32_t code) {
   return std::ranges::any_of(kHidden, [code](const Range& r) {
     return code >= r.first && code <= r.last;
   });
-}
-
-void append_hex(std::string& out, uint32_t value, int digits) {
-  static constexpr char kHex[] = "0123456789abcdef";
-  for (int i = digits - 1; i >= 0; --i) out += kHex[value >> (4 * i) & 15];
 }
 
 void append_visible(std::string& out, uint32_t code) {

@@ -2,6 +2,7 @@
 
 #include <charconv>
 
+#include "base/quoted.h"
 #include "base/utf8.h"
 
 namespace gt {
@@ -100,24 +101,7 @@ bool JsonReader::take_escape(std::string& out) {
 }
 
 std::string json_quote(std::string_view text) {
-  static constexpr char kHex[] = "0123456789abcdef";
-  std::string out = "\"";
-  for (const char c : text) {
-    const auto byte = static_cast<unsigned char>(c);
-    if (c == '"' || c == '\\') {
-      out += '\\';
-      out += c;
-    } else if (c == '\n') {
-      out += "\\n";
-    } else if (byte < 0x20) {
-      out += "\\u00";
-      out += kHex[byte >> 4];
-      out += kHex[byte & 15];
-    } else {
-      out += c;
-    }
-  }
-  return out + '"';
+  return quoted(text, {"\n", "n", "\\u00", ""});
 }
 
 }  // namespace gt

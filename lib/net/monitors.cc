@@ -6,6 +6,7 @@
 #include <fstream>
 #include <sstream>
 
+#include "base/hex.h"
 #include "base/text.h"
 #include "net/endpoint.h"
 
@@ -56,9 +57,8 @@ std::vector<MonitorAt> find_monitors(std::string_view sockets, uint64_t user) {
     uint64_t owner = 0;
     uint64_t pid = 0;
     if (!take_digits(rest, owner) || !take_digits(rest, pid)) continue;
-    const bool is_ours =
-        owner == user && rest.size() == kRandom &&
-        rest.find_first_not_of("0123456789abcdef") == rest.npos;
+    const bool is_ours = owner == user && rest.size() == kRandom &&
+                         rest.find_first_not_of(kHexDigits) == rest.npos;
     if (is_ours) found.push_back({pid, "ipc://" + std::string(words[7])});
   }
   std::ranges::sort(found, {}, &MonitorAt::pid);

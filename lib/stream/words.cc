@@ -2,6 +2,7 @@
 #include <charconv>
 
 #include "base/message.h"
+#include "base/quoted.h"
 #include "stream/line.h"
 
 namespace gt {
@@ -37,27 +38,10 @@ bool glob_matches(std::string_view glob, std::string_view name) {
   return g == glob.size();
 }
 
+// A '#' within quotes would begin the notes for whoever does not parse the
+// line.
 std::string quote(std::string_view text) {
-  static constexpr char kHex[] = "0123456789abcdef";
-  std::string out = "\"";
-  for (const char c : text) {
-    const auto byte = static_cast<unsigned char>(c);
-    if (c == '"' || c == '\\') {
-      out += '\\';
-      out += c;
-    } else if (c == '\n') {
-      out += "\\n";
-    } else if (c == '\t') {
-      out += "\\t";
-    } else if (byte < 0x20 || byte == 0x7f || c == '#') {
-      out += "\\x";
-      out += kHex[byte >> 4];
-      out += kHex[byte & 15];
-    } else {
-      out += c;
-    }
-  }
-  return out + "\"";
+  return quoted(text, {"\n\t", "nt", "\\x", "\x7f#"});
 }
 
 size_t escape_length(std::string_view text) {
