@@ -88,6 +88,16 @@ a
   [[ $output == *'y = fail "two words.cc:42: matmul: '* ]]
 }
 
+@test "a failure that has a key is refused by all programs in one wording" {
+  local program
+  echo 'y = fail "a" k=1' >p.gt
+  for program in gt-emit gt-work 'gt-route -n 1' "gt-shard -c $BATS_TEST_DIRNAME/../configs/tensor-parallel.yaml"; do
+    # shellcheck disable=SC2086
+    run -3 --separate-stderr $program p.gt
+    [[ $stderr == "${program%% *}: p.gt:1: fail: no key 'k'; usage: y... = fail message"* ]]
+  done
+}
+
 @test "rounds have the places of the file's own lines" {
   printf 'x = ones f32[1]\n\ny = neg x\n' >p.gt
   run -0 bash -c 'gt-emit --repeat 50 p.gt | grep -c "#at=p.gt:3$"'

@@ -470,7 +470,7 @@ print c1/z@0 as=c1/z
   for line in 'x = fail' 'x = fail 3' 'x = fail "a" "b"' 'x = fail "a" k=1'; do
     echo "$line" >p
     run -3 --separate-stderr gt-shard -c two.yaml p
-    [[ $stderr == 'gt-shard: p:1: fail: usage: y... = fail message'* ]]
+    [[ $stderr == 'gt-shard: p:1: fail: '*'; usage: y... = fail message'* ]]
   done
 }
 

@@ -192,13 +192,7 @@ Status Session::declare(LineState& state, std::string& out) {
 
 Status Session::fail(LineState& state, std::string& out) {
   const Line& line = state.line;
-  if (line.results.empty() || line.operands.size() != 1 ||
-      line.operands[0].kind != Operand::Kind::kString) {
-    return Error{
-        "fail: takes one message in quotes and at least one result; "
-        "usage: y... = fail message",
-        line.op_column};
-  }
+  if (Status s = bind_fail(line, state.call); !s.ok()) return s;
   if (is_placed(line)) {
     if (auto where = line_ranks(line); !where.ok()) return where.error();
   }

@@ -342,6 +342,11 @@ Status bind_free(const Line& line, Call& call) {
   return bind(line, types, call);
 }
 
+Status bind_fail(const Line& line, Call& call) {
+  const std::vector<const Type*> none(line.operands.size(), nullptr);
+  return bind_form(line, none, call);
+}
+
 Line line_of(const Step& step) {
   Line line;
   line.kind = Line::Kind::kInstruction;

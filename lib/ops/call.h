@@ -103,6 +103,9 @@ Status infer(Call& call);
 
 // Binds a free. Its operands may be names of any value, and globs.
 Status bind_free(const Line& line, Call& call);
+// Binds a fail, `y... = fail "..."`. bind() cannot, since a failure has no
+// type.
+Status bind_fail(const Line& line, Call& call);
 
 // The dtype that arguments are promoted to, by PyTorch's categories (bool <
 // integer < float): that of the tensors with dimensions; scalars change it only

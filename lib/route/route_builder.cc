@@ -105,12 +105,7 @@ Status RouteBuilder::check_form(const Line& line) {
 Status RouteBuilder::fill_failure(const ResolvedLine& line, Route& route) {
   const Line& text = line.parsed;
   place_ranks(line, line.ranks(), route);
-  if (text.operands.size() != 1 ||
-      text.operands[0].kind != Operand::Kind::kString || !text.keys.empty() ||
-      text.results.empty()) {
-    if (Status form = check_form(text); !form.ok()) return form;
-    return Error{"fail: usage: y... = fail message", text.op_column};
-  }
+  if (Status s = bind_fail(text, call_); !s.ok()) return s;
   fail_results(
       line, std::make_shared<const std::string>(unquote(text.operands[0].text)),
       route);

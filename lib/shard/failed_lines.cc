@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "ops/call.h"
 #include "ops/table.h"
 #include "spmd/labels.h"
 
@@ -85,12 +86,8 @@ bool FailedLines::reads_failure(const LineWork& work) {
 }
 
 Status FailedLines::check(const Line& line) {
-  if (line.operands.size() == 1 &&
-      line.operands[0].kind == Operand::Kind::kString && line.keys.empty() &&
-      !line.results.empty()) {
-    return ok_status();
-  }
-  return Error{"fail: usage: y... = fail message", line.op_column};
+  Call call;
+  return bind_fail(line, call);
 }
 
 void FailedLines::spread(LineWork& work) {

@@ -117,9 +117,8 @@ void Decoder::forget_line() {
 
 // print, save, free and fail: no recipe.
 Status Decoder::decode_output(const Line& line, LineEntry& entry) {
-  if (entry.action == Action::kFail && line.operands.size() == 1 &&
-      line.operands[0].kind == Operand::Kind::kString && line.keys.empty() &&
-      !line.results.empty()) {
+  if (entry.action == Action::kFail) {
+    if (Status s = bind_fail(line, call_); !s.ok()) return s;
     entry.label = unquote(line.operands[0].text);
     add_results(line, entry);
     return ok_status();
