@@ -285,18 +285,10 @@ Status RouteBuilder::fill_assembly(const ResolvedLine& line, Route& route) {
 
 // copy between ranks, and the collectives.
 Status RouteBuilder::fill_crossing(const ResolvedLine& line, Route& route) {
-  const auto operand = std::ranges::find_if(line.parsed.operands, is_register);
-  if (operand == line.parsed.operands.end() ||
-      line.parsed.results.size() != 1) {
-    return Error{
-        std::string(line.parsed.op) +
-            ": takes one name and gives one; usage: " + line.op->row->signature,
-        line.parsed.op_column};
-  }
-  const auto o = static_cast<size_t>(operand - line.parsed.operands.begin());
-  const Ranks& sources = ranks_read(line.parsed, line.where, o);
+  if (Status s = check_crossing(line.parsed); !s.ok()) return s;
+  const Ranks& sources = ranks_read(line.parsed, line.where, 0);
   place_ranks(line, line.ranks(), route);
-  if (FailureText why = line.failure_in(o, sources)) {
+  if (FailureText why = line.failure_in(0, sources)) {
     fail_instead(line, std::move(why), route);
     return ok_status();
   }
@@ -305,10 +297,10 @@ Status RouteBuilder::fill_crossing(const ResolvedLine& line, Route& route) {
       infer_placed(line.parsed, line.where, line.mesh, line.piece_types());
   if (!types.ok()) return types.error();
   add_results(line, intern(line, types.value()), route);
-  add_pieces_note(line, o, sources, route);
+  add_pieces_note(line, 0, sources, route);
   uint64_t bytes = 0;
   for (const int64_t rank : sources)
-    bytes += types_[line.type_on(o, rank)].bytes();
+    bytes += types_[line.type_on(0, rank)].bytes();
   route.cost = bytes / std::max<size_t>(1, route.workers.size()) + kCrossing;
   return ok_status();
 }

@@ -17,6 +17,20 @@ bool crosses_ranks(const Line& line, const LineRanks& where) {
          where.operands[0] != where.ranks;
 }
 
+Status check_crossing(const Line& line) {
+  const auto usage = [&line] {
+    return std::string("; usage: ") + find_op(line.op)->row->signature;
+  };
+  if (line.operands.size() != 1 || line.results.size() != 1) {
+    return at_op(line, "takes one name and gives one" + usage());
+  }
+  const Operand& x = line.operands[0];
+  if (is_name(x)) return ok_status();
+  return at(
+      x.column, line,
+      "expected a tensor's name, got '" + excerpt(x.text) + "'" + usage());
+}
+
 namespace {
 
 Result<std::vector<Crossing>> copy_groups(const Line& line,
@@ -83,22 +97,13 @@ Result<std::vector<Crossing>> crossings(const Line& line,
                                         const Grid& grid,
                                         const PieceType& types,
                                         const RankFilter& wanted) {
-  if (line.operands.size() != 1 || line.results.size() != 1) {
-    return at_op(line, std::string("takes one name and gives one; usage: ") +
-                           find_op(line.op)->row->signature);
-  }
+  if (Status s = check_crossing(line); !s.ok()) return s.error();
   if (collective_of(line.op) == Collective::kCopy) {
     return copy_groups(line, where, types);
   }
   std::vector<const Type*> none(line.operands.size(), nullptr);
   Call call;
   if (Status s = bind_form(line, none, call); !s.ok()) return s.error();
-  if (!is_name(line.operands[0])) {
-    return at(line.operands[0].column, line,
-              "expected a tensor's name, got '" +
-                  excerpt(line.operands[0].text) +
-                  "'; usage: " + call.op->row->signature);
-  }
   const auto members = grid.groups(unquote(call.key("over")));
   if (!members.ok()) return at_op(line, members.error().message);
   const auto regions = stated_regions(line, grid);

@@ -91,6 +91,8 @@ const Ranks& ranks_read(const Line& line, const LineRanks& where, size_t o);
 // Whether a rank may read a piece of another one: whether the op is a
 // collective or a conversion, or a copy whose operand is on other ranks.
 bool crosses_ranks(const Line& line, const LineRanks& where);
+// An error if such a line has not the form `y = op x`.
+Status check_crossing(const Line& line);
 
 // How a print or save with split= puts a whole together, on the first rank of
 // its set. If several ranks hold the same part one of them is read: one for

@@ -14,10 +14,7 @@ namespace {
 
 Result<std::vector<Shape>> shapes_of(const Line& line, const Grid& grid,
                                      const PieceType& pieces) {
-  if (line.operands.size() != 1 || !is_name(line.operands[0]) ||
-      line.results.size() != 1) {
-    return at_op(line, "takes one name and gives one");
-  }
+  if (Status s = check_crossing(line); !s.ok()) return s.error();
   std::vector<Shape> shapes;
   for (const int64_t rank : grid.ranks()) {
     shapes.push_back(pieces(0, rank)->shape);

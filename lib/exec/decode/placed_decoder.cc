@@ -35,38 +35,31 @@ void set_rank_of_output(const Line& local, LineEntry& entry) {
 
 bool has_split(const Line& line) { return line.key("split") != nullptr; }
 
-// Error: the line of an op that moves values across ranks has not the form "y =
-// op x".
-Status check_crossing_form(const Line& line) {
-  if (first_name(line) != nullptr && line.results.size() == 1) {
-    return ok_status();
+// The entry that `decode` fills, or its error.
+template <typename Decode>
+Decoding decoding_of(Action action, const Decode& decode) {
+  Decoding out;
+  out.entry = std::make_unique<LineEntry>();
+  out.entry->action = action;
+  if (Status s = decode(*out.entry); !s.ok()) {
+    out.error = s.error();
+    out.entry = nullptr;
   }
-  return at_op(line, std::string("takes one name and gives one; usage: ") +
-                         find_op(line.op)->row->signature);
+  return out;
 }
 
 }  // namespace
 
 Decoding PlacedDecoder::decode(const Line& line, const Mesh* mesh) {
-  Decoding out;
-  out.entry = std::make_unique<LineEntry>();
-  out.entry->action = Action::kParts;
-  if (Status s = decode_parts(line, mesh, *out.entry); !s.ok()) {
-    out.error = s.error();
-    out.entry = nullptr;
-  }
-  return out;
+  return decoding_of(Action::kParts, [&](LineEntry& entry) {
+    return decode_parts(line, mesh, entry);
+  });
 }
 
 Decoding PlacedDecoder::decode_transfer(const Line& line) {
-  Decoding out;
-  out.entry = std::make_unique<LineEntry>();
-  out.entry->action = Action::kExchange;
-  if (Status s = exchanges_->decode_transfer(line, *out.entry); !s.ok()) {
-    out.error = s.error();
-    out.entry = nullptr;
-  }
-  return out;
+  return decoding_of(Action::kExchange, [&](LineEntry& entry) {
+    return exchanges_->decode_transfer(line, entry);
+  });
 }
 
 Status PlacedDecoder::decode_parts(const Line& line, const Mesh* mesh,
@@ -203,11 +196,10 @@ Status PlacedDecoder::check_part(const Line& line, const LocalLine& variant,
 // A line where values cross ranks that are all played here.
 Status PlacedDecoder::decode_groups(const Line& line, const LineRanks& where,
                                     const Grid& grid, LineEntry& whole) {
-  if (Status s = check_crossing_form(line); !s.ok()) return s;
-  const Operand* operand = first_name(line);
-  const auto o = static_cast<size_t>(operand - line.operands.data());
+  if (Status s = check_crossing(line); !s.ok()) return s;
   // Types of failed pieces are not known, so nobody knows what comes out.
-  const Fault fault = pieces_.failure_in(*operand, ranks_read(line, where, o));
+  const Fault fault =
+      pieces_.failure_in(line.operands[0], ranks_read(line, where, 0));
   if (fault != nullptr) {
     fail_ranks(line, where.ranks, fault, whole);
     return ok_status();
@@ -226,8 +218,8 @@ Status PlacedDecoder::decode_groups(const Line& line, const LineRanks& where,
 // A line where values cross ranks of which other workers play some.
 Status PlacedDecoder::decode_crossing(const Line& line, const LineRanks& where,
                                       const Grid& grid, LineEntry& whole) {
-  if (Status s = check_crossing_form(line); !s.ok()) return s;
-  const auto noted = noted_pieces(line, *first_name(line));
+  if (Status s = check_crossing(line); !s.ok()) return s;
+  const auto noted = noted_pieces(line, line.operands[0]);
   if (!noted.ok()) return noted.error();
   const auto own =
       exchanges_->add_groups(line, where, grid, noted.value().by_rank(), whole);
@@ -235,7 +227,7 @@ Status PlacedDecoder::decode_crossing(const Line& line, const LineRanks& where,
   for (const ExchangePlan& group : own.value()) {
     if (Status s = check_noted(line, group); !s.ok()) return s;
     if (const Fault fault =
-            pieces_.failure_in(*first_name(line), group.sources())) {
+            pieces_.failure_in(line.operands[0], group.sources())) {
       fail_ranks(line, group.targets(), fault, whole);
     } else if (Status s = add_group(line, group, whole); !s.ok()) {
       return s;
@@ -247,7 +239,7 @@ Status PlacedDecoder::decode_crossing(const Line& line, const LineRanks& where,
 // What was computed with the types of the note must hold of the registers.
 Status PlacedDecoder::check_noted(const Line& line,
                                   const ExchangePlan& group) const {
-  const std::string_view name = first_name(line)->text;
+  const std::string_view name = line.operands[0].text;
   for (size_t i = 0; i < group.sources().size(); ++i) {
     const int64_t rank = group.sources()[i];
     const Type& noted = group.pieces()[i];
@@ -268,7 +260,7 @@ Status PlacedDecoder::add_group(const Line& line, const ExchangePlan& group,
   if (!program.ok()) return at_op(line, program.error().message);
   auto part = std::make_unique<LineEntry>();
   part->set_text(line);
-  pieces_.add_operands(first_name(line)->text, group.sources(), *part);
+  pieces_.add_operands(line.operands[0].text, group.sources(), *part);
   for (const int64_t rank : group.targets()) {
     pieces_.add_result(line.results[0].text, rank, *part);
   }
