@@ -90,16 +90,14 @@ void Dispatcher::forget_users(Users& users) {
 }
 
 std::vector<std::string> Dispatcher::users_of(uint32_t worker,
-                                              Users& users) const {
+                                              const Users& users) const {
   std::vector<std::string> spaces;
-  users.each([&](const std::string& space, uint64_t, const ResultOrder&) {
-    spaces.push_back(space);
-  });
-  std::erase_if(spaces, [&](const std::string& space) {
-    return std::ranges::none_of(
-        sequencer_.given_to(users.of(space + "/x")), [&](const Awaited& a) {
-          return a.worker == worker && !loads().has_done(worker, a.seq);
-        });
+  users.each([&](const std::string& space, UserId user) {
+    const std::vector<Awaited> given = sequencer_.given_to(user);
+    const bool waits = std::ranges::any_of(given, [&](const Awaited& a) {
+      return a.worker == worker && !loads().has_done(worker, a.seq);
+    });
+    if (waits) spaces.push_back(space);
   });
   return spaces;
 }

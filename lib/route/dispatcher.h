@@ -81,7 +81,7 @@ class Dispatcher {
   void lose(uint32_t worker);
   // The name spaces of the users of whose lines the worker has some to do; of a
   // stream of one user none.
-  std::vector<std::string> users_of(uint32_t worker, Users& users) const;
+  std::vector<std::string> users_of(uint32_t worker, const Users& users) const;
   // What is to be sent to the workers now, as Outbox::take().
   std::vector<Outbox::Batch> take(Outbox::Take which) {
     if (which == Outbox::Take::kAll) hurries_ = false;

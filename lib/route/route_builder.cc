@@ -46,7 +46,7 @@ Status RouteBuilder::declare(const Line& line, Route& route) {
   route.action = Action::kDeclare;
   std::string space;
   if (const std::string_view* key = line.key("space")) space = unquote(*key);
-  const std::string first = space.empty() ? "x" : space + "/x";
+  const std::string first = name_in(space);
   if (Status s = meshes_.take(line); !s.ok()) return s;
   const bool has_mesh = meshes_.space_of(first) == space;
   const bool has_parts = !space.empty() && homes_.has_parts_under(space + "/");

@@ -123,11 +123,11 @@ std::string state_text(const Client& client, const Dispatcher& dispatcher,
     for (const net::OpUsed& op : used.ops) net::append_op(out, op, w);
   }
   if (ops > StateOptions::kMostOps) add_ops(out, dispatcher, crew);
-  client.users.each([&out](std::string_view space, uint64_t lines,
-                           const ResultOrder& results) {
+  const Users& users = client.users;
+  users.each([&](std::string_view space, UserId user) {
     RecordWriter record(out, "space");
-    record.field("name", space).field("lines", lines);
-    record.field("owed", results.bytes());
+    record.field("name", space).field("lines", users.lines(user));
+    record.field("owed", users.results(user).bytes());
   });
   client.told_of.append(out);
   return out;

@@ -30,15 +30,16 @@ class Users {
   // Whose a text is, by the first name in it that is in a name space.
   UserId of(std::string_view text);
   ResultOrder& results(UserId user) { return *orders_[user]; }
-  // Notes a line of that user.
+  const ResultOrder& results(UserId user) const { return *orders_[user]; }
+  // Notes a line of that user; and how many there were.
   void count(UserId user) {
     if (is_split_) ++lines_[user];
   }
-  // Calls take(space, lines, results) for each user that has a name space, in
-  // no order: how many lines came of it, and its ResultOrder.
+  uint64_t lines(UserId user) const { return lines_[user]; }
+  // Calls take(space, user) for each user that has a name space, in no order.
   template <typename Take>
   void each(const Take& take) const {
-    for (const auto& [space, id] : ids_) take(space, lines_[id], *orders_[id]);
+    for (const auto& [space, id] : ids_) take(space, id);
   }
   ResultOrder& results_of(std::string_view text) { return results(of(text)); }
 

@@ -17,6 +17,10 @@ std::string_view space_name(const Line& line) {
   return operand == nullptr ? std::string_view{} : operand->text;
 }
 
+std::string name_in(std::string_view space) {
+  return std::string(space) + (space.empty() ? "x" : "/x");
+}
+
 std::string print_label(const Line& line) {
   if (const std::string_view* as = line.key("as")) {
     if (std::string name = unquote(*as); is_name(name)) return name;

@@ -33,6 +33,10 @@ std::string_view space_in(std::string_view name, const IsOne& is_one) {
   return {};
 }
 
+// A name that is in the name space, "c1/x" of "c1" and "x" of "": by it those
+// who ask with names ask for the space itself.
+std::string name_in(std::string_view space);
+
 // The name that a print gives its result: as=, or its operand. A malformed
 // print gives "print", since every print must give a line.
 std::string print_label(const Line& line);

@@ -22,7 +22,7 @@ std::vector<std::string_view> split_at(std::string_view text, char mark) {
 
 // Whether a program can have names in it, such as c1/w in name space c1.
 bool is_space(std::string_view name) {
-  return !name.ends_with('/') && is_name(std::string(name) + "/x");
+  return !name.ends_with('/') && is_name(name_in(name));
 }
 
 Error usage(const Line& line, std::string_view wanted) {

@@ -195,7 +195,7 @@ void Worker::reset_tables() {
 // lines that say so, in the same order with others.
 void Worker::tell_groups(std::string_view space, const Where& origin) {
   if (!company_ || !company_->communicator.has_groups()) return;
-  const std::string name = std::string(space) + (space.empty() ? "x" : "/x");
+  const std::string name = name_in(space);
   const Mesh* mesh = meshes_.of(name);
   if (mesh == nullptr) return;
   auto sets = workers_along(*mesh, company_->hosting, name);
