@@ -16,8 +16,9 @@ namespace {
 
 using std::chrono::milliseconds;
 
-// How often what a worker waits for is told anew.
-constexpr int64_t kTell = 500;  // milliseconds
+// How often progress is sent although nothing new is done: it says what the
+// worker waits for.
+constexpr int64_t kProgress = 500;  // milliseconds
 // How long what computes may take to notice that gt-route is gone.
 constexpr milliseconds kGrace{300};
 // How long a process may take to end once its connections have.
@@ -46,6 +47,14 @@ class RemoteSession {
   Exit run(Files files);
 
  private:
+  // What gt-route has been sent of what is done (send_done).
+  struct Progress {
+    uint64_t seq = 0;    // all is done up to this instruction
+    uint64_t done = 0;   // Channel::done_seq that this was made of
+    uint64_t bytes = 0;  // Channel::done_bytes likewise
+    int64_t at = 0;      // when it was sent
+  };
+
   Status join();
   bool await_welcome();
   void wait();
@@ -74,12 +83,9 @@ class RemoteSession {
   bool is_told_ = false;  // people have been told why
   Exit lost_status_ = Exit::kLost;
   uint64_t sent_reports_ = 0;
-  uint64_t told_seq_ = 0;  // what was told last, and of what, and when
-  uint64_t told_done_ = 0;
-  uint64_t told_bytes_ = 0;
-  int64_t told_at_ = 0;
+  Progress sent_;
   bool is_metered_ = false;  // each op's time is noted
-  int64_t used_at_ = 0;      // when it was told what was used
+  int64_t used_at_ = 0;      // when gt-route was last sent what was used
 };
 
 Status RemoteSession::join() {
@@ -99,8 +105,8 @@ void RemoteSession::wait() {
   poller_.clear();
   member_->add_to(poller_);
   poller_.add_fd(channel_.wake.fd());
-  const int64_t tell = told_at_ + kTell - net::now_ms();
-  poller_.wait(std::max<int64_t>(0, std::min(member_->wait_ms(), tell)));
+  const int64_t left = sent_.at + kProgress - net::now_ms();
+  poller_.wait(std::max<int64_t>(0, std::min(member_->wait_ms(), left)));
   channel_.wake.clear();
   member_->step();
 }
@@ -108,7 +114,7 @@ void RemoteSession::wait() {
 // False when it does not come; then lost_ says why.
 bool RemoteSession::await_welcome() {
   while (!member_->state().is_attached()) {
-    told_at_ = net::now_ms();
+    sent_.at = net::now_ms();
     wait();
     if (SignalGuard::is_told()) {
       lost_ = "ended by a signal before it was attached";
@@ -189,10 +195,10 @@ void RemoteSession::send_done() {
   const uint64_t bytes = channel_.done_bytes.load();
   const uint64_t done = channel_.done_seq.load();
   const int64_t now = net::now_ms();
-  const bool is_new = bytes != told_bytes_ || done != told_done_;
-  if (!is_new && now - told_at_ < kTell) return;
+  const bool is_new = bytes != sent_.bytes || done != sent_.done;
+  if (!is_new && now - sent_.at < kProgress) return;
   const comm::Waiting waits = waiting();
-  uint64_t seq = std::max(done, told_seq_);
+  uint64_t seq = std::max(done, sent_.seq);
   // Within a message that has not been finished.
   channel_.with_worker(
       [&seq](Worker& worker) { seq = std::max(seq, worker.ran_up_to()); });
@@ -200,13 +206,10 @@ void RemoteSession::send_done() {
   const std::string rows = ran_->take();
   send_out();
   send_ran(rows);
-  if (sent_reports_ < reports) seq = told_seq_;
-  member_->give_back(bytes - told_bytes_);
+  if (sent_reports_ < reports) seq = sent_.seq;
+  member_->give_back(bytes - sent_.bytes);
   member_->done(seq, static_cast<uint64_t>(waits.ms), waits.what, waits.seq);
-  told_seq_ = seq;
-  told_done_ = done;
-  told_bytes_ = bytes;
-  told_at_ = now;
+  sent_ = {seq, done, bytes, now};
 }
 
 // While somebody watches: at once, and then as often as what it waits for.
@@ -215,7 +218,7 @@ void RemoteSession::send_used(bool is_last) {
   if (!is_watched && !is_metered_) return;
   const int64_t now = net::now_ms();
   const bool is_due =
-      is_last || is_watched != is_metered_ || now - used_at_ >= kTell;
+      is_last || is_watched != is_metered_ || now - used_at_ >= kProgress;
   if (!is_due) return;
   std::string body;
   channel_.with_worker([&](Worker& worker) {
