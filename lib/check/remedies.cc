@@ -147,8 +147,7 @@ class Remedies {
     }
   }
 
-  // ---- lines
-  // -----------------------------------------------------------------
+  // ---- lines ----------------------------------------------------------------
 
   void add(std::string line) { lines_.push_back(std::move(line)); }
 
@@ -224,8 +223,7 @@ class Remedies {
         "   # exchange forward, exchange backward");
   }
 
-  // ---- by rule
-  // ---------------------------------------------------------------
+  // ---- by rule --------------------------------------------------------------
 
   // The operand's line, or one that is not checked, has to claim what it is.
   void claim_copies() {

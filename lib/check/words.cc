@@ -81,8 +81,7 @@ class Blanks {
     return of_rule(name);
   }
 
-  // ---- names and types
-  // -------------------------------------------------------
+  // ---- names and types ------------------------------------------------------
 
   size_t operand() const { return static_cast<size_t>(fault_.operand); }
   const Name& result() const {
@@ -119,8 +118,7 @@ class Blanks {
     return text;
   }
 
-  // ---- ends
-  // ------------------------------------------------------------------
+  // ---- ends -----------------------------------------------------------------
 
   std::string key(std::string_view name) const {
     return std::string(in_.call.key(name));
@@ -160,8 +158,7 @@ class Blanks {
                              : "usually all_gather or all_reduce is meant";
   }
 
-  // ---- blanks of one rule alone
-  // ----------------------------------------------
+  // ---- blanks of one rule alone ---------------------------------------------
 
   std::string of_rule(std::string_view name) const {
     if (name == "missing") return missing();

@@ -37,7 +37,8 @@ Inferred inferred(const Line& line, const LineRanks& where,
   return infer({line, &where, names, known, nullptr, mode});
 }
 
-// As far as shards are followed.
+// The types by all that is known of the operands: their letters, and the wholes
+// whose shards they are.
 Inferred global_types(const Line& line, const LineRanks& where,
                       const AxisNames& names,
                       std::span<const PlacedType* const> operands) {
@@ -50,7 +51,9 @@ Inferred global_types(const Line& line, const LineRanks& where,
   return inferred(line, where, names, values, operands, {});
 }
 
-// By the letters alone, of what has faults or is not known as far.
+// The types by the operands' letters alone, without the wholes whose shards
+// they are: for lines in which global_types() finds a fault, or which read a
+// value whose whole is not known.
 Inferred local_types(const Line& line, const LineRanks& where,
                      const AxisNames& names,
                      std::span<const PlacedType* const> operands) {

@@ -286,8 +286,10 @@ Placement NodeGradient::claim_of(const Op& constant) {
   return claim;
 }
 
-// What a gradient is made by adding to is of its type: the dual of its value's.
-// Where shards are not followed, what is added may be V without a sum.
+// A constant that an operand's gradient is built up in, as by scatter_add into
+// zeros, has the type of that gradient: the dual of the operand's. It is said
+// only where the types of all of them are known as shards of wholes, since what
+// is added there may else be V where the gradient waits for no sum.
 Placement NodeGradient::claim_of(const Step& step) {
   Placement claim = claim_of(*step.op);
   const auto& types = pass_.lines.types();

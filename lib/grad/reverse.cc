@@ -140,8 +140,7 @@ class Reverse {
                  visit.call.results}});
   }
 
-  // ---- nodes on ranks
-  // --------------------------------------------------------
+  // ---- nodes on ranks -------------------------------------------------------
 
   void visit_placed(Visit& visit) {
     const Node& n = visit.node;

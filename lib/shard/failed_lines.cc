@@ -25,8 +25,9 @@ bool is_failed(const ShardValuePtr& value) {
   return value != nullptr && value->is_failed;
 }
 
-// What follows the value in a line that prints or saves: the label or the path;
-// "" of a line that says no path.
+// What a line that prints or saves has behind the name of the value: " as=y",
+// or the path in quotes. "" if the line is neither of the two, or names no
+// path.
 std::string sink_of(const Line& line) {
   const Statement statement = statement_of(line.op);
   if (statement == Statement::kPrint) return " as=" + print_label(line);

@@ -291,8 +291,7 @@ class Propagation {
     return true;
   }
 
-  // ---- split=
-  // ----------------------------------------------------------------
+  // ---- split= ---------------------------------------------------------------
 
   // Axes that split= names and no operand is sharded by.
   void place_by_split() {

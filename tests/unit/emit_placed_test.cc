@@ -275,8 +275,7 @@ TEST(EmitPlaced, TheSumThatAReplicatedValueIsOwedIsNoted) {
             "free _e0@0-1\n");
 }
 
-// ---- the loss
-// ----------------------------------------------------------------
+// ---- the loss ---------------------------------------------------------------
 
 std::string refusal(const std::string& loss) {
   FedSession fed;
@@ -330,8 +329,7 @@ TEST(EmitPlaced, ALossIsRightAsASumOrAsOneNumber) {
   EXPECT_EQ(fed.said, "");
 }
 
-// ---- results that a gradient wants
-// ---------------------------------------------
+// ---- results that a gradient wants ------------------------------------------
 
 TEST(EmitSession, AResultThatTheGradientReadsIsAdded) {
   FedSession fed;

@@ -183,8 +183,7 @@ TEST(EmitSession, AFailedNameThatIsBoundAgainIsWell) {
   EXPECT_EQ(fed.feed("z = neg y"), "z = neg y\n");
 }
 
-// ---- what a grad consumed
-// ------------------------------------------------------
+// ---- what a grad consumed ---------------------------------------------------
 
 // Two losses go through xb, which was computed from a named tensor.
 constexpr char kBatch[] =
