@@ -166,11 +166,6 @@ class Scheduled {
 
 }  // namespace
 
-bool Window::has_microbatch(int64_t number) const {
-  return std::find(microbatches_.begin(), microbatches_.end(), number) !=
-         microbatches_.end();
-}
-
 bool Window::is_read_by(const Line& line) const {
   return std::any_of(
       line.operands.begin(), line.operands.end(), [&](const Operand& operand) {
@@ -233,9 +228,7 @@ void Window::add(std::string_view text, const Line& line,
   if (const std::string_view* target = line.note("grad")) {
     held.target = number_of(*target);
   }
-  if (microbatch >= 0 && !has_microbatch(microbatch)) {
-    microbatches_.push_back(microbatch);
-  }
+  if (microbatch >= 0) microbatches_.insert(microbatch);
 }
 
 // Lines that say no microbatch: second names of values, which gt-emit makes,

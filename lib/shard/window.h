@@ -10,6 +10,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -56,7 +57,9 @@ class Window {
   // How many microbatches its lines are of; whether lines of that one are
   // there.
   size_t microbatches() const { return microbatches_.size(); }
-  bool has_microbatch(int64_t number) const;
+  bool has_microbatch(int64_t number) const {
+    return microbatches_.count(number) > 0;
+  }
 
   // Whether the line reads what a line of the window binds; whether it binds or
   // frees a name that lines of the window read or bind.
@@ -82,7 +85,7 @@ class Window {
   void write(const WindowLine& line, std::string& out);
 
   std::vector<WindowLine> lines_;
-  std::vector<int64_t> microbatches_;
+  std::set<int64_t> microbatches_;
   struct Named {
     std::string text;
     bool is_bound = false;  // by a line of the window

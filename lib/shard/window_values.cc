@@ -17,7 +17,8 @@ using Register = std::pair<uint32_t, int64_t>;
 struct WindowValue {
   uint32_t name = 0;
   Ranks ranks;
-  uint32_t maker = kNoIndex;  // the line; none: it was there before the window
+  uint32_t maker = kNoIndex;   // the line; none: it was there before the window
+  uint32_t before = kNoIndex;  // the value that it replaces on its first rank
   std::vector<uint32_t> readers;
   bool keeps_name = false;
 };
@@ -54,7 +55,13 @@ class ValueFinder {
 
   uint32_t make(uint32_t name, const Ranks& ranks, uint32_t maker) {
     const auto value = static_cast<uint32_t>(values_.size());
-    values_.push_back({name, ranks, maker, {}, maker == kNoIndex});
+    const std::vector<uint32_t>& here = history_[{name, ranks.front()}];
+    values_.push_back({name,
+                       ranks,
+                       maker,
+                       here.empty() ? kNoIndex : here.back(),
+                       {},
+                       maker == kNoIndex});
     joined_.push_back(value);
     for (const int64_t rank : ranks) {
       current_[{name, rank}] = value;
@@ -131,23 +138,13 @@ class ValueFinder {
     for (uint32_t v = 0; v < values_.size(); ++v) {
       const WindowValue& value = values_[v];
       if (value.maker == kNoIndex) continue;
-      const uint32_t before = value_before(v);
-      if (before == kNoIndex) continue;
-      const WindowValue& old = values_[before];
+      if (value.before == kNoIndex) continue;
+      const WindowValue& old = values_[value.before];
       const bool is_replaced = old.ranks == value.ranks &&
                                old.readers.size() == 1 &&
                                old.readers[0] == value.maker;
-      if (is_replaced) join(before, v);
+      if (is_replaced) join(value.before, v);
     }
-  }
-
-  // The value that this one replaces on its first rank.
-  uint32_t value_before(uint32_t v) const {
-    const WindowValue& value = values_[v];
-    const std::vector<uint32_t>& all =
-        history_.at({value.name, value.ranks.front()});
-    const auto it = std::find(all.begin(), all.end(), v);
-    return it == all.begin() ? kNoIndex : *(it - 1);
   }
 
   void make_storages() {
