@@ -7,6 +7,8 @@
 #include <set>
 #include <tuple>
 
+#include "base/result.h"
+
 namespace gt::shard {
 namespace {
 
@@ -293,6 +295,7 @@ class ListScheduler {
       order.lines.push_back(next);
       place(next);
     }
+    GT_CHECK(order.lines.size() == lines_.size());
     for (const auto& [rank, clock] : clocks_) order.busy += clock.busy;
     for (uint32_t i = 0; i < lines_.size(); ++i) {
       order.seconds = std::max(order.seconds, last_end(i));

@@ -28,7 +28,7 @@ namespace gt::shard {
 // A name as an operand or result of a line has it.
 struct WindowPart {
   uint32_t place = 0;  // the index of the operand or result
-  uint32_t name = 0;   // WindowLines::name
+  uint32_t name = 0;   // its number in the window
   Ranks ranks;
   std::vector<uint64_t> bytes;  // of a result, on each of these
 };
@@ -82,7 +82,6 @@ class Window {
   void find_microbatches();
   void find_backward();
   void delay_sources();
-  void write(const WindowLine& line, std::string& out);
 
   std::vector<WindowLine> lines_;
   std::set<int64_t> microbatches_;

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <map>
-#include <numeric>
 #include <set>
 #include <utility>
 
@@ -205,7 +204,9 @@ class ValueFinder {
             found_.storages[storage].keeps_name ? kNoIndex : storage;
         const auto [it, is_first] = last.try_emplace(place, v);
         if (is_first) continue;
-        follow(values_[it->second], values_[v].maker);
+        if (values_[v].maker != kNoIndex) {
+          follow(values_[it->second], values_[v].maker);
+        }
         it->second = v;
       }
     }
@@ -214,12 +215,13 @@ class ValueFinder {
     }
   }
 
-  // The line binds anew, or frees, what the value lies in.
+  // The line binds anew, or frees, what the value lies in on a rank. Who reads
+  // the value behind it reads what it is on other ranks.
   void follow(const WindowValue& value, uint32_t line) {
     std::vector<uint32_t>& after = lines_[line].line.after;
     if (value.maker != kNoIndex) after.push_back(value.maker);
     for (const uint32_t reader : value.readers) {
-      if (reader != line) after.push_back(reader);
+      if (reader < line) after.push_back(reader);
     }
   }
 
