@@ -4,8 +4,8 @@
 // In the program each microbatch binds the same names again. In another order a
 // value must not be overwritten before its last reader, so a value whose name
 // is bound again within the window is written under a name of its own, _sm0,
-// and freed behind its last reader. The value that a name holds when the window
-// ends keeps it, as does the sum that grows from microbatch to microbatch.
+// and freed behind its last reader. The last value of a name keeps it, as does
+// the sum that grows from microbatch to microbatch.
 #pragma once
 
 #include <cstdint>

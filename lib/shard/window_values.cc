@@ -31,8 +31,10 @@ class ValueFinder {
     found.target_of.resize(lines.size(), kNoIndex);
     found.freed.resize(lines.size());
     for (uint32_t i = 0; i < lines.size(); ++i) take(i);
-    for (const auto& [at, value] : current_) {
-      if (value != kNoIndex) values_[value].keeps_name = true;
+    // The last value of a name keeps it, though it is freed: so the name is
+    // left to hold what the program leaves it.
+    for (const auto& [at, values] : history_) {
+      values_[values.back()].keeps_name = true;
     }
     join_sums();
     make_storages();
@@ -88,10 +90,11 @@ class ValueFinder {
     uint32_t& target = found_.target_of[i];
     for (const int64_t rank : line.line.ranks) {
       const auto it = current_.find({*line.target, rank});
-      if (it == current_.end() || it->second == kNoIndex) continue;
-      note_reader(it->second, i);
-      if (target == kNoIndex) target = it->second;
-      join(target, it->second);
+      if (it != current_.end() && it->second == kNoIndex) continue;  // freed
+      const uint32_t value = value_at(*line.target, rank);
+      note_reader(value, i);
+      if (target == kNoIndex) target = value;
+      join(target, value);
     }
   }
 

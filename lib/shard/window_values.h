@@ -16,8 +16,8 @@ struct WindowLine;
 struct Storage {
   uint32_t name = 0;  // of its values in the program
   Ranks ranks;        // where it is
-  // Its values were there before the window, or are after it, so that they must
-  // be written under their own name.
+  // One of its values was there before the window, or is the last of its name,
+  // so that all must be written under their own name.
   bool keeps_name = false;
   size_t left = 0;    // lines that bind or read it and were not written yet
   std::string text;   // the name that its lines are written with
