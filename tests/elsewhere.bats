@@ -119,7 +119,7 @@ y = select x 0 1  =>  did you mean 'slice'
 y = bincount x  =>  did you mean 'one_hot'
 y = smooth_l1_loss x s  =>  did you mean 'huber' (divided by delta=, torch.nn.functional.smooth_l1_loss
 y = HuberLoss x s  =>  did you mean 'huber' (torch.nn.HuberLoss)?
-y = kl_div x s  =>  did you mean 'mul' (of p and log p less x it is torch.nn.functional.kl_div)?
+y = kl_div x s  =>  did you mean 'mul' (of p and log p less x, for p above 0, it is torch.nn.functional.kl_div)?
 y = glu x  =>  did you mean 'sigmoid' (of half of x, times the other half, torch.nn.functional.glu)?
 y = bilinear x s x  =>  did you mean 'matmul' (x by w, and that by y, is torch.nn.functional.bilinear)?
 y = interpolate x  =>  did you mean 'expand'

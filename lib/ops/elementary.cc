@@ -31,7 +31,7 @@ constexpr Row kRows[] = {
      .sense = "exp x - 1, exact near 0.",
      .details = "Integers give f32.",
      .source = "torch.expm1; below 0, with x above, torch.nn.functional.elu; "
-               "scaled, torch.nn.functional.selu, torch.nn.functional.celu",
+               "scaled, torch.nn.functional.selu",
      .example = "x = tensor f32[2] 1e-20 -inf\n"
                 "y = expm1 x\n"
                 "print y\n"

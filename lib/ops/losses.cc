@@ -77,7 +77,9 @@ Status types_elementwise_loss(Call& call) {
     return Error{call.describe(0) + " and " + call.describe(1) +
                  " must have one shape"};
   }
-  reduce_losses(call, promote(call.arguments), call.type(0).shape);
+  const Dtype dtype = promote(call.arguments);
+  if (!is_float(dtype)) return Error{call.describe(0) + " must hold floats"};
+  reduce_losses(call, dtype, call.type(0).shape);
   return ok_status();
 }
 

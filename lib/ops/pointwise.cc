@@ -70,8 +70,9 @@ constexpr Row kRows[] = {
      .sense = "Product.",
      .details = "Integers wrap; of bool, logical and.",
      .source = "torch.mul; torch.multiply; x by itself is torch.square; of p "
-               "and log p less x it is torch.nn.functional.kl_div; of x and "
-               "log y, torch.xlogy",
+               "and log p less x, for p above 0, it is "
+               "torch.nn.functional.kl_div; of x and log y, for x other than "
+               "0, torch.xlogy",
      .example = "x = tensor i32[3] 1 2 3\n"
                 "y = mul x x\n"
                 "print y\n"

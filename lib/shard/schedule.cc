@@ -300,8 +300,7 @@ class ListScheduler {
     for (uint32_t i = 0; i < lines_.size(); ++i) {
       order.seconds = std::max(order.seconds, last_end(i));
     }
-    const auto ranks = static_cast<double>(clocks_.size());
-    if (order.seconds > 0) order.busy /= order.seconds * ranks;
+    order.ranks = static_cast<int64_t>(clocks_.size());
     order.stages = units_.stages();
     order.most_open = units_.most_open();
     return order;

@@ -13,7 +13,7 @@
 // way, so that every program ends.
 //
 //   kind          units open at a time, on stage s of p
-//   gpipe         all; forward lines are always chosen first
+//   gpipe         all; of lines that could begin at once, forward ones first
 //   1f1b          p - s
 //   interleaved   2 (p - s - 1) + (v - 1) p + 1
 //   zb-h1         p
@@ -65,7 +65,8 @@ struct ScheduledLine {
 struct Order {
   std::vector<uint32_t> lines;
   double seconds = 0;  // until all ranks are done
-  double busy = 0;     // the share of it in which ranks compute, 0 to 1
+  double busy = 0;     // the seconds in which ranks compute, of all together
+  int64_t ranks = 0;   // that lines run on
   int64_t stages = 0;  // p: ranks on which chunks begin, over chunks of a rank
   int64_t most_open = 0;  // units on one rank
 };

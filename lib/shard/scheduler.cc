@@ -29,14 +29,16 @@ bool ends_window(const Line& line) {
          statement == Statement::kGrad || !is_placed(line);
 }
 
-// A second name for a value on the same ranks, as gt-emit makes one for a value
-// whose name is bound again.
-bool is_second_name(const Line& line, const LineRanks& where) {
-  const std::string_view name =
-      line.results.empty() ? "" : line.results[0].text;
-  return collective_of(line.op) == Collective::kCopy &&
-         !crosses_ranks(line, where) &&
-         name.substr(name.rfind('/') + 1).starts_with('_');
+// Whether a filter wrote the line for others: its results have invented names,
+// as a second name for a value whose name is bound again and the next seed
+// have, or it moves a value (#why=).
+bool is_inserted(const Line& line) {
+  const bool is_invented = std::all_of(
+      line.results.begin(), line.results.end(), [](const Name& name) {
+        const size_t own = name.text.rfind('/') + 1;
+        return name.text.substr(own).starts_with('_');
+      });
+  return line.note("why") != nullptr || (is_invented && !line.results.empty());
 }
 
 }  // namespace
@@ -94,7 +96,7 @@ void Scheduler::take_line(std::string_view text, std::string& out) {
   if (is_full || window_.size() >= kMostLines || bytes_ >= kMostBytes) {
     close(out);
   }
-  if (microbatch < 0 && !belongs(line, where.value())) {
+  if (microbatch < 0 && !belongs(line)) {
     if (window_.is_read_by(line)) close(out);
     return pass(text, line, where.value(), out);
   }
@@ -123,12 +125,12 @@ void Scheduler::pass(std::string_view text, const Line& line,
 }
 
 // Whether a line of no microbatch is put in order with the window.
-bool Scheduler::belongs(const Line& line, const LineRanks& where) const {
+bool Scheduler::belongs(const Line& line) const {
   if (window_.is_empty()) return false;
   if (statement_of(line.op) == Statement::kFree) {
     return window_.is_changed_by(line);
   }
-  if (window_.is_read_by(line)) return is_second_name(line, where);
+  if (window_.is_read_by(line)) return is_inserted(line);
   return window_.is_changed_by(line);
 }
 
@@ -165,7 +167,8 @@ void Scheduler::close(std::string& out) {
   ++costs_.windows;
   costs_.most_microbatches = std::max(costs_.most_microbatches, microbatches);
   costs_.seconds += order.seconds;
-  costs_.busy += order.busy * order.seconds;
+  costs_.busy += order.busy;
+  costs_.ranks = std::max(costs_.ranks, order.ranks);
   costs_.stages = std::max(costs_.stages, order.stages);
   costs_.most_open = std::max(costs_.most_open, order.most_open);
 }

@@ -5,7 +5,8 @@
 // first line of no microbatch that reads what a line of the window made, before
 // a print, a save, a declaration or a line without ranks, at the end, or when
 // it is full. A line of no microbatch that has nothing to do with the window
-// leaves at once; one that binds a name of the window, or frees one, joins it.
+// leaves at once; one that binds a name of the window, or frees one, joins it,
+// as do lines that gt-emit and gt-shard write for others.
 #pragma once
 
 #include <cstdint>
@@ -26,8 +27,9 @@ struct ScheduleCosts {
   size_t most_microbatches = 0;  // of one window
   // Of all windows, by the machine of the config.
   double seconds = 0;
-  double busy = 0;     // in which a rank computes, on the average of all ranks
-  int64_t stages = 0;  // of the window with the most
+  double busy = 0;        // in which ranks compute, of all together
+  int64_t ranks = 0;      // of the window with the most
+  int64_t stages = 0;     // of the window with the most
   int64_t most_open = 0;  // units on one rank (schedule.h)
 
   // The same windows as between these two came once more.
@@ -63,7 +65,7 @@ class Scheduler {
 
   void take_lines(std::string_view lines, std::string& out);
   void take_line(std::string_view text, std::string& out);
-  bool belongs(const Line& line, const LineRanks& where) const;
+  bool belongs(const Line& line) const;
   LineSize size_of(const Line& line, const LineRanks& where);
   void pass(std::string_view text, const Line& line, const LineRanks& where,
             std::string& out);

@@ -14,6 +14,7 @@
 #include "stream/line.h"
 #include "stream/marks.h"
 #include "stream/notes.h"
+#include "stream/ranks.h"
 #include "stream/replay.h"
 #include "stream/source.h"
 
@@ -179,16 +180,28 @@ class Sharder {
       const Status done = partitioner_.take(line, out);
       if (!done.ok()) reject(done.error(), line);
       replay_.note(line, out);
+      if (scheduler_ && !is_stopped_ && has_ranks(line)) stop_schedule();
       write(out);
     }
   }
 
-  // Placed lines leave, a round of a loop or others. A stream that was placed
-  // already is in the order that it is meant to have.
+  static bool has_ranks(std::string_view text) {
+    Line line;
+    return parse_line(text, line).ok() && is_placed(line);
+  }
+
+  // Lines that came with ranks are in the order that they are meant to have,
+  // and their names may be as ours: nothing from them on is put in order.
+  void stop_schedule() {
+    is_stopped_ = true;
+    std::string out;
+    scheduler_->finish(out);
+    writer_.write(out);
+  }
+
+  // Placed lines leave, a round of a loop or others.
   void write(std::string_view lines, bool is_round = false) {
-    if (!scheduler_ || !partitioner_.has_rewritten()) {
-      return writer_.write(lines);
-    }
+    if (!scheduler_ || is_stopped_) return writer_.write(lines);
     std::string out;
     is_round ? scheduler_->take_round(lines, out)
              : scheduler_->take(lines, out);
@@ -213,7 +226,7 @@ class Sharder {
          config_.without_effect(partitioner_.cuts_in_use())) {
       all.push_back(std::move(message));
     }
-    if (scheduler_ && scheduler_->costs().windows == 0) {
+    if (scheduler_ && !is_stopped_ && scheduler_->costs().windows == 0) {
       all.push_back(config_.place(config_.schedule()->line) +
                     ": schedule: there is nothing to order, as no line is of a "
                     "microbatch (#mb=)");
@@ -256,8 +269,9 @@ class Sharder {
     }
     std::snprintf(line, sizeof line,
                   "gt-shard: %.6g MB a rank at most; %.6g ms expected\n",
-                  (scheduler_ ? static_cast<double>(scheduler_->peak_bytes())
-                              : costs.peak_bytes) /
+                  (scheduler_ && !is_stopped_
+                       ? static_cast<double>(scheduler_->peak_bytes())
+                       : costs.peak_bytes) /
                       1e6,
                   costs.seconds * 1e3);
     out += line;
@@ -266,10 +280,11 @@ class Sharder {
 
   std::string schedule_summary(const ScheduleCosts& costs) const {
     char line[240];
-    const double share = costs.seconds > 0 ? costs.busy / costs.seconds : 1;
+    const double all = costs.seconds * static_cast<double>(costs.ranks);
+    const double share = all > 0 ? costs.busy / all : 1;
     std::snprintf(line, sizeof line,
                   "gt-shard: schedule %s: %zu microbatches in %lld stages, "
-                  "%llu times: %.6g ms, in which ranks compute for %.1f %%; at "
+                  "windows: %llu; %.6g ms, in which ranks compute for %.1f %%; at "
                   "most %lld under way on a rank\n",
                   config_.schedule()->name.c_str(), costs.most_microbatches,
                   static_cast<long long>(costs.stages),
@@ -288,6 +303,7 @@ class Sharder {
   Partitioner partitioner_;
   Replay replay_;
   std::optional<Scheduler> scheduler_;  // if the config has a schedule
+  bool is_stopped_ = false;             // the schedule is, for good
   Exit status_ = Exit::kDone;
 };
 

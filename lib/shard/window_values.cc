@@ -222,7 +222,8 @@ class ValueFinder {
   // the value behind it reads what it is on other ranks.
   void follow(const WindowValue& value, uint32_t line) {
     std::vector<uint32_t>& after = lines_[line].line.after;
-    if (value.maker != kNoIndex) after.push_back(value.maker);
+    const bool is_other = value.maker != line;  // not "a a = split b"
+    if (value.maker != kNoIndex && is_other) after.push_back(value.maker);
     for (const uint32_t reader : value.readers) {
       if (reader < line) after.push_back(reader);
     }

@@ -10,7 +10,8 @@ from gt import DTYPES, parse_result
 MESHES = {"2": {"tp": 2}, "3": {"tp": 3}, "4": {"tp": 4},
           "2x2": {"dp": 2, "tp": 2}, "2x3": {"dp": 2, "tp": 3}}
 UNUSED = re.compile(
-    r"is used by no line|matches no tensor's name|cuts no tensor over")
+    r"is used by no line|matches no tensor's name|cuts no tensor over|"
+    r"there is nothing to order")
 FINDING = re.compile(r"gt-check: <stdin>:(\d+): (.*)")
 
 

@@ -10,7 +10,8 @@ import subprocess
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 EXAMPLES = ROOT / "examples"
 UNUSED = re.compile(
-    r"is used by no line|matches no tensor's name|cuts no tensor over")
+    r"is used by no line|matches no tensor's name|cuts no tensor over|"
+    r"there is nothing to order")
 SIZES = ("width=8 heads=2 context=4 batch=4 length=400 held=20 steps=2 "
          "warmup=1 rounds=1 sample=1").split()
 

@@ -139,6 +139,8 @@ def table():
         y = ["mn"] if how == "none" else [""]
         case(f"y = mse x t reduction={how}", {"x": "mn:int", "t": "mn:int"},
              y)
+        case(f"y = huber x t delta=2 reduction={how}",
+             {"x": "mn:int", "t": "mn:int"}, y)
         case(f"y = bce x t reduction={how}", {"x": "mn:unit", "t": "mn:mask"},
              y, "near")
     case("y = sgd w g 0.5", {"w": "mn:int", "g": "mn:int"}, ["mn"], "flat")

@@ -40,6 +40,7 @@ TEMPLATES = [
      "x=zmV t=zm:V w=V"),
     ("y = cross_entropy x t ignore_index=0", "x=MV t=M:V"),
     ("y = mse x t", "x=MN t=MN"), ("y = mse x t reduction=none", "x=mn t=mn"),
+    ("y = huber x t", "x=MN t=MN"),
     ("y = attention q k v", "q=zmd k=zNd v=zNd"),
     ("y = attention q k v causal=1", "q=zhMD k=zhMD v=zhMD"),
     ("y = rope x", "x=zm4"), ("y = dropout x 0.5 9", "x=mn"),
@@ -47,7 +48,7 @@ TEMPLATES = [
     ("y = gelu a", "a=mn"), ("y = exp a", "a=mn"),
 ]
 FLOATING = set("""softmax log_softmax layer_norm rms_norm mean var cross_entropy
-mse attention rope norm div gelu exp""".split())
+mse huber attention rope norm div gelu exp""".split())
 
 
 class Template:

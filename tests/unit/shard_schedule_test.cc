@@ -144,7 +144,7 @@ TEST(Schedule, GpipeAndOneForwardOneBackwardTakeThePapersTime) {
       EXPECT_EQ(one.seconds, wanted) << p << " " << m;
       EXPECT_EQ(gpipe.most_open, m);
       EXPECT_EQ(one.most_open, std::min(p, m));
-      EXPECT_DOUBLE_EQ(one.busy, static_cast<double>(m * 3) / wanted);
+      EXPECT_DOUBLE_EQ(one.busy, static_cast<double>(p * m * 3));
     }
   }
 }
