@@ -1,7 +1,6 @@
 #include "shard/schedule.h"
 
 #include <algorithm>
-#include <limits>
 #include <map>
 #include <queue>
 #include <set>
@@ -74,8 +73,8 @@ class Chunks {
 struct Unit {
   int64_t rank = 0;
   bool is_open = false;
-  size_t left =
-      0;  // lines of it, and that read from it, which are still to run
+  // Lines of it, and lines that read from it, which are still to run.
+  size_t left = 0;
 };
 
 // The units of all forward lines, and how many each rank may have open.
@@ -89,21 +88,18 @@ class Units {
     set_bounds(kind);
   }
 
-  // The unit of a forward line; null of others.
-  Unit* of(uint32_t line) {
-    return of_[line] == kNoIndex ? nullptr : &units_[of_[line]];
+  // The number of a forward line's unit; kNoIndex of others.
+  uint32_t of(uint32_t line) const { return of_[line]; }
+  // Whether the line would open a unit too many.
+  bool is_blocked(uint32_t line) const {
+    if (of_[line] == kNoIndex || units_[of_[line]].is_open) return false;
+    const Rank& here = ranks_.at(units_[of_[line]].rank);
+    return here.open >= here.bound;
   }
-  bool may_open(int64_t rank) const {
-    const Rank& here = ranks_.at(rank);
-    return here.open < here.bound;
-  }
-  void open(Unit& unit) {
-    unit.is_open = true;
-    most_open_ = std::max(most_open_, ++ranks_[unit.rank].open);
-  }
-  // The line has run. Calls f(rank) where a unit was closed.
+  // The line runs. Calls f(rank) for each unit that it closes.
   template <typename F>
   void run(uint32_t line, F&& f) {
+    if (of_[line] != kNoIndex) open(units_[of_[line]]);
     for (const uint32_t u : closes_[line]) {
       Unit& unit = units_[u];
       if (--unit.left > 0) continue;
@@ -121,6 +117,12 @@ class Units {
     int64_t open = 0;
     int64_t bound = 0;
   };
+
+  void open(Unit& unit) {
+    if (unit.is_open) return;
+    unit.is_open = true;
+    most_open_ = std::max(most_open_, ++ranks_[unit.rank].open);
+  }
 
   // `are_joined`: a rank's chunks of a microbatch are one unit.
   void find(const std::vector<ScheduledLine>& lines, const Chunks& chunks,
@@ -187,8 +189,8 @@ class Units {
   }
 
   std::vector<uint32_t> of_;  // by line
-  std::vector<std::vector<uint32_t>>
-      closes_;  // by line: what it helps to close
+  // By line: the units that stay open until it has run.
+  std::vector<std::vector<uint32_t>> closes_;
   std::vector<Unit> units_;
   std::map<int64_t, Rank> ranks_;
   int64_t chunks_ = 0;
@@ -196,8 +198,7 @@ class Units {
   int64_t most_open_ = 0;
 };
 
-// ---- which line is chosen of those that could begin at the same time
-// ---------
+// ---- which of several lines is chosen ---------------------------------------
 
 // Whether each line belongs to the backward part that an earlier stage waits
 // for. The others make the gradients of weights.
@@ -262,26 +263,44 @@ std::vector<int64_t> turns(const std::vector<ScheduledLine>& lines,
 
 // ---- the clocks -------------------------------------------------------------
 
+// What the orders that are tried have in common.
+struct Pipeline {
+  Pipeline(const std::vector<ScheduledLine>& all, ScheduleKind kind)
+      : lines(all),
+        chunks(all),
+        units(all, chunks, kind),
+        is_awaited(find_awaited(all)),
+        then(all.size()) {
+    const bool are_grouped =
+        kind == ScheduleKind::k1f1b && units.stages() < chunks.count();
+    turn =
+        turns(all, chunks, std::max<int64_t>(units.stages(), 1), are_grouped);
+    for (uint32_t i = 0; i < all.size(); ++i) {
+      for (const uint32_t n : all[i].needs) then[n].push_back(i);
+      for (const uint32_t n : all[i].after) then[n].push_back(i);
+    }
+  }
+
+  const std::vector<ScheduledLine>& lines;
+  Chunks chunks;
+  Units units;  // none of them open
+  std::vector<bool> is_awaited;
+  std::vector<int64_t> turn;
+  std::vector<std::vector<uint32_t>> then;  // by line: those that wait for it
+};
+
 class ListScheduler {
  public:
-  ListScheduler(const std::vector<ScheduledLine>& lines, ScheduleKind kind,
-                const Preference& preference)
-      : lines_(lines),
-        chunks_(lines),
-        units_(lines, chunks_, kind),
+  ListScheduler(const Pipeline& pipeline, const Preference& preference)
+      : pipeline_(pipeline),
+        lines_(pipeline.lines),
+        units_(pipeline.units),
         preference_(preference),
-        is_awaited_(find_awaited(lines)),
-        turn_(turns(
-            lines, chunks_, std::max<int64_t>(units_.stages(), 1),
-            kind == ScheduleKind::k1f1b && units_.stages() < chunks_.count())),
-        waits_(lines.size(), 0),
-        then_(lines.size()),
-        ends_(lines.size()) {
-    for (uint32_t i = 0; i < lines.size(); ++i) {
-      waits_[i] = lines[i].needs.size() + lines[i].after.size();
-      for (const uint32_t n : lines[i].needs) then_[n].push_back(i);
-      for (const uint32_t n : lines[i].after) then_[n].push_back(i);
-      for (const int64_t rank : lines[i].ranks) clocks_[rank];
+        waits_(lines_.size(), 0),
+        ends_(lines_.size()) {
+    for (uint32_t i = 0; i < lines_.size(); ++i) {
+      waits_[i] = lines_[i].needs.size() + lines_[i].after.size();
+      for (const int64_t rank : lines_[i].ranks) clocks_[rank];
     }
   }
 
@@ -330,8 +349,10 @@ class ListScheduler {
     double free = 0;  // when it can begin the next line
     double busy = 0;
     ByTime later;
-    ByKey now;      // lines that could begin when it is free
-    ByKey blocked;  // lines that would open a unit too many
+    ByKey now;  // lines that could begin when it is free
+    // Lines that would open a unit too many, by the turn of the unit and its
+    // number.
+    std::map<std::pair<int64_t, uint32_t>, std::vector<Ready>> blocked;
   };
 
   double last_end(uint32_t i) const {
@@ -368,23 +389,18 @@ class ListScheduler {
   int preference(uint32_t i) const {
     if (lines_[i].microbatch < 0) return 0;
     if (lines_[i].is_forward()) return preference_.forward;
-    return is_awaited_[i] ? preference_.backward : preference_.weights;
+    return pipeline_.is_awaited[i] ? preference_.backward : preference_.weights;
   }
 
   // The line has all that it needs. It waits in the queue of its first rank.
   void add(uint32_t i) {
     const ScheduledLine& line = lines_[i];
-    const Ready ready{ready_at(line), preference(i), turn_[i], i};
+    const Ready ready{ready_at(line), preference(i), pipeline_.turn[i], i};
     if (line.moves() || line.seconds == 0 || line.ranks.empty()) {
       at_once_.push(ready);
     } else {
       clocks_[line.ranks.front()].later.push(ready);
     }
-  }
-
-  bool is_blocked(uint32_t i) {
-    Unit* unit = units_.of(i);
-    return unit != nullptr && !unit->is_open && !units_.may_open(unit->rank);
   }
 
   // The best line of a rank, null if it has none; those that would open a unit
@@ -398,8 +414,8 @@ class ListScheduler {
       const bool is_now = !clock.now.empty();
       if (!is_now && clock.later.empty()) return nullptr;
       const Ready& top = is_now ? clock.now.top() : clock.later.top();
-      if (!is_blocked(top.line)) return &top;
-      clock.blocked.push(top);
+      if (!units_.is_blocked(top.line)) return &top;
+      clock.blocked[{top.turn, units_.of(top.line)}].push_back(top);
       is_now ? clock.now.pop() : clock.later.pop();
     }
   }
@@ -429,26 +445,37 @@ class ListScheduler {
     return line;
   }
 
-  // The bound gives way to the first line that it keeps back.
+  // The bound gives way to the first unit that it keeps back.
   uint32_t choose_blocked() {
     Clock* of = nullptr;
     for (auto& [rank, clock] : clocks_) {
       if (clock.blocked.empty()) continue;
-      const bool is_first =
-          of == nullptr || clock.blocked.top().key() < of->blocked.top().key();
+      const bool is_first = of == nullptr || clock.blocked.begin()->first <
+                                                 of->blocked.begin()->first;
       if (is_first) of = &clock;
     }
     if (of == nullptr) return kNoIndex;
-    const uint32_t line = of->blocked.top().line;
-    of->blocked.pop();
-    return line;
+    const auto unit = of->blocked.begin();
+    const Ready chosen = *std::min_element(
+        unit->second.begin(), unit->second.end(),
+        [](const Ready& a, const Ready& b) { return a.key() < b.key(); });
+    for (const Ready& ready : unit->second) {
+      if (ready.line != chosen.line) of->later.push(ready);
+    }
+    of->blocked.erase(unit);
+    return chosen.line;
+  }
+
+  // A unit less is open: the first of those that wait may be.
+  static void release(Clock& clock) {
+    if (clock.blocked.empty()) return;
+    const auto unit = clock.blocked.begin();
+    for (const Ready& ready : unit->second) clock.later.push(ready);
+    clock.blocked.erase(unit);
   }
 
   void place(uint32_t i) {
     const ScheduledLine& line = lines_[i];
-    if (Unit* unit = units_.of(i); unit != nullptr && !unit->is_open) {
-      units_.open(*unit);
-    }
     const double moved = line.moves() ? ready_at(line) + line.seconds : 0;
     for (const int64_t rank : line.ranks) {
       if (line.moves() || line.seconds == 0) {
@@ -460,25 +487,17 @@ class ListScheduler {
       clock.busy += line.seconds;
       ends_[i].push_back(clock.free);
     }
-    units_.run(i, [this](int64_t rank) {
-      Clock& clock = clocks_[rank];
-      for (; !clock.blocked.empty(); clock.blocked.pop()) {
-        clock.later.push(clock.blocked.top());
-      }
-    });
-    for (const uint32_t next : then_[i]) {
+    units_.run(i, [this](int64_t rank) { release(clocks_[rank]); });
+    for (const uint32_t next : pipeline_.then[i]) {
       if (--waits_[next] == 0) add(next);
     }
   }
 
+  const Pipeline& pipeline_;
   const std::vector<ScheduledLine>& lines_;
-  Chunks chunks_;
   Units units_;
-  Preference preference_;
-  std::vector<bool> is_awaited_;
-  std::vector<int64_t> turn_;
-  std::vector<size_t> waits_;                // lines that must stand before it
-  std::vector<std::vector<uint32_t>> then_;  // lines that wait for it
+  const Preference preference_;
+  std::vector<size_t> waits_;  // by line: those that must stand before it
   std::vector<std::vector<double>> ends_;  // by line, by rank: when it is done
   ByTime at_once_;                         // lines that occupy no rank
   std::map<int64_t, Clock> clocks_;
@@ -487,9 +506,10 @@ class ListScheduler {
 }  // namespace
 
 Order schedule(const std::vector<ScheduledLine>& lines, ScheduleKind kind) {
+  const Pipeline pipeline(lines, kind);
   Order best;
   for (const Preference& preference : preferences_of(kind)) {
-    Order order = ListScheduler(lines, kind, preference).run();
+    Order order = ListScheduler(pipeline, preference).run();
     const bool is_better =
         best.lines.size() < order.lines.size() || order.seconds < best.seconds;
     if (is_better) best = std::move(order);

@@ -63,12 +63,12 @@ struct ScheduledLine {
 };
 
 struct Order {
-  std::vector<uint32_t> lines;
-  double seconds = 0;  // until all ranks are done
-  double busy = 0;     // the seconds in which ranks compute, of all together
-  int64_t ranks = 0;   // that lines run on
-  int64_t stages = 0;  // p: ranks on which chunks begin, over chunks of a rank
-  int64_t most_open = 0;  // units on one rank
+  std::vector<uint32_t> lines;  // in the order in which they are to stand
+  double seconds = 0;           // until all ranks are done
+  double busy = 0;        // the seconds in which each rank computes, added up
+  int64_t ranks = 0;      // how many ranks the lines run on
+  int64_t stages = 0;     // p: chunks of the model over chunks of a rank
+  int64_t most_open = 0;  // the most units that a rank had open at a time
 };
 
 Order schedule(const std::vector<ScheduledLine>& lines, ScheduleKind kind);

@@ -282,12 +282,12 @@ void Window::delay_sources() {
       if (reader[n] == kNoIndex && is_same(n)) reader[n] = i;
     }
   }
-  for (uint32_t i = 0; i < lines_.size(); ++i) {
-    if (!is_source[i]) continue;
-    uint32_t r = reader[i];
-    while (r != kNoIndex && is_source[r]) r = reader[r];
-    if (r == kNoIndex) continue;
-    for (const uint32_t n : lines_[r].line.needs) {
+  for (uint32_t i = static_cast<uint32_t>(lines_.size()); i-- > 0;) {
+    if (!is_source[i] || reader[i] == kNoIndex) continue;
+    // The first reader that is no source itself; it was found already.
+    if (is_source[reader[i]]) reader[i] = reader[reader[i]];
+    if (reader[i] == kNoIndex) continue;
+    for (const uint32_t n : lines_[reader[i]].line.needs) {
       if (n < i && !is_source[n]) lines_[i].line.after.push_back(n);
     }
   }
