@@ -67,6 +67,7 @@ Status Partitioner::pass(const Line& line, std::string_view text) {
   }
   lines_.writer().pass(line, text);
   if (!is_placed(line)) return ok_status();
+  has_passed_ranks_ = true;
   if (Status s = check_mixed(line); !s.ok()) return s;
   for (const Name& name : line.results) {
     if (lines_.values().find(name.text) == nullptr) continue;

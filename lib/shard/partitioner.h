@@ -38,6 +38,8 @@ class Partitioner : public Rewriter {
 
   // Whether lines without ranks came by, so that the config was put to use.
   bool has_rewritten() const { return lines_.has_rewritten(); }
+  // Whether lines with ranks came by.
+  bool has_passed_ranks() const { return has_passed_ranks_; }
   const CutsInUse& cuts_in_use() const { return chooser_.cuts_in_use(); }
   size_t state_size() const override { return lines_.values().size(); }
   void state(std::string& text, const PlaceVisitor& visit) override;
@@ -64,6 +66,7 @@ class Partitioner : public Rewriter {
   LineContext at_;    // of the line
   ShardCosts round_;  // of one that is replayed; until then, before it
   size_t messages_ = 0;
+  bool has_passed_ranks_ = false;
 };
 
 }  // namespace gt::shard

@@ -51,7 +51,8 @@ class Scheduler {
   // what they held before it. A round that gave the same lines twice, one after
   // the other, gives them again.
   void take_round(std::string_view lines, std::string& out);
-  // At the end of the stream, and when what follows does not come from here.
+  // Appends the lines that are held: at the end of the stream, and before lines
+  // that are not to be put in order.
   void finish(std::string& out) { close(out); }
 
   const ScheduleCosts& costs() const { return costs_; }

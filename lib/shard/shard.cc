@@ -14,7 +14,6 @@
 #include "stream/line.h"
 #include "stream/marks.h"
 #include "stream/notes.h"
-#include "stream/ranks.h"
 #include "stream/replay.h"
 #include "stream/source.h"
 
@@ -180,28 +179,18 @@ class Sharder {
       const Status done = partitioner_.take(line, out);
       if (!done.ok()) reject(done.error(), line);
       replay_.note(line, out);
-      if (scheduler_ && !is_stopped_ && has_ranks(line)) stop_schedule();
       write(out);
     }
   }
 
-  static bool has_ranks(std::string_view text) {
-    Line line;
-    return parse_line(text, line).ok() && is_placed(line);
-  }
-
-  // Lines that came with ranks are in the order that they are meant to have,
-  // and their names may be as ours: nothing from them on is put in order.
-  void stop_schedule() {
-    is_stopped_ = true;
-    std::string out;
-    scheduler_->finish(out);
-    writer_.write(out);
-  }
-
-  // Placed lines leave, a round of a loop or others.
+  // Placed lines leave, a round of a loop or others. Lines that came with ranks
+  // are in the order that they are meant to have, and their names may be as
+  // ours: nothing from them on is put in order.
   void write(std::string_view lines, bool is_round = false) {
-    if (!scheduler_ || is_stopped_) return writer_.write(lines);
+    if (scheduler_ && partitioner_.has_passed_ranks()) finish_schedule();
+    if (!scheduler_ || partitioner_.has_passed_ranks()) {
+      return writer_.write(lines);
+    }
     std::string out;
     is_round ? scheduler_->take_round(lines, out)
              : scheduler_->take(lines, out);
@@ -212,8 +201,11 @@ class Sharder {
     std::string out;
     partitioner_.finish(out);
     write(out);
-    if (!scheduler_) return;
-    out.clear();
+    if (scheduler_) finish_schedule();
+  }
+
+  void finish_schedule() {
+    std::string out;
     scheduler_->finish(out);
     writer_.write(out);
   }
@@ -226,7 +218,8 @@ class Sharder {
          config_.without_effect(partitioner_.cuts_in_use())) {
       all.push_back(std::move(message));
     }
-    if (scheduler_ && !is_stopped_ && scheduler_->costs().windows == 0) {
+    if (scheduler_ && !partitioner_.has_passed_ranks() &&
+        scheduler_->costs().windows == 0) {
       all.push_back(config_.place(config_.schedule()->line) +
                     ": schedule: there is nothing to order, as no line is of a "
                     "microbatch (#mb=)");
@@ -269,7 +262,7 @@ class Sharder {
     }
     std::snprintf(line, sizeof line,
                   "gt-shard: %.6g MB a rank at most; %.6g ms expected\n",
-                  (scheduler_ && !is_stopped_
+                  (scheduler_ && !partitioner_.has_passed_ranks()
                        ? static_cast<double>(scheduler_->peak_bytes())
                        : costs.peak_bytes) /
                       1e6,
@@ -303,7 +296,6 @@ class Sharder {
   Partitioner partitioner_;
   Replay replay_;
   std::optional<Scheduler> scheduler_;  // if the config has a schedule
-  bool is_stopped_ = false;             // the schedule is, for good
   Exit status_ = Exit::kDone;
 };
 
