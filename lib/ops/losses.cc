@@ -1,6 +1,7 @@
 // Losses: how far what a model says is from what it should say.
 #include "ops/families.h"
 #include "ops/index_rule.h"
+#include "ops/row_text.h"
 #include "ops/shape_rules.h"
 
 namespace gt {
@@ -116,9 +117,8 @@ std::string weighted_word(const Call& call, std::string_view name) {
 
 // {count}: losses; {classes}; {picks}: the shape of an element of each row;
 // {factor}: what a square's derivative is multiplied by; {below}: -delta=, of
-// huber; {wide}: the dtype that
-// losses are computed in; {narrow}: that of the logits where it is another,
-// else "same".
+// huber; {wide}: the dtype that losses are computed in; {narrow}: that of the
+// logits where it is another, else "same".
 std::string loss_word(const Call& call, std::string_view name, size_t) {
   const auto& [dtype, x] = call.type(operand_named(call, "x"));
   if (call.op->name == "cross_entropy") {
@@ -177,6 +177,40 @@ std::vector<Label> labels_loss_grad(const Call& call) {
   }
   return labels;
 }
+// y: what reduction= makes of l, the loss of each element.
+constexpr char kReduced[] = R"(
+       [reduction=none] y = copy l
+       [reduction=sum] y = sum l
+       [reduction=mean] m = sum l
+       [reduction=mean] y = div m {count})";
+
+constexpr auto kMse = row_text(R"(
+       t = sub x target
+       l = mul t t)",
+                               kReduced);
+
+constexpr auto kHuber = row_text(R"(
+       t = sub x target
+       a = abs t
+       c = minimum a {delta}
+       h = mul c 0.5
+       r = sub a h
+       l = mul c r)",
+                                 kReduced);
+
+constexpr auto kBce = row_text(R"(
+       a = log x
+       b = maximum a -100
+       o = sub 1 x
+       c = log o
+       e = maximum c -100
+       p = mul target b
+       r = sub 1 target
+       q = mul r e
+       s = add p q
+       l = neg s)",
+                               kReduced);
+
 constexpr Row kRows[] = {
     // With weights, ignored classes or smoothing a row's target is a
     // distribution, d, whose product with -log_softmax x is its loss.
@@ -347,13 +381,7 @@ constexpr Row kRows[] = {
        u = mul t s
        dx = copy u
        dtarget = neg u)",
-     .expansion = R"(
-       t = sub x target
-       q = mul t t
-       [reduction=none] y = copy q
-       [reduction=sum] y = sum q
-       [reduction=mean] s = sum q
-       [reduction=mean] y = div s {count})",
+     .expansion = kMse.data(),
      .in_f32 = true,
      .types = types_elementwise_loss,
      .labels = labels_loss,
@@ -380,17 +408,7 @@ constexpr Row kRows[] = {
        u = mul c s
        dx = copy u
        dtarget = neg u)",
-     .expansion = R"(
-       t = sub x target
-       a = abs t
-       c = minimum a {delta}
-       h = mul c 0.5
-       r = sub a h
-       q = mul c r
-       [reduction=none] y = copy q
-       [reduction=sum] y = sum q
-       [reduction=mean] s = sum q
-       [reduction=mean] y = div s {count})",
+     .expansion = kHuber.data(),
      .in_f32 = true,
      .types = types_huber,
      .labels = labels_loss,
@@ -429,21 +447,7 @@ constexpr Row kRows[] = {
        e = maximum c -100
        f = sub e b
        dtarget = mul f s)",
-     .expansion = R"(
-       a = log x
-       b = maximum a -100
-       o = sub 1 x
-       c = log o
-       e = maximum c -100
-       p = mul target b
-       r = sub 1 target
-       q = mul r e
-       s = add p q
-       n = neg s
-       [reduction=none] y = copy n
-       [reduction=sum] y = sum n
-       [reduction=mean] a1 = sum n
-       [reduction=mean] y = div a1 {count})",
+     .expansion = kBce.data(),
      .in_f32 = true,
      .types = types_elementwise_loss,
      .labels = labels_loss,

@@ -233,7 +233,7 @@ Status types_image(Call& call) {
     type.shape = {s.n, s.c, s.axes[0].in, s.axes[1].in};
   }
   if (call.op->operands.size() > 2 && call.given(2)) {  // a bias
-    const Shape wanted{is_transposed(call) ? s.c : s.o};
+    const Shape wanted{type.shape[1]};                  // the result's channels
     if (!(call.type(2).shape == wanted)) {
       return Error{call.describe(2) + " must have the shape [" +
                    to_string(wanted) + "], a number for each channel"};
