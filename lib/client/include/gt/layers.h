@@ -172,32 +172,42 @@ struct Conv2dLayerOptions {
   Init init = Init::normal(0, 1, Init::Fan::kIn);
   Dtype dtype = f32;
 };
-// Images x [n,in,h,w]; w [out,in/groups,kernel], b [out].
-class Conv2d : public Module {
+// The weight of a convolution, and its bias [out] unless the options say none.
+class ConvolutionLayer : public Module {
  public:
-  Conv2d(Module* parent, const std::string& name, int64_t in, int64_t out,
-         const List& kernel, const Conv2dLayerOptions& options = {},
-         At at = At::here())
+  Tensor w, b;
+
+ protected:
+  template <typename Options>
+  ConvolutionLayer(Module* parent, const std::string& name, const Shape& weight,
+                   int64_t out, const Options& options, At at)
       : Module(parent, name),
-        w(parameter("w",
-                    {{out, in / options.groups, kernel[0], kernel.back()},
-                     options.dtype},
-                    options.init, at)),
-        options_{.stride = options.stride,
-                 .padding = options.padding,
-                 .dilation = options.dilation,
-                 .groups = options.groups} {
+        w(parameter("w", {weight, options.dtype}, options.init, at)) {
     if (options.bias) {
       b = parameter("b", {Shape{out}, options.dtype}, init::zeros(), at);
     }
   }
+};
+
+// Images x [n,in,h,w]; w [out,in/groups,kernel], b [out].
+class Conv2d : public ConvolutionLayer {
+ public:
+  Conv2d(Module* parent, const std::string& name, int64_t in, int64_t out,
+         const List& kernel, const Conv2dLayerOptions& options = {},
+         At at = At::here())
+      : ConvolutionLayer(parent, name,
+                         {out, in / options.groups, kernel[0], kernel.back()},
+                         out, options, at),
+        options_{.stride = options.stride,
+                 .padding = options.padding,
+                 .dilation = options.dilation,
+                 .groups = options.groups} {}
   Tensor operator()(const Tensor& x, At at = At::here()) const {
     const Tensor narrow = Mixed::of(x, at);
     const Tensor weight = Mixed::of(w, at);
     return b.defined() ? conv2d(narrow, weight, Mixed::of(b, at), options_, at)
                        : conv2d(narrow, weight, options_, at);
   }
-  Tensor w, b;
 
  private:
   Conv2dOptions options_;
@@ -214,26 +224,20 @@ struct ConvTranspose2dLayerOptions {
   Dtype dtype = f32;
 };
 // Images x [n,in,h,w]; w [in,out/groups,kernel], b [out].
-class ConvTranspose2d : public Module {
+class ConvTranspose2d : public ConvolutionLayer {
  public:
   ConvTranspose2d(Module* parent, const std::string& name, int64_t in,
                   int64_t out, const List& kernel,
                   const ConvTranspose2dLayerOptions& options = {},
                   At at = At::here())
-      : Module(parent, name),
-        w(parameter("w",
-                    {{in, out / options.groups, kernel[0], kernel.back()},
-                     options.dtype},
-                    options.init, at)),
+      : ConvolutionLayer(parent, name,
+                         {in, out / options.groups, kernel[0], kernel.back()},
+                         out, options, at),
         options_{.stride = options.stride,
                  .padding = options.padding,
                  .output_padding = options.output_padding,
                  .dilation = options.dilation,
-                 .groups = options.groups} {
-    if (options.bias) {
-      b = parameter("b", {Shape{out}, options.dtype}, init::zeros(), at);
-    }
-  }
+                 .groups = options.groups} {}
   Tensor operator()(const Tensor& x, At at = At::here()) const {
     const Tensor narrow = Mixed::of(x, at);
     const Tensor weight = Mixed::of(w, at);
@@ -241,7 +245,6 @@ class ConvTranspose2d : public Module {
                                           options_, at)
                        : conv_transpose2d(narrow, weight, options_, at);
   }
-  Tensor w, b;
 
  private:
   ConvTranspose2dOptions options_;
