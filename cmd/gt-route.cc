@@ -15,6 +15,7 @@
 #include "program.h"
 #include "route/local_workers.h"
 #include "route/router.h"
+#include "spmd/machine.h"
 #include "stream/rows.h"
 
 namespace {
@@ -43,7 +44,7 @@ struct Options {
   uint32_t local = 1;
   bool is_one_a_device = false;  // -n gpus
   uint32_t workers = 0;
-  std::string backend, isa, memory;
+  std::string backend, pace, isa, memory;
   std::vector<std::string> roots;
   std::string log;
   std::string trace;
@@ -88,6 +89,11 @@ void add_options(CLI::App& app, Options& options) {
       "--backend", options.backend,
       "backend of started workers: cpu, ref, null, cuda or a plug-in "
       "(with -n gpus: cuda)");
+  app.add_option(
+         "--pace", options.pace,
+         "with --backend null: started workers take as long as machines with "
+         "these figures would, see gt-work(1)")
+      ->type_name("FIGURE=NUMBER,...");
   app.add_option("--isa", options.isa, "instruction set of started workers");
   app.add_option("--memory", options.memory,
                  "bytes that values may take in each started worker");
@@ -174,8 +180,8 @@ std::string wrong_combination(const CLI::App& app, const Options& options) {
   if (binds && (options.workers == 0 || options.workers > kMostWorkers)) {
     return "--bind needs --workers, how many to wait for";
   }
-  for (const char* name : {"--threads", "--backend", "--isa", "--memory",
-                           "--fast-sums", "--root", "--trace"}) {
+  for (const char* name : {"--threads", "--backend", "--pace", "--isa",
+                           "--memory", "--fast-sums", "--root", "--trace"}) {
     if (binds && app.count(name) > 0) {
       return std::string(name) +
              " is for workers that gt-route starts; give it to gt-work";
@@ -183,6 +189,10 @@ std::string wrong_combination(const CLI::App& app, const Options& options) {
   }
   if (!binds && app.count("--key") + app.count("--allow") > 0) {
     return "--key and --allow are for workers that attach: give --bind, too";
+  }
+  if (app.count("--pace") > 0) {
+    const auto machine = gt::parse_machine(options.pace);
+    if (!machine.ok()) return "--pace: " + machine.error().message;
   }
   size_t bytes = 0;
   if (app.count("--memory") > 0 &&
@@ -255,6 +265,7 @@ std::vector<std::string> worker_arguments(const CLI::App& app,
   if (app.count("--backend") > 0 || options.is_one_a_device) {
     out.insert(out.end(), {"--backend", options.backend});
   }
+  pass("--pace", options.pace);
   pass("--isa", options.isa);
   pass("--memory", options.memory);
   if (options.has_fast_sums) out.emplace_back("--fast-sums");

@@ -21,6 +21,7 @@
 #include "links.h"
 #include "net/endpoint.h"
 #include "program.h"
+#include "spmd/machine.h"
 
 namespace {
 
@@ -46,6 +47,7 @@ struct Options {
   std::vector<std::string> files{"-"};
   std::string backend = "cpu";
   std::optional<unsigned> device;
+  std::optional<gt::Machine> pace;
   bool lists_devices = false;
   std::string isa;
   std::string memory;
@@ -89,6 +91,19 @@ void add_options(CLI::App& app, Options& options) {
          "which of the backend's devices, as the number of a GPU, from 0 "
          "(cuda: that which LOCAL_RANK says, else the first)")
       ->type_name("N");
+  app.add_option_function<std::string>(
+         "--pace",
+         [&options](const std::string& text) {
+           const auto machine = gt::parse_machine(text);
+           if (!machine.ok()) {
+             throw CLI::ValidationError("--pace", machine.error().message);
+           }
+           options.pace = machine.value();
+         },
+         "with --backend null: take as long as a machine with these figures "
+         "would, asleep, as flops=1e12,memory_bandwidth=1e11,bandwidth=1e10,"
+         "latency=1e-5")
+      ->type_name("FIGURE=NUMBER,...");
   app.add_flag("--list-devices", options.lists_devices,
                "print the names of the backend's devices, one a line, and end");
   gt::add_number<int>(app, "--threads", options.threads, 1, 4096,
@@ -348,6 +363,7 @@ int work_remotely(Options& options) {
   remote.isa = options.isa;
   remote.backend = options.backend;
   remote.device = options.device;
+  remote.pace = options.pace;
   if (options.workers > 0) {
     return static_cast<int>(
         gt::exec::run_light_members(remote, options.workers, gt::say));
@@ -395,6 +411,12 @@ int main(int argc, char** argv) {
       (app.count("--connect") == 0 || options.backend != "null")) {
     return usage("--workers is for --connect with --backend null");
   }
+  if (options.pace && (options.backend != "null" || options.workers > 0)) {
+    return usage("--pace is for --backend null, without --workers");
+  }
+  if (options.pace && app.count("--memory") == 0) {
+    options.worker.memory = static_cast<size_t>(options.pace->memory);
+  }
   const bool is_remote = app.count("--connect") > 0;
   if (options.trace_since &&
       (!is_remote || !options.has_rank || options.trace.empty())) {
@@ -409,7 +431,8 @@ int main(int argc, char** argv) {
     interrupt->watch([&trace] { trace->salvage(); });
   }
   const auto backend = gt::exec::make_backend(
-      options.backend, {options.threads, options.isa, nullptr, options.device});
+      options.backend,
+      {options.threads, options.isa, nullptr, options.device, options.pace});
   if (!backend.ok()) return usage(backend.error().message);
   gt::Files files;
   const std::string wrong = read_files(options, true, files);

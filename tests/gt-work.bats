@@ -313,6 +313,37 @@ x = tensor f32[] 1'
   [[ $output == *"unknown backend 'none'; there are cpu, ref, null, and plug-ins"* ]]
 }
 
+@test "null: --pace takes as long as a machine that is not there" {
+  # 4 MB at 200 MB a second
+  echo 'x = zeros f32[1000,1000]' > p.gt
+  gt-work --backend null --pace memory_bandwidth=2e8 --trace t p.gt
+  [ "$(awk -F'\t' '!/^#/ { print ($2 - $1 >= 20e6) }' t)" = 1 ]
+  # the same bytes over a link with 100 MB a second
+  printf '%s\n' 'x@0 = zeros f32[1000,1000]' 'y@1 = copy x@0' > p.gt
+  gt-route -n 2 --backend null --pace bandwidth=1e8,latency=0.001 --trace t p.gt
+  run -0 awk -F'\t' '$3 == "1/comm" { print $6, ($2 - $1 >= 41e6) }' t
+  lines_are 'copy 1'
+}
+
+@test "null: --pace has the memory of its machine" {
+  echo $'x = zeros f32[1000]\ny = sum x\nprint y' > p.gt
+  run -1 --separate-stderr gt-work --backend null --pace memory=1000 p.gt
+  [[ $stderr == *'out of memory: f32[1000] needs 4 KiB'* ]]
+  run -0 gt-work --backend null --pace memory=1e6 p.gt
+  lines_are 'y = tensor f32[] 0'
+}
+
+@test "--pace: what is no figure, and backends that take their own time" {
+  for bad in '' flops flops=0 speed=1; do
+    run -2 --separate-stderr gt-work --backend null --pace "$bad" <<< ''
+    [[ $stderr == 'gt-work: --pace: '*'; try gt-work --help' ]]
+    run -2 --separate-stderr gt-route --backend null --pace "$bad" <<< ''
+    [[ $stderr == 'gt-route: --pace: '*'; try gt-route --help' ]]
+  done
+  run -2 --separate-stderr gt-work --backend cpu --pace flops=1e9 <<< ''
+  [[ $stderr == 'gt-work: --pace is for --backend null'* ]]
+}
+
 @test "bad usage is status 2 and a hint" {
   skip_on_gpus 'only the host has instruction sets'
   for bad in --no-such-option --memory=1x --memory=0 --threads=0 --isa=mmx; do

@@ -81,7 +81,7 @@ double AxisCosts::work(size_t axis, const AxisUse& use) const {
   for (size_t r = 0; r < call_.results.size(); ++r) {
     moved += share(call_.results[r], &Label::results, r);
   }
-  return flops_ / parts / machine_.flops + moved / machine_.memory_bandwidth;
+  return compute_seconds(machine_, flops_ / parts, moved);
 }
 
 double AxisCosts::seconds(size_t axis, const AxisUse& use) const {

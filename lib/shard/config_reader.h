@@ -79,7 +79,6 @@ class ConfigReader {
   bool read_schedule(const YamlNode& value);
   bool read_bool(const YamlNode& value, bool& out);
   bool read_dim(const YamlNode& value, int64_t& dim);
-  bool read_figure(const YamlNode& value, std::string_view what, double& out);
   // One, a list, or as a rank set is spelled; ascending, from 0 to below `end`.
   bool read_numbers(const YamlNode& value, const std::string& what, int64_t end,
                     Ranks& out);

@@ -1,6 +1,5 @@
 // Single values of a config, and the maps that are made of nothing else.
 #include <algorithm>
-#include <cmath>
 #include <cstdio>
 #include <utility>
 
@@ -17,26 +16,12 @@ constexpr std::pair<std::string_view, ScheduleKind> kScheduleKinds[] = {
     {"interleaved", ScheduleKind::k1f1b}, {"zb-h1", ScheduleKind::kZbH1},
     {"zb-h2", ScheduleKind::kZbH2},       {"zb-v", ScheduleKind::kZbV}};
 
-struct Figure {
-  std::string_view key;
-  std::string_view what;
-  double Machine::*field;
-};
-constexpr Figure kFigures[] = {
-    {"flops", "operations a second, such as 1e12", &Machine::flops},
-    {"memory_bandwidth", "bytes a second, such as 1e11",
-     &Machine::memory_bandwidth},
-    {"bandwidth", "bytes a second, such as 1e10", &Machine::bandwidth},
-    {"latency", "seconds above 0, such as 1e-5", &Machine::latency},
-    {"memory", "bytes, such as 16e9", &Machine::memory},
-};
-
 }  // namespace
 
 std::string machine_yaml(const Machine& machine) {
   const Machine usual;
   std::string out;
-  for (const Figure& figure : kFigures) {
+  for (const MachineFigure& figure : machine_figures()) {
     if (machine.*figure.field == usual.*figure.field) continue;
     char value[32];
     std::snprintf(value, sizeof value, "%.15g", machine.*figure.field);
@@ -58,12 +43,6 @@ bool ConfigReader::read_bool(const YamlNode& value, bool& out) {
 bool ConfigReader::read_dim(const YamlNode& value, int64_t& dim) {
   return (read_number(value.text, dim) && is_dim(dim)) ||
          expected(value, "a dimension such as 0, 1 or -1");
-}
-
-bool ConfigReader::read_figure(const YamlNode& value, std::string_view what,
-                               double& out) {
-  return (read_number(value.text, out) && std::isfinite(out) && out > 0) ||
-         expected(value, std::string(what));
 }
 
 bool ConfigReader::add_numbers(const YamlNode& value, const std::string& what,
@@ -101,16 +80,15 @@ bool ConfigReader::read_numbers(const YamlNode& value, const std::string& what,
 
 bool ConfigReader::read_machine(const YamlNode& value) {
   Keys keys;
-  for (const Figure& figure : kFigures) keys.push_back(figure.key);
-  return each(
-      value, "{flops: 1e12, bandwidth: 1e10}",
-      [&](const YamlNode& key, const YamlNode& said) {
-        const auto figure =
-            std::find_if(std::begin(kFigures), std::end(kFigures),
-                         [&](const Figure& f) { return f.key == key.text; });
-        if (figure == std::end(kFigures)) return unknown_key(key, keys);
-        return read_figure(said, figure->what, out_.machine.*figure->field);
-      });
+  for (const MachineFigure& f : machine_figures()) keys.push_back(f.key);
+  return each(value, "{flops: 1e12, bandwidth: 1e10}",
+              [&](const YamlNode& key, const YamlNode& said) {
+                const MachineFigure* figure = find_machine_figure(key.text);
+                if (figure == nullptr) return unknown_key(key, keys);
+                return read_machine_figure(said.text,
+                                           out_.machine.*figure->field) ||
+                       expected(said, std::string(figure->what));
+              });
 }
 
 bool ConfigReader::read_schedule(const YamlNode& value) {

@@ -29,7 +29,7 @@ double work_seconds(const Cluster& cluster, const Machine& machine,
     moved += piece;
     if (whole > 0) cut = std::min(cut, piece / whole);
   }
-  return flops(call) * cut / machine.flops + moved / machine.memory_bandwidth;
+  return compute_seconds(machine, flops(call) * cut, moved);
 }
 
 }  // namespace gt::shard

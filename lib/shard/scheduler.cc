@@ -137,8 +137,7 @@ bool Scheduler::belongs(const Line& line) const {
 LineSize Scheduler::size_of(const Line& line, const LineRanks& where) {
   LineSize size;
   const WalkedLine& walked = walker_.take(line, [&](const Call& call) {
-    const double one =
-        flops(call) / machine_.flops + bytes(call) / machine_.memory_bandwidth;
+    const double one = compute_seconds(machine_, flops(call), bytes(call));
     size.seconds = std::max(size.seconds, one);
   });
   const Ranks ranks = ascending(where.ranks);
@@ -154,7 +153,7 @@ LineSize Scheduler::size_of(const Line& line, const LineRanks& where) {
     most = std::max(most, static_cast<double>(bytes));
   }
   if (crosses_ranks(line, where)) {
-    size.seconds = machine_.latency + most / machine_.bandwidth;
+    size.seconds = message_seconds(machine_, most);
   }
   return size;
 }

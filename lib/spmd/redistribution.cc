@@ -95,7 +95,7 @@ class Moves {
     if (collective_of(op) == Collective::kConvert) {
       move.seconds = larger / machine_.memory_bandwidth;
     } else {
-      move.seconds = machine_.latency + move.bytes / machine_.bandwidth;
+      move.seconds = message_seconds(machine_, move.bytes);
     }
     out_.push_back(std::move(move));
   }

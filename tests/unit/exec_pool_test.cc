@@ -19,7 +19,7 @@ class PoolTest : public ::testing::Test, public Pool::Owner {
   void forget(const Value& value) override { forgotten.push_back(&value); }
 
   std::vector<const Value*> forgotten;
-  std::unique_ptr<Backend> backend = make_null_backend();
+  std::unique_ptr<Backend> backend = make_null_backend({});
   size_t released = 0;
   int drains = 0;
 };

@@ -25,7 +25,7 @@ class RegistersTest : public ::testing::Test, public Pool::Owner {
     return id;
   }
 
-  std::unique_ptr<Backend> backend = make_null_backend();
+  std::unique_ptr<Backend> backend = make_null_backend({});
   Pool pool{backend->device(), *this, 0};
   TypeIds types;
   Registers registers{pool};

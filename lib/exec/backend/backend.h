@@ -19,6 +19,7 @@
 #include "exec/backend/kernel.h"
 #include "exec/memory/device.h"
 #include "ops/call.h"
+#include "spmd/machine.h"
 
 namespace gt::exec {
 
@@ -48,6 +49,9 @@ struct BackendOptions {
   Arena* arena = nullptr;  // where values live; null: memory of the process
   // Which of its devices, from 0 on; none: the backend chooses.
   std::optional<unsigned> device = std::nullopt;
+  // The machine whose times the null backend keeps, asleep; none: it takes no
+  // time. Other backends refuse it.
+  std::optional<Machine> pace = std::nullopt;
 };
 
 }  // namespace gt::exec

@@ -18,8 +18,8 @@ using Made = Result<std::unique_ptr<Backend>>;
 Made make_ref(const BackendOptions& options) {
   return make_ref_backend(options);
 }
-Made make_null(const BackendOptions& /*options*/) {
-  return make_null_backend();
+Made make_null(const BackendOptions& options) {
+  return make_null_backend(options);
 }
 
 struct BuiltIn {
@@ -93,6 +93,10 @@ const BuiltIn* find_built_in(std::string_view name) {
 
 Result<std::unique_ptr<Backend>> make_backend(std::string_view name,
                                               const BackendOptions& options) {
+  if (options.pace && name != "null") {
+    return Error{"a pace is for the null backend; " + std::string(name) +
+                 " takes the time that it takes"};
+  }
   if (const BuiltIn* built_in = find_built_in(name)) {
     if (options.device) return no_choice(name);
     return built_in->make(options);

@@ -18,7 +18,7 @@ namespace gt::exec {
 // be raised by hand when Backend, Kernel or Device change, or a type comes to
 // mean something else at the same size.
 constexpr uint64_t plugin_interface() {
-  uint64_t out = 4;
+  uint64_t out = 5;
   for (const size_t size :
        {sizeof(Row), sizeof(Op), sizeof(Argument), sizeof(Call), sizeof(Type),
         sizeof(BackendOptions), sizeof(Error)}) {

@@ -45,6 +45,17 @@ void link_own(unsigned self, Part& part) {
   }
 }
 
+// The bytes that the part's targets take of other workers.
+uint64_t bytes_read(const Part& part) {
+  uint64_t bytes = 0;
+  for (const Target& target : part.targets) {
+    for (const Input& input : target.inputs) {
+      if (input.own < 0) bytes += input.region.bytes();
+    }
+  }
+  return bytes;
+}
+
 // A program that is a copy needs no recipe: its bytes go straight to their
 // place.
 Status set_program(const gt::Op& op, const std::vector<Type>& arguments,
@@ -154,6 +165,7 @@ std::shared_ptr<Exchange> make_exchange(const ExchangePlan& plan,
       part.targets.push_back(std::move(target));
     }
     link_own(self, part);
+    part.bytes_in = bytes_read(part);
     part.sum = find_sum(plan, s, self);
   }
   return exchange;
@@ -185,6 +197,7 @@ std::shared_ptr<Exchange> make_exchange(const Transfer& transfer,
     part.owners.push_back(transfer.from);
   }
   link_own(self, part);
+  part.bytes_in = bytes_read(part);
   return exchange;
 }
 

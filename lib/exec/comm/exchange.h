@@ -78,6 +78,7 @@ struct Part {
   // is at least said to read.
   std::vector<unsigned> owners;
   uint64_t bytes_out = 0;  // of the exports that other workers read
+  uint64_t bytes_in = 0;   // of the regions that this worker reads of others
   std::optional<Sum> sum;
 };
 

@@ -38,6 +38,7 @@ struct RemoteOptions {
   std::string isa;
   std::string backend;
   std::optional<unsigned> device;  // of the backend's; none: it chooses
+  std::optional<Machine> pace;     // as BackendOptions::pace
   // Called when gt-route is gone and the instruction that was running has not
   // come to its end soon after: is to end the process, with Exit::kLost.
   std::function<void()> end_process;

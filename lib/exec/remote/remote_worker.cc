@@ -171,7 +171,8 @@ Status RemoteWorker::prepare() {
     auto arena = Arena::make();
     if (arena.ok()) arena_ = std::move(arena.value());
     auto backend = make_backend(
-        options_.backend, {1, options_.isa, arena_.get(), options_.device});
+        options_.backend,
+        {1, options_.isa, arena_.get(), options_.device, options_.pace});
     if (!backend.ok()) return backend.error();
     exchanging_ = std::move(backend.value());
     // What others cannot read where it lies is sent to them.
@@ -181,9 +182,9 @@ Status RemoteWorker::prepare() {
     communicator_ = std::make_unique<comm::PeerCommunicator>(
         group(), arena_.get(), exchanging_->device());
   }
-  auto compute = make_backend(
-      options_.backend,
-      {options_.threads, options_.isa, arena_.get(), options_.device});
+  auto compute = make_backend(options_.backend,
+                              {options_.threads, options_.isa, arena_.get(),
+                               options_.device, options_.pace});
   if (!compute.ok()) return compute.error();
   compute_ = std::move(compute.value());
   return ok_status();

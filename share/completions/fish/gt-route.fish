@@ -5,6 +5,7 @@ complete -c gt-route -l bind -r -d 'wait for workers at this endpoint instead, a
 complete -c gt-route -l workers -r -d 'how many workers to wait for (WORLD_SIZE or SLURM_NTASKS)'
 complete -c gt-route -l threads -r -d 'threads of each started worker (its share of the cores)'
 complete -c gt-route -l backend -r -d 'backend of started workers: cpu, ref, null, cuda or a plug-in (with -n gpus: cuda)'
+complete -c gt-route -l pace -r -d 'with --backend null: started workers take as long as machines with these figures would, see gt-work(1)'
 complete -c gt-route -l isa -r -d 'instruction set of started workers'
 complete -c gt-route -l memory -r -d 'bytes that values may take in each started worker'
 complete -c gt-route -l fast-sums -d 'NCCL adds up floats of several workers, in an order of its own: the bits change with the number of GPUs'

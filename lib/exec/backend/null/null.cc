@@ -2,6 +2,8 @@
 
 #include <cstring>
 
+#include "exec/backend/null/pace.h"
+
 namespace gt::exec {
 namespace {
 
@@ -13,9 +15,27 @@ class NullKernel final : public Kernel {
   }
 };
 
+// Takes as long as the machine would.
+class PacedKernel final : public Kernel {
+ public:
+  PacedKernel(Pace& processor, double seconds)
+      : processor_(processor), seconds_(seconds) {}
+  Status run(std::span<const void* const> /*in*/,
+             std::span<void* const> /*out*/) override {
+    processor_.spend(seconds_);
+    return ok_status();
+  }
+
+ private:
+  Pace& processor_;
+  const double seconds_;
+};
+
 // An address that nobody follows, as if there were so many bytes at it.
 class NullDevice final : public Device {
  public:
+  explicit NullDevice(const std::optional<Machine>& pace) : pace_(pace) {}
+
   void* allocate(size_t bytes) override {
     return bytes > kMost ? nullptr : reinterpret_cast<void*>(kMost);
   }
@@ -36,27 +56,40 @@ class NullDevice final : public Device {
                            std::vector<char>& /*scratch*/) override {
     return static_cast<const void*>(nullptr);
   }
+  void brought(size_t bytes) override {
+    if (!pace_) return;
+    link_.spend(message_seconds(*pace_, static_cast<double>(bytes)));
+  }
 
  private:
   static constexpr uintptr_t kMost = uintptr_t{1} << 60;
+  const std::optional<Machine> pace_;
+  Pace link_;
 };
 
 class NullBackend final : public Backend {
  public:
+  explicit NullBackend(const std::optional<Machine>& pace)
+      : pace_(pace), device_(pace) {}
+
   std::string_view name() const override { return "null"; }
-  std::unique_ptr<Kernel> prepare(const Call& /*call*/) override {
-    return std::make_unique<NullKernel>();
+  std::unique_ptr<Kernel> prepare(const Call& call) override {
+    if (!pace_) return std::make_unique<NullKernel>();
+    return std::make_unique<PacedKernel>(
+        processor_, compute_seconds(*pace_, flops(call), bytes(call)));
   }
   Device& device() override { return device_; }
 
  private:
+  const std::optional<Machine> pace_;
   NullDevice device_;
+  Pace processor_;
 };
 
 }  // namespace
 
-std::unique_ptr<Backend> make_null_backend() {
-  return std::make_unique<NullBackend>();
+std::unique_ptr<Backend> make_null_backend(const BackendOptions& options) {
+  return std::make_unique<NullBackend>(options.pace);
 }
 
 }  // namespace gt::exec
