@@ -420,6 +420,9 @@ class ListScheduler {
     }
   }
 
+  // Of lines that can begin at the same time, one that occupies no rank comes
+  // first: a worker sends a value when it comes to the line that moves it, so
+  // that line stands before the rank's next computation.
   uint32_t choose() {
     const Ready* chosen = at_once_.empty() ? nullptr : &at_once_.top();
     double begin = chosen == nullptr ? 0 : chosen->at;
@@ -428,8 +431,9 @@ class ListScheduler {
       const Ready* here = best(clock);
       if (here == nullptr) continue;
       const double at = std::max(here->at, clock.free);
-      const bool is_better = chosen == nullptr || at < begin ||
-                             (at == begin && here->key() < chosen->key());
+      const bool is_better =
+          chosen == nullptr || at < begin ||
+          (at == begin && of != nullptr && here->key() < chosen->key());
       if (!is_better) continue;
       chosen = here;
       begin = at;

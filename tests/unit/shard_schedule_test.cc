@@ -179,6 +179,24 @@ TEST(Schedule, KindsThatWaitLessComeNearThePapersTimes) {
   }
 }
 
+// A worker sends a value when it comes to the line that moves it.
+TEST(Schedule, AValueIsSentBeforeItsRankComputesAgain) {
+  const ScheduleKind kinds[] = {ScheduleKind::kGpipe, ScheduleKind::k1f1b,
+                                ScheduleKind::kZbH1, ScheduleKind::kZbH2};
+  for (const ScheduleKind kind : kinds) {
+    const Program program({4, 8, 1, kind != ScheduleKind::k1f1b});
+    std::map<int64_t, uint32_t> last;  // by rank: the line that it computed
+    for (const uint32_t i : schedule(program.lines(), kind).lines) {
+      const ScheduledLine& line = program.lines()[i];
+      if (line.moves()) {
+        EXPECT_EQ(last[line.senders[0]], line.needs[0]);
+      } else {
+        last[line.ranks[0]] = i;
+      }
+    }
+  }
+}
+
 TEST(Schedule, OneStageRunsOneMicrobatchAfterTheOther) {
   EXPECT_EQ(on_rank({1, 3}, ScheduleKind::k1f1b, 0), "F0 B0 F1 B1 F2 B2");
 }
