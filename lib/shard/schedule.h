@@ -1,8 +1,9 @@
 // The order in which the lines of a pipeline's microbatches run, found by list
 // scheduling: a clock for each rank, and always the line next that can begin
 // first. Of lines that could begin at the same time either forward or backward
-// ones are chosen first; both are tried, and the order that takes less time is
-// taken. Then the earlier microbatch counts, then the order of the program.
+// ones are chosen first; both are tried, and the order is taken whose steps
+// follow each other faster, of two such the one that is done sooner. Then the
+// earlier microbatch counts, then the order of the program.
 //
 // What keeps a rank from running all forward lines first, and from holding all
 // of their values until the backward lines come, is a bound on its units. A
@@ -18,7 +19,7 @@
 //   interleaved   2 (p - s - 1) + (v - 1) p + 1
 //   zb-h1         p
 //   zb-h2         2 p - 1
-//   zb-v          p, of all chunks of a microbatch
+//   zb-v          v p
 //
 // 1f1b and interleaved are one kind; v is how many chunks a rank has. Of the
 // other three, backward lines that no earlier stage waits for, the gradients of
@@ -65,6 +66,9 @@ struct ScheduledLine {
 struct Order {
   std::vector<uint32_t> lines;  // in the order in which they are to stand
   double seconds = 0;           // until all ranks are done
+  // From one such step to the next, where many follow each other without a
+  // barrier.
+  double period = 0;
   double busy = 0;        // the seconds in which each rank computes, added up
   int64_t ranks = 0;      // how many ranks the lines run on
   int64_t stages = 0;     // p: chunks of the model over chunks of a rank

@@ -165,7 +165,7 @@ void Scheduler::close(std::string& out) {
   bytes_ = 0;
   ++costs_.windows;
   costs_.most_microbatches = std::max(costs_.most_microbatches, microbatches);
-  costs_.seconds += order.seconds;
+  costs_.seconds += costs_.windows == 1 ? order.seconds : order.period;
   costs_.busy += order.busy;
   costs_.ranks = std::max(costs_.ranks, order.ranks);
   costs_.stages = std::max(costs_.stages, order.stages);

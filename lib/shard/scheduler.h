@@ -25,7 +25,8 @@ namespace gt::shard {
 struct ScheduleCosts {
   uint64_t windows = 0;
   size_t most_microbatches = 0;  // of one window
-  // Of all windows, by the machine of the config.
+  // Of all windows, by the machine of the config. One window begins before the
+  // last one ends, rank by rank (Order::period).
   double seconds = 0;
   double busy = 0;        // in which ranks compute, of all together
   int64_t ranks = 0;      // of the window with the most

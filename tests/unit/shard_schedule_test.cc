@@ -149,9 +149,10 @@ TEST(Schedule, GpipeAndOneForwardOneBackwardTakeThePapersTime) {
   }
 }
 
-// The papers' times. List scheduling finds them but for some numbers of stages,
-// where it loses up to 4 %; interleaved, for microbatches that are a multiple
-// of the stages.
+// The papers' times. List scheduling finds them but for zb-h1 on some numbers
+// of stages, where it loses up to 4 %, and interleaved, for microbatches that
+// are no multiple of the stages. Steps that follow each other without a barrier
+// wait for nothing with zb-h2, and for little with zb-v.
 TEST(Schedule, KindsThatWaitLessComeNearThePapersTimes) {
   for (const int64_t p : kStages) {
     for (const int64_t m : kMicrobatches) {
@@ -171,10 +172,15 @@ TEST(Schedule, KindsThatWaitLessComeNearThePapersTimes) {
                 (2 * work + waits * 3) * (m % p == 0 ? 1 : slack));
       EXPECT_LE(h1.seconds, (work + waits) * slack);
       EXPECT_LE(h2.seconds, work + waits);
-      EXPECT_LE(v.seconds, (2 * work + waits) * slack);
+      EXPECT_LE(v.seconds, 2 * work + waits);
+      EXPECT_EQ(h2.period, work);
+      EXPECT_LE(v.period, v.seconds);
+      if (m >= 4 * p) {
+        EXPECT_LE(v.period, 2 * work * 1.027);
+      }
       EXPECT_LE(h1.most_open, p);
       EXPECT_LE(h2.most_open, 2 * p - 1);
-      EXPECT_LE(v.most_open, p);
+      EXPECT_LE(v.most_open, 2 * p);  // halves
     }
   }
 }
