@@ -32,25 +32,28 @@ std::vector<bool> find_awaited(const std::vector<ScheduledLine>& lines) {
   return is_awaited;
 }
 
-// Of a forward line, of a backward line that an earlier stage waits for, and of
-// one that makes gradients of weights: the least is chosen first.
+// What decides between lines that a rank could begin.
 struct Preference {
+  // Of a forward line, of a backward line that an earlier stage waits for, and
+  // of one that makes gradients of weights: the least is chosen first.
   int forward, backward, weights;
+  // For how long the rank waits for a line that is chosen first, rather than
+  // begin another: as a share of the time that the other takes.
+  double patience = 0;
 };
 
 // Those that are tried.
 std::vector<Preference> preferences_of(ScheduleKind kind) {
-  switch (kind) {
-    case ScheduleKind::kGpipe:
-      return {{1, 2, 2}};
-    case ScheduleKind::k1f1b:
-      return {{2, 1, 1}, {1, 2, 2}};
-    case ScheduleKind::kZbH1:
-    case ScheduleKind::kZbH2:
-    case ScheduleKind::kZbV:
-      return {{2, 1, 3}, {1, 2, 3}};
+  const bool puts_off_weights = kind == ScheduleKind::kZbH1 ||
+                                kind == ScheduleKind::kZbH2 ||
+                                kind == ScheduleKind::kZbV;
+  if (kind == ScheduleKind::kGpipe) return {{1, 2, 2}};
+  std::vector<Preference> out;
+  for (const double patience : {0.0, 0.1, 0.2}) {
+    out.push_back({2, 1, puts_off_weights ? 3 : 1, patience});
+    out.push_back({1, 2, puts_off_weights ? 3 : 2, patience});
   }
-  return {};
+  return out;
 }
 
 // When it is the turn of a line's microbatch: the least is chosen first. Where
@@ -114,6 +117,7 @@ class ListScheduler {
         preference_(preference),
         clocks_(lines_),
         waits_(lines_.size(), 0),
+        is_written_(lines_.size(), false),
         queues_(clocks_.ranks().size()) {
     for (uint32_t i = 0; i < lines_.size(); ++i) {
       waits_[i] = lines_[i].needs.size() + lines_[i].after.size();
@@ -121,14 +125,16 @@ class ListScheduler {
   }
 
   Order run() {
+    std::vector<uint32_t> first;
     for (uint32_t i = 0; i < lines_.size(); ++i) {
-      if (waits_[i] == 0) add(i);
+      if (waits_[i] == 0 && add(i)) first.push_back(i);
     }
+    for (const uint32_t i : first) run_clocks(i);
     Order order;
     order.lines.reserve(lines_.size());
     for (uint32_t next; (next = choose()) != kNoIndex;) {
-      order.lines.push_back(next);
-      place(next);
+      if (lines_[next].occupies_ranks()) run_clocks(next);
+      write(next, order.lines);
     }
     GT_CHECK(order.lines.size() == lines_.size());
     order.seconds = clocks_.end();
@@ -164,7 +170,7 @@ class ListScheduler {
   // queue of the first.
   struct RankQueue {
     ByTime later;
-    ByKey now;  // lines that could begin when the rank is free
+    ByKey now;  // lines that could begin when the rank is free, or soon after
     // Lines that would open a unit too many, by the turn of the unit and its
     // number.
     std::map<std::pair<int64_t, uint32_t>, std::vector<Ready>> blocked;
@@ -172,6 +178,14 @@ class ListScheduler {
     // has it; or the queue has changed since.
     std::optional<Ready> best;
     bool is_changed = false;
+
+    // Lines that are ready by then are chosen by preference from now on.
+    void take_until(double time) {
+      while (!later.empty() && later.top().at <= time) {
+        now.push(later.top());
+        later.pop();
+      }
+    }
   };
 
   // Lines of no microbatch are chosen before all.
@@ -181,16 +195,37 @@ class ListScheduler {
     return pipeline_.is_awaited[i] ? preference_.backward : preference_.weights;
   }
 
-  // The line has all that it needs.
-  void add(uint32_t i) {
+  // All that the line needs has run. True if it occupies no rank: then it is to
+  // run at once.
+  bool add(uint32_t i) {
     const ScheduledLine& line = lines_[i];
     const Ready ready{clocks_.ready_at(i), preference(i), pipeline_.turn[i], i};
-    if (line.moves() || line.seconds == 0 || line.ranks.empty()) {
+    if (!line.occupies_ranks()) {
       at_once_.push(ready);
-    } else {
-      const size_t place = clocks_.place_of(line.ranks.front());
-      queues_[place].later.push(ready);
-      note_change(place);
+      return true;
+    }
+    const size_t place = clocks_.place_of(line.ranks.front());
+    queues_[place].later.push(ready);
+    note_change(place);
+    return false;
+  }
+
+  // Runs a line and then those that waited for it alone and occupy no rank.
+  // These keep nobody, so when they are done is known before their turn to be
+  // written comes, and a rank can wait for what they make.
+  void run_clocks(uint32_t line) {
+    std::vector<uint32_t> open{line};
+    while (!open.empty()) {
+      const uint32_t i = open.back();
+      open.pop_back();
+      clocks_.run(i);
+      for (const uint32_t next : pipeline_.then[i]) {
+        if (--waits_[next] == 0 && add(next)) open.push_back(next);
+      }
+    }
+    if (!lines_[line].occupies_ranks()) return;
+    for (const int64_t rank : lines_[line].ranks) {
+      note_change(clocks_.place_of(rank));
     }
   }
 
@@ -206,9 +241,10 @@ class ListScheduler {
     RankQueue& queue = queues_[place];
     const double free = clocks_.free(place);
     for (;;) {
-      while (!queue.later.empty() && queue.later.top().at <= free) {
-        queue.now.push(queue.later.top());
-        queue.later.pop();
+      queue.take_until(free);
+      if (!queue.now.empty()) {
+        const double seconds = lines_[queue.now.top().line].seconds;
+        queue.take_until(free + preference_.patience * seconds);
       }
       const bool is_now = !queue.now.empty();
       if (!is_now && queue.later.empty()) return std::nullopt;
@@ -238,14 +274,13 @@ class ListScheduler {
   // that line stands before the rank's next computation.
   uint32_t choose() {
     refresh_bests();
+    while (!at_once_.empty() && is_written_[at_once_.top().line]) {
+      at_once_.pop();
+    }
     const bool is_at_once =
         !at_once_.empty() &&
         (bests_.empty() || at_once_.top().at <= bests_.begin()->first.at);
-    if (is_at_once) {
-      const uint32_t line = at_once_.top().line;
-      at_once_.pop();
-      return line;
-    }
+    if (is_at_once) return at_once_.top().line;
     if (bests_.empty()) return choose_blocked();
     const auto [chosen, place] = *bests_.begin();
     RankQueue& queue = queues_[place];
@@ -286,14 +321,24 @@ class ListScheduler {
     note_change(place);
   }
 
-  void place(uint32_t i) {
-    clocks_.run(i);
-    for (const int64_t rank : lines_[i].ranks) {
-      note_change(clocks_.place_of(rank));
-    }
-    units_.run(i, [this](int64_t rank) { release(clocks_.place_of(rank)); });
-    for (const uint32_t next : pipeline_.then[i]) {
-      if (--waits_[next] == 0) add(next);
+  // The line is the next of the order, behind those that it needs. These have
+  // run, but one that occupies no rank may not be written yet.
+  void write(uint32_t line, std::vector<uint32_t>& order) {
+    std::vector<uint32_t> open{line};
+    while (!open.empty()) {
+      const uint32_t i = open.back();
+      const size_t before = open.size();
+      for (const auto* list : {&lines_[i].needs, &lines_[i].after}) {
+        for (const uint32_t n : *list) {
+          if (!is_written_[n]) open.push_back(n);
+        }
+      }
+      if (open.size() > before) continue;
+      open.pop_back();
+      if (is_written_[i]) continue;
+      is_written_[i] = true;
+      order.push_back(i);
+      units_.run(i, [this](int64_t rank) { release(clocks_.place_of(rank)); });
     }
   }
 
@@ -303,6 +348,7 @@ class ListScheduler {
   const Preference preference_;
   RankClocks clocks_;
   std::vector<size_t> waits_;      // by line: those that must stand before it
+  std::vector<bool> is_written_;   // by line: it is in the order
   ByTime at_once_;                 // lines that occupy no rank
   std::vector<RankQueue> queues_;  // by the rank's place in clocks_
   // The best line of each rank that has one, and the rank's place.

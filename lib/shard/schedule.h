@@ -1,9 +1,13 @@
 // The order in which the lines of a pipeline's microbatches run, found by list
 // scheduling: a clock for each rank, and always the line next that can begin
 // first. Of lines that could begin at the same time either forward or backward
-// ones are chosen first; both are tried, and the order is taken whose steps
-// follow each other faster, of two such the one that is done sooner. Then the
-// earlier microbatch counts, then the order of the program.
+// ones are chosen first; then the earlier microbatch counts, then the order of
+// the program. A rank may wait a little for a line that would be chosen first:
+// the times of lines are not whole units, as in the papers, and who never waits
+// begins a long line a moment before the one that others wait for. What is
+// chosen first and how long a rank waits is tried in several ways, and the
+// order is taken whose steps follow each other faster, of two such the one that
+// is done sooner.
 //
 // What keeps a rank from running all forward lines first, and from holding all
 // of their values until the backward lines come, is a bound on its units. A
@@ -61,6 +65,9 @@ struct ScheduledLine {
 
   bool is_forward() const { return microbatch >= 0 && !is_backward; }
   bool moves() const { return !senders.empty(); }
+  bool occupies_ranks() const {
+    return !moves() && seconds > 0 && !ranks.empty();
+  }
 };
 
 struct Order {
