@@ -233,7 +233,7 @@ def rehearsed(report, folder):
     report.pair("a rehearsed pipeline's step, 1f1b s : zb-h2",
                 beside("zb-h2", lambda i: i // 2), 1.25, 1.36)
     report.pair("a rehearsed pipeline's step, 1f1b s : zb-v",
-                beside("zb-v", lambda i: min(i, 7 - i)), 1.25, 1.36)
+                beside("zb-v", lambda i: min(i, 7 - i)), 1.05, 1.29)
 
 
 BENCHES = {"shard-lines": shard_lines, "check-lines": check_lines,
