@@ -29,10 +29,24 @@ std::string without_numbers(std::string_view text) {
   return out;
 }
 
+// The text with "0" for each run of digits, in names, too: a loop in a client's
+// source may bind t1, t2 and so on.
+std::string without_digits(std::string_view text) {
+  std::string out;
+  for (const char c : text) {
+    const bool is_digit = std::isdigit(static_cast<unsigned char>(c)) != 0;
+    if (!is_digit) out += c;
+    if (is_digit && !out.ends_with('0')) out += '0';
+  }
+  return out;
+}
+
 uint64_t kind_of(const Place& place, std::string_view reason,
                  std::string_view line) {
   const bool is_stream = place.file == kStdinName || place.file == kSharedName;
-  if (!is_stream) return hash_bytes(to_string(place));
+  if (!is_stream) {
+    return hash_bytes(without_digits(reason) + "\n" + to_string(place));
+  }
   return hash_bytes(without_numbers(reason) + "\n" + without_numbers(line));
 }
 

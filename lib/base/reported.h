@@ -16,7 +16,7 @@ class Reported {
  public:
   // Whether the failure is to be printed: whether it is the first of its kind.
   // Otherwise it is counted. In a file, failures of one kind are those of one
-  // place. In a stream a loop's line has another number in each round; there
+  // place with the same reason, digits left out. In a stream a loop's line has another number in each round; there
   // they are those with the same reason and line text, numbers in both left
   // out; names are not numbers, so that users are told apart by theirs.
   bool is_first(const Place& place, std::string_view reason,

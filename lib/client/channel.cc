@@ -49,7 +49,11 @@ void Channel::start(std::string_view where) {
   if (!config.empty() && where != "-") {
     commands.push_back({program_path("gt-shard"), "-c", config});
   }
-  const std::string workers = setting("GT_WORKERS", "");
+  std::string workers = setting("GT_WORKERS", "");
+  // gt-route writes the log of a run.
+  if (workers.empty() && !setting("GT_INSTRUCTION_LOG", "").empty()) {
+    workers = "1";
+  }
   if (where.empty() && workers.empty()) {
     commands.push_back({program_path("gt-work")});  // one needs no gt-route
     has_one_worker_ = config.empty();

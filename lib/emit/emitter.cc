@@ -23,7 +23,7 @@ class Emitter {
       : job_(job),
         writer_(writer),
         program_(
-            {job.session, job.replay},
+            {job.session, job.replay, {}},
             [&writer](std::string_view lines, uint64_t /*cost*/) {
               writer.write(lines);
               return writer.ok();

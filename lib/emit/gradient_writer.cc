@@ -37,6 +37,9 @@ class GradientWriter {
     for (size_t t = 0; t < program_.targets.size(); ++t) {
       target_of_.emplace(program_.targets[t], t);
     }
+    for (size_t r = 0; r < line_.results.size(); ++r) {
+      results_named_.emplace(line_.results[r].text, r);
+    }
   }
 
   void run() {
@@ -171,15 +174,15 @@ class GradientWriter {
   // "#grad=w" says that the gradient is like w: not once another result has
   // bound that name, as in "w v = grad l v w".
   std::string grad_note(size_t t) const {
-    for (size_t r = 0; r < is_bound_.size(); ++r) {
-      const bool same = line_.results[r].text == target_text(t);
-      if (same && is_bound_[r] && r != t) return "";
+    const auto [begin, end] = results_named_.equal_range(target_text(t));
+    for (auto same = begin; same != end; ++same) {
+      if (same->second != t && is_bound_[same->second]) return "";
     }
-    return " #grad=" + target_text(t);
+    return " #grad=" + std::string(target_text(t));
   }
 
-  std::string target_text(size_t t) const {
-    return std::string(line_.operands[t + 1].text);
+  std::string_view target_text(size_t t) const {
+    return line_.operands[t + 1].text;
   }
 
   void write(const grad::GradientLine& line) {
@@ -348,7 +351,8 @@ class GradientWriter {
     const Name& name = line_.results[t];
     if (h == kNil) {
       parts_.messages.warn("grad: the loss does not depend on " +
-                               target_text(t) + "; its gradient is zeros",
+                               std::string(target_text(t)) +
+                               "; its gradient is zeros",
                            origin_, text_);
       const ValueId v = ledger_.tape.add_leaf(zeros_[t].type, true, origin_);
       return write_as(name, v, zeros_[t].lines, t);
@@ -392,6 +396,7 @@ class GradientWriter {
   std::vector<grad::Handle> into_;  // by handle: what it is a part of; or kNil
   std::vector<std::string> names_;  // by handle, of ours
   std::vector<bool> is_bound_;      // by target: its result has been written
+  std::unordered_multimap<std::string_view, size_t> results_named_;
   std::vector<TargetZeros> zeros_;  // by target
 };
 

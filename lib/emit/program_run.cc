@@ -17,6 +17,7 @@ ProgramRun::ProgramRun(const ProgramOptions& options, Output output,
     : replays_(options.replay && !options.session.tape),
       is_tape_(options.session.tape),
       program_(options.session.program),
+      begin_long_work_(options.begin_long_work),
       output_(std::move(output)),
       say_(std::move(say)),
       session_(options.session, say_),
@@ -31,6 +32,15 @@ void ProgramRun::begin_input(std::string_view name, bool at) {
 bool ProgramRun::put(std::string_view lines, uint64_t cost) {
   if (!lines.empty()) goes_on_ = output_(lines, cost);
   return goes_on_;
+}
+
+// A line with very many operands, or a grad that may go through a long history.
+bool ProgramRun::may_take_long(std::string_view line) const {
+  constexpr size_t kLongLine = size_t{16} << 10;  // bytes
+  constexpr size_t kLongHistory = 10'000;         // lines
+  return line.size() > kLongLine ||
+         (session_.history() > kLongHistory &&
+          line.find(" grad ") != std::string_view::npos);
 }
 
 bool ProgramRun::feed(Source& source) {
@@ -50,6 +60,8 @@ bool ProgramRun::feed(Source& source) {
       return false;
     }
     if (item == Reader::Item::kPart && marks_.drops_part(line)) return true;
+    const std::shared_ptr<void> long_work =
+        begin_long_work_ && may_take_long(line) ? begin_long_work_() : nullptr;
     const Origin origin{file_, source.line()};
     const uint64_t cost = session_.usage().cost;
     out_.clear();

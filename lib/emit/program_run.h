@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <string>
 #include <string_view>
 
@@ -20,6 +21,10 @@ struct ProgramOptions {
   // Answer the rounds of a loop that equal the one before by what was written
   // for that one (stream/replay.h).
   bool replay = true;
+  // Called before a line that may take more than a tenth of a second; what it
+  // returns lives until that line and what becomes of it are done. May be
+  // empty.
+  std::function<std::shared_ptr<void>()> begin_long_work;
 };
 
 class ProgramRun {
@@ -61,12 +66,14 @@ class ProgramRun {
   bool has_stopped() const { return session_.stopped(); }
 
  private:
+  bool may_take_long(std::string_view line) const;
   bool take_mark(std::string_view line, Origin origin);
   bool put(std::string_view lines, uint64_t cost);
 
   bool replays_;
   bool is_tape_;
   std::string program_;
+  std::function<std::shared_ptr<void>()> begin_long_work_;
   Output output_;
   std::function<void(std::string_view)> say_;
   Session session_;

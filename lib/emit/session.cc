@@ -1,6 +1,7 @@
 #include "emit/session.h"
 
 #include <algorithm>
+#include <unordered_map>
 
 #include "base/hash.h"
 #include "emit/history_text.h"
@@ -47,15 +48,18 @@ Status check_results(const Line& line) {
     return x.ok() && y.ok() &&
            !common(ascending(x.value()), ascending(y.value())).empty();
   };
-  for (size_t i = 0; i < line.results.size(); ++i) {
-    for (size_t j = 0; j < i; ++j) {
-      if (line.results[i].text == line.results[j].text &&
-          overlap(line.results[i], line.results[j])) {
-        return Error{"'" + std::string(line.results[i].text) +
-                         "' is bound twice on one line",
-                     line.results[i].column};
-      }
+  std::unordered_multimap<std::string_view, const Name*> before;
+  for (const Name& name : line.results) {
+    const auto [begin, end] = before.equal_range(name.text);
+    const bool is_bound = std::any_of(begin, end, [&](const auto& same) {
+      return overlap(name, *same.second);
+    });
+    if (is_bound) {
+      return Error{
+          "'" + std::string(name.text) + "' is bound twice on one line",
+          name.column};
     }
+    before.emplace(name.text, &name);
   }
   return ok_status();
 }

@@ -1,6 +1,8 @@
 #include "grad/node_gradient.h"
 
 #include <algorithm>
+#include <set>
+#include <unordered_set>
 
 #include "ops/part.h"
 #include "ops/shape_rules.h"
@@ -70,20 +72,23 @@ void NodeGradient::write(std::vector<StepGroup> groups) {
 // An operand by which the row has no gradient would be taken for one that does
 // not matter. (It may not, to the results that the loss depends on.)
 void NodeGradient::refuse_unknown() {
-  const auto defines = [](const std::vector<Step>& steps, uint32_t argument) {
-    const Ref wanted{Ref::Kind::kOperandGrad, argument};
-    return std::any_of(steps.begin(), steps.end(), [&](const Step& step) {
-      return std::find(step.results.begin(), step.results.end(), wanted) !=
-             step.results.end();
-    });
+  const auto defined_by = [](const std::vector<Step>& steps) {
+    std::unordered_set<uint32_t> out;
+    for (const Step& step : steps) {
+      for (const Ref& r : step.results) {
+        if (r.kind == Ref::Kind::kOperandGrad) out.insert(r.index);
+      }
+    }
+    return out;
   };
+  const std::unordered_set<uint32_t> defined = defined_by(groups_[0].steps);
   const Op& op = *call_.op;
   const size_t count = call_.arguments.size();
   for (uint32_t i = 0; i < count; ++i) {
     const size_t p = op.parameter_of(i, count);
     if (!is_wanted({Ref::Kind::kOperandGrad, i}) ||
-        op.is_non_differentiable(p) || defines(groups_[0].steps, i) ||
-        defines(gradient_steps(call_), i)) {
+        op.is_non_differentiable(p) || defined.count(i) > 0 ||
+        defined_by(gradient_steps(call_)).count(i) > 0) {
       continue;
     }
     const std::string how(call_.key("op"));
@@ -195,18 +200,17 @@ void NodeGradient::write_same(const Same& groups) {
 bool NodeGradient::select(const std::vector<Step>& steps,
                           std::vector<bool>& chosen) {
   chosen.assign(steps.size(), false);
-  std::vector<Ref> needed;
+  std::set<std::pair<int, uint32_t>> needed;
   for (size_t s = steps.size(); s > 0; --s) {
     const Step& step = steps[s - 1];
     chosen[s - 1] = std::any_of(
         step.results.begin(), step.results.end(), [&](const Ref& r) {
-          return is_wanted(r) ||
-                 std::find(needed.begin(), needed.end(), r) != needed.end();
+          return is_wanted(r) || needed.count(key_of(r)) > 0;
         });
     if (!chosen[s - 1]) continue;
     for (const StepOperand& o : step.operands) {
       if (o.is_ref) {
-        needed.push_back(o.ref);
+        needed.insert(key_of(o.ref));
       } else if (is_name(o.text)) {
         // A stream that was emitted before gets no result added.
         pass_.lines.fail("the gradient of " + node_.op->name +

@@ -1,8 +1,5 @@
 #include "net/host.h"
 
-#include <chrono>
-#include <condition_variable>
-#include <mutex>
 #include <utility>
 
 namespace gt::net {
@@ -49,19 +46,6 @@ void Host::beat() {
   state_.tick(now_ms(), false);
   listener_.flush();
 }
-
-// A socket may go from thread to thread when one begins or ends in between.
-Pulse::Pulse(Host& host)
-    : thread_([&host](const std::stop_token& stop) {
-        constexpr std::chrono::milliseconds kLook{50};
-        std::mutex mutex;
-        std::condition_variable_any changed;
-        std::unique_lock lock(mutex);
-        while (!stop.stop_requested()) {
-          changed.wait_for(lock, stop, kLook, [] { return false; });
-          host.beat();
-        }
-      }) {}
 
 void Host::abort(std::string_view why) {
   state_.abort(why);

@@ -6,7 +6,6 @@
 #include <optional>
 #include <string>
 #include <string_view>
-#include <thread>
 
 #include "net/host_state.h"
 #include "net/listener.h"
@@ -54,16 +53,6 @@ class Host {
 
   HostState state_;
   Listener listener_;
-};
-
-// While there is one, a thread of its own beats for a host whose thread is at
-// something long, and leaves the host alone until the pulse ends.
-class Pulse {
- public:
-  explicit Pulse(Host& host);
-
- private:
-  std::jthread thread_;
 };
 
 }  // namespace gt::net

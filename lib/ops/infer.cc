@@ -352,7 +352,8 @@ void bind_whole_letters(const Term& term, const Shape& shape, Binding& b) {
 }  // namespace
 
 // Terms that keys make others (heads=) are not those of the row: then operands
-// that do not fit say nothing, and the results are the least there is to do.
+// that do not fit say nothing, and the results are the least there is to do. So
+// are the results of what reads no tensor, as randn.
 double flops(const Call& call) {
   if (call.op->row->flops == 0 || call.op->operand_terms.empty()) return 0;
   // The common case, without looking at each dimension. What is created has no
@@ -369,6 +370,7 @@ double flops(const Call& call) {
   }
   Binding b;
   bool fits = true;
+  bool has_tensors = false;
   for (size_t i = 0; i < call.arguments.size(); ++i) {
     const Argument& a = call.arguments[i];
     if (a.role != Role::kTensor || a.absent) continue;
@@ -376,6 +378,7 @@ double flops(const Call& call) {
     const bool is_term = match_term(call, i, *term_of(call, i), with).ok();
     if (is_term) b = with;
     fits = fits && is_term;
+    has_tensors = true;
   }
   for (size_t r = 0; r < call.results.size(); ++r) {
     const size_t p = call.op->result_parameter_of(r, call.results.size());
@@ -387,7 +390,7 @@ double flops(const Call& call) {
   }
   double least = 0;
   for (const Type& t : call.results) least += static_cast<double>(t.elements());
-  return (fits ? n : std::max(n, least)) * call.op->row->flops;
+  return (fits && has_tensors ? n : std::max(n, least)) * call.op->row->flops;
 }
 
 double bytes(const Call& call) {

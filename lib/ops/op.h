@@ -296,6 +296,10 @@ struct Op {
   size_t parameter_of(size_t i, size_t count) const;
   // The same of results.
   size_t result_parameter_of(size_t i, size_t count) const;
+  // The first of `count` operands that is the parameter's; none if it has none.
+  std::optional<size_t> first_of(size_t parameter, size_t count) const;
+  // The same of results.
+  std::optional<size_t> first_result_of(size_t parameter, size_t count) const;
   // Whether that operand is a seed. gt-emit adds one that was left out, and
   // copies of a seed on several ranks count as one number.
   bool is_seed(size_t parameter) const {

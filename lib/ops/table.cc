@@ -134,7 +134,32 @@ size_t parameter_at(const std::vector<Parameter>& parameters, size_t i,
   return i;
 }
 
+// The inverse.
+std::optional<size_t> first_at(const std::vector<Parameter>& parameters,
+                               size_t parameter, size_t count) {
+  const auto variadic =
+      std::find_if(parameters.begin(), parameters.end(),
+                   [](const Parameter& p) { return p.variadic; });
+  const auto v = static_cast<size_t>(variadic - parameters.begin());
+  // How many more operands than parameters there are from there on.
+  const size_t at =
+      parameter <= v ? parameter : parameter + count - parameters.size();
+  if (at >= count || parameter_at(parameters, at, count) != parameter) {
+    return std::nullopt;
+  }
+  return at;
+}
+
 }  // namespace
+
+std::optional<size_t> Op::first_of(size_t parameter, size_t count) const {
+  return first_at(operands, parameter, count);
+}
+
+std::optional<size_t> Op::first_result_of(size_t parameter,
+                                          size_t count) const {
+  return first_at(results, parameter, count);
+}
 
 size_t Op::parameter_of(size_t i, size_t count) const {
   return parameter_at(operands, i, count);

@@ -221,23 +221,27 @@ class Instance {
   }
 
   std::optional<uint32_t> operand(std::string_view name) const {
-    for (size_t i = 0; i < call_.arguments.size(); ++i) {
-      const Parameter& p =
-          op_.operands[op_.parameter_of(i, call_.arguments.size())];
-      if (p.name != name) continue;
-      return static_cast<uint32_t>(i + (p.variadic ? offset() : 0));
+    for (size_t p = 0; p < op_.operands.size(); ++p) {
+      if (op_.operands[p].name != name) continue;
+      return element(op_.first_of(p, call_.arguments.size()), op_.operands[p]);
     }
     return std::nullopt;
   }
 
   std::optional<uint32_t> result(std::string_view name) const {
-    for (size_t i = 0; i < call_.result_count; ++i) {
-      const Parameter& p =
-          op_.results[op_.result_parameter_of(i, call_.result_count)];
-      if (p.name != name) continue;
-      return static_cast<uint32_t>(i + (p.variadic ? offset() : 0));
+    for (size_t p = 0; p < op_.results.size(); ++p) {
+      if (op_.results[p].name != name) continue;
+      return element(op_.first_result_of(p, call_.result_count),
+                     op_.results[p]);
     }
     return std::nullopt;
+  }
+
+  // Of a variadic parameter the element that is the line's turn.
+  std::optional<uint32_t> element(std::optional<size_t> first,
+                                  const Parameter& parameter) const {
+    if (!first) return std::nullopt;
+    return static_cast<uint32_t>(*first + (parameter.variadic ? offset() : 0));
   }
 
   size_t offset() const { return each_ == kNoEach ? 0 : each_; }

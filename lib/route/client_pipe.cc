@@ -10,6 +10,7 @@
 
 #include "base/io.h"
 #include "base/message.h"
+#include "net/pulse.h"
 
 namespace gt::route {
 namespace {
@@ -57,7 +58,7 @@ bool ClientPipe::take(RouteInput::Item item, std::string_view line,
     case RouteInput::Item::kLine: {
       const bool is_long = line.size() > kLongLine;
       std::optional<net::Pulse> pulse;
-      if (is_long) pulse.emplace(host);
+      if (is_long) pulse.emplace([&host] { host.beat(); });
       dispatcher_.line(client_, line, input_.number());
       has_ended_ = has_stopped();
       return !is_long && !has_ended_;

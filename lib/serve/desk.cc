@@ -47,6 +47,7 @@ void Desk::come(ClientId id, const Guest& guest) {
             "say user=NAME behind the key in --allow";
   options.session.is_guest = true;
   options.session.quota = options_.quota;
+  options.begin_long_work = out_.begin_long_work;
   Client& client = clients_.try_emplace(id, options_.window).first->second;
   client.user = guest.user;
   client.share = share;

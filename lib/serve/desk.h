@@ -44,6 +44,8 @@ class Desk {
     // The last word to a client, and to a visit of one that is kept.
     std::function<void(ClientId, Exit)> bye;
     std::function<void(ClientId, Exit)> part;
+    // As emit::ProgramOptions::begin_long_work.
+    std::function<std::shared_ptr<void>()> begin_long_work;
   };
 
   Desk(DeskOptions options, Out out);

@@ -9,12 +9,15 @@
 #include <chrono>
 #include <csignal>
 #include <cstring>
+#include <memory>
+#include <mutex>
 #include <utility>
 
 #include "base/io.h"
 #include "net/interrupts.h"
 #include "net/listener.h"
 #include "net/poller.h"
+#include "net/pulse.h"
 #include "ops/table.h"
 #include "serve/client_marks.h"
 #include "serve/depot.h"
@@ -130,19 +133,27 @@ class Server {
                net::now_ms()),
         door_(reception_, depot_),
         listener_(context_, link_options(options), options.admits, door_),
-        desk_(options.desk, {.send =
-                                 [this](ClientId client, std::string message) {
-                                   reception_.send(client, std::move(message));
-                                 },
-                             .bye =
-                                 [this](ClientId client, Exit status) {
-                                   reception_.bye(client, status, "");
-                                 },
-                             .part =
-                                 [this](ClientId client, Exit status) {
-                                   tell(client, "leaves, and is kept");
-                                   reception_.part(client, status);
-                                 }}) {}
+        desk_(options.desk,
+              {.send =
+                   [this](ClientId client, std::string message) {
+                     const std::lock_guard lock(talk_);
+                     reception_.send(client, std::move(message));
+                   },
+               .bye =
+                   [this](ClientId client, Exit status) {
+                     const std::lock_guard lock(talk_);
+                     reception_.bye(client, status, "");
+                   },
+               .part =
+                   [this](ClientId client, Exit status) {
+                     tell(client, "leaves, and is kept");
+                     const std::lock_guard lock(talk_);
+                     reception_.part(client, status);
+                   },
+               .begin_long_work =
+                   [this] {
+                     return std::make_shared<net::Pulse>([this] { beat(); });
+                   }}) {}
 
   Exit run() {
     look_at_keys();
@@ -178,6 +189,13 @@ class Server {
   }
 
  private:
+  // On a thread of its own, while a line of a client takes long.
+  void beat() {
+    const std::lock_guard lock(talk_);
+    door_.tick(net::now_ms(), false);
+    listener_.flush();
+  }
+
   void wait() {
     poller_.clear();
     listener_.add_to(poller_);
@@ -333,6 +351,9 @@ class Server {
   Depot depot_;
   FrontDoor door_;
   net::Listener listener_;
+  // Guards the four above while there is a pulse; the desk reaches them by its
+  // callbacks alone.
+  std::mutex talk_;
   Desk desk_;
   ClientMarks marks_;
   Back back_;

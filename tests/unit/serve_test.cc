@@ -359,7 +359,8 @@ class DeskTest : public testing::Test {
                     last_ = text;
                   },
               .bye = [this](ClientId, Exit) { is_over_ = true; },
-              .part = [this](ClientId, Exit) { has_parted_ = true; }}};
+              .part = [this](ClientId, Exit) { has_parted_ = true; },
+              .begin_long_work = {}}};
 };
 
 TEST_F(DeskTest, AClientIsForgottenOnceItHasAllOrIsGone) {

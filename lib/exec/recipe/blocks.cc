@@ -1,5 +1,8 @@
 // Which memory each step of a recipe writes.
 #include <algorithm>
+#include <optional>
+#include <unordered_map>
+#include <unordered_set>
 
 #include "exec/memory/pool.h"
 #include "exec/recipe/draft.h"
@@ -21,7 +24,7 @@ class BlockPlan {
   void run() {
     find_last_uses();
     for (size_t s = 0; s < draft_.steps.size(); ++s) plan_step(s);
-    for (size_t b = 0; b < recipe_.blocks.size(); ++b) find_in_place(b);
+    find_in_place();
   }
 
   int32_t value_of(int32_t root) const {
@@ -65,49 +68,65 @@ class BlockPlan {
            last_use_[at(root)] == static_cast<int32_t>(step);
   }
 
-  // Whether the kernel may write result `out` over every operand that is
-  // `root`.
-  static bool may_overwrite(const DraftStep& step, int32_t root, size_t out) {
-    for (size_t k = 0; k < step.in.size(); ++k) {
-      if (step.in[k] == root && !step.kernel->in_place(k, out)) return false;
+  // The operands of a step by their root, since a line may have thousands.
+  class Operands {
+   public:
+    explicit Operands(const DraftStep& step) : step_(step) {
+      for (size_t k = 0; k < step.in.size(); ++k) {
+        places_.emplace(step.in[k], k);
+      }
     }
-    return true;
-  }
+    // Whether the kernel may write result `out` over every operand that is
+    // `root`.
+    bool may_overwrite(int32_t root, size_t out) const {
+      const auto [begin, end] = places_.equal_range(root);
+      return std::all_of(begin, end, [&](const auto& place) {
+        return step_.kernel->in_place(place.second, out);
+      });
+    }
+
+   private:
+    const DraftStep& step_;
+    std::unordered_multimap<int32_t, size_t> places_;
+  };
 
   void plan_step(size_t s) {
     const DraftStep& step = draft_.steps[s];
+    const Operands operands(step);
+    std::unordered_set<int32_t> taken;  // blocks of the results so far
+    std::unordered_set<int32_t> kept;   // of these, those that are read later
     for (size_t out = 0; out < step.out.size(); ++out) {
-      block_of_[at(step.out[out])] = choose(s, out);
+      const int32_t block = choose(s, operands, out, taken);
+      block_of_[at(step.out[out])] = block;
+      taken.insert(block);
+      if (!dies_at(step.out[out], s)) kept.insert(block);
     }
     for (const auto* roots : {&step.in, &step.out}) {
       for (const int32_t root : *roots) {
-        if (dies_at(root, s)) free_block(block_of_[at(root)], step);
+        if (!dies_at(root, s)) continue;
+        // A block that was taken in place is in use.
+        const int32_t block = block_of_[at(root)];
+        if (kept.count(block) == 0) free_block(block);
       }
     }
   }
 
-  // A block in use by a result of this same step was taken in place.
-  void free_block(int32_t block, const DraftStep& step) {
-    for (const int32_t root : step.out) {
-      if (block_of_[at(root)] == block &&
-          last_use_[at(root)] >
-              static_cast<int32_t>(&step - draft_.steps.data())) {
-        return;
-      }
-    }
-    if (std::find(free_.begin(), free_.end(), block) == free_.end()) {
-      free_.push_back(block);
-    }
+  void free_block(int32_t block) {
+    if (is_free_[at(block)]) return;
+    is_free_[at(block)] = true;
+    free_.push_back(block);
   }
 
-  int32_t choose(size_t s, size_t out) {
+  int32_t choose(size_t s, const Operands& operands, size_t out,
+                 const std::unordered_set<int32_t>& taken) {
     const DraftStep& step = draft_.steps[s];
     const TypeId type = types_.id(draft_.roots[at(step.out[out])].type);
     const uint32_t size_class = size_class_of(types_[type].bytes());
     for (const int32_t root : step.in) {
-      if (!dies_at(root, s) || !may_overwrite(step, root, out)) continue;
+      if (!dies_at(root, s)) continue;
       const int32_t block = block_of_[at(root)];
-      if (has_class(block, size_class) && !is_taken(step, out, block)) {
+      if (has_class(block, size_class) && taken.count(block) == 0 &&
+          operands.may_overwrite(root, out)) {
         return block;
       }
     }
@@ -115,9 +134,11 @@ class BlockPlan {
       const int32_t block = free_[i];
       if (!has_class(block, size_class)) continue;
       free_.erase(free_.begin() + static_cast<std::ptrdiff_t>(i));
+      is_free_[at(block)] = false;
       return block;
     }
     recipe_.blocks.push_back({size_class, type, {}});
+    is_free_.push_back(false);
     first_write_.push_back({s, out});
     return static_cast<int32_t>(recipe_.blocks.size()) - 1;
   }
@@ -125,16 +146,22 @@ class BlockPlan {
   bool has_class(int32_t block, uint32_t size_class) const {
     return recipe_.blocks[at(block)].size_class == size_class;
   }
-  bool is_taken(const DraftStep& step, size_t out, int32_t block) const {
-    for (size_t i = 0; i < out; ++i) {
-      if (block_of_[at(step.out[i])] == block) return true;
+
+  // Blocks are in the order of the steps that write them first, so each step's
+  // operands are looked up once.
+  void find_in_place() {
+    std::optional<Operands> operands;
+    for (size_t b = 0; b < recipe_.blocks.size(); ++b) {
+      const size_t step = first_write_[b].step;
+      if (b == 0 || step != first_write_[b - 1].step) {
+        operands.emplace(draft_.steps[step]);
+      }
+      find_in_place(b, *operands);
     }
-    return false;
   }
 
-  void find_in_place(size_t b) {
+  void find_in_place(size_t b, const Operands& operands) {
     const FirstWrite first = first_write_[b];
-    const DraftStep& step = draft_.steps[first.step];
     for (size_t i = 0; i < draft_.roots.size(); ++i) {
       const Root& root = draft_.roots[i];
       if (root.kind != Root::Kind::kArgument || root.is_number()) continue;
@@ -142,7 +169,7 @@ class BlockPlan {
       if (size_class_of(root.type.bytes()) != recipe_.blocks[b].size_class) {
         continue;
       }
-      if (may_overwrite(step, static_cast<int32_t>(i), first.out)) {
+      if (operands.may_overwrite(static_cast<int32_t>(i), first.out)) {
         recipe_.blocks[b].in_place.push_back(root.index);
       }
     }
@@ -151,9 +178,10 @@ class BlockPlan {
   const Draft& draft_;
   TypeIds& types_;
   Recipe& recipe_;
-  std::vector<int32_t> last_use_;  // step, by root
-  std::vector<int32_t> block_of_;  // by root
-  std::vector<int32_t> free_;
+  std::vector<int32_t> last_use_;        // step, by root
+  std::vector<int32_t> block_of_;        // by root
+  std::vector<int32_t> free_;            // blocks
+  std::vector<bool> is_free_;            // by block
   std::vector<FirstWrite> first_write_;  // by block
 };
 
