@@ -55,8 +55,8 @@ struct BackendOptions {
   // The number of the device to use, counted from 0; without one the backend
   // chooses.
   std::optional<unsigned> device = std::nullopt;
-  // The machine whose times the null backend keeps, asleep; none: it takes no
-  // time. Other backends refuse it.
+  // The machine that the null backend imitates by sleeping for as long as that
+  // machine would take; without one it takes no time. Other backends refuse it.
   std::optional<Machine> pace = std::nullopt;
 };
 

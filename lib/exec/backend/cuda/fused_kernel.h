@@ -105,9 +105,9 @@ class FusedKernel {
   const std::vector<Value>& values_;
   std::vector<Id> ids_;
   std::vector<Id> results_;
-  const Type& type_;                  // of the first result; all have its shape
+  const Type& type_;                  // the first result's; all have its shape
   std::vector<Id> operands_;          // the values that are read
-  std::vector<std::string> sources_;  // of each operand: "In<f32>"
+  std::vector<std::string> sources_;  // each operand's: "In<f32>"
   // For each operand, whether its elements lie side by side in a pack.
   std::vector<bool> along_;
   size_t rank_ = 0;

@@ -63,7 +63,8 @@ class CudaKernel final : public Kernel {
   // reused: the launches of a run, and what it reads besides operand 0.
   std::vector<ReadyLaunch> launches_;
   std::vector<Extent> others_;
-  std::vector<size_t> in_bytes_;  // of each operand in memory, else 0
+  // Size of each operand that is in memory, else 0.
+  std::vector<size_t> in_bytes_;
   // Set if runs can be items of a launch: the last run, and the size of each
   // result.
   struct ItemRun {

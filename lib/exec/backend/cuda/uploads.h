@@ -58,7 +58,7 @@ class Uploads {
                      CUstream stream);
 
   std::shared_ptr<Gpu> gpu_;
-  CUstream stream_ = nullptr;  // of the copies to `beside`
+  CUstream stream_ = nullptr;  // the stream that copies to `beside`
   // The room that was taken last is at the end.
   std::vector<std::unique_ptr<Room>> rooms_;
   size_t bytes_ = 0;  // total size of the host buffers

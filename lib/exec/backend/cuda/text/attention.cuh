@@ -29,7 +29,7 @@ enum AttentionNumber {
   kGroup,  // heads of q in a row that share one head of k and v
   // Leading positions of q that share one of k and v.
   kLeadGroup,
-  kMaskRow,  // a stride, as is the next
+  kMaskRow,  // a stride, like the next entry
   kMaskColumn,
   // From here on: the places of q, k and v over the leading positions, and the
   // place of the mask over the units.
