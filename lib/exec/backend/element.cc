@@ -9,8 +9,8 @@
 namespace gt::exec {
 namespace {
 
-// A float that rounds to any shorter float as `value` does: truncated, with
-// its last bit set when anything was cut off (round to odd).
+// Returns a float that rounds to any shorter float as `value` does: it is
+// truncated, and its last bit is set if anything was cut off (round to odd).
 float odd_float(double value) {
   const auto near = static_cast<float>(value);
   if (static_cast<double>(near) == value || std::isnan(value)) return near;
@@ -22,7 +22,7 @@ float odd_float(double value) {
 template <typename T>
 T saturate(double value) {
   if (std::isnan(value)) return 0;
-  // Both bounds are powers of two (or 0), so exact; the upper one is
+  // Both bounds are exact, since they are powers of two or 0; the upper one is
   // exclusive.
   constexpr double kLow = static_cast<double>(std::numeric_limits<T>::min());
   constexpr double kHigh =

@@ -1,4 +1,4 @@
-// The random numbers of philox.def for this program.
+// The random number generator of philox.def, compiled for this program.
 #pragma once
 
 #include <cmath>
@@ -13,7 +13,8 @@ static inline double root(double x) { return std::sqrt(x); }
 
 #include "exec/backend/philox.def"
 
-// Significand of a float dtype, its hidden bit included.
+// Returns the number of significand bits of a float dtype, including the hidden
+// bit.
 static inline int digits_of(Dtype dtype) {
   switch (dtype) {
     case Dtype::kF64:

@@ -33,7 +33,7 @@ constexpr BuiltIn kBuiltIn[] = {
     {"null", make_null},
 };
 
-// Where a plug-in of that name is installed; "" if none is.
+// Returns the path of the installed plug-in of that name; "" if there is none.
 std::string installed(std::string_view name) {
   std::error_code failed;
   const std::filesystem::path program =
@@ -58,7 +58,7 @@ Error unknown_backend(std::string_view name) {
                "installed in lib/gt, by its name"};
 }
 
-// The plug-in of that name or path.
+// Loads the plug-in with that name or path.
 Result<const BackendPlugin*> load_plugin(std::string_view name) {
   const bool is_path = name.find('/') != std::string_view::npos;
   const std::string file = is_path ? std::string(name) : installed(name);

@@ -1,4 +1,5 @@
-// The tables of a backend's files as one, in which the row of an op is found.
+// One table, looked up by op, of the rows that a backend's source files each
+// define for their own ops.
 #pragma once
 
 #include <initializer_list>
@@ -10,7 +11,7 @@
 
 namespace gt::exec {
 
-// A Row names its op: row.op. The rows outlive the table.
+// A Row has a member `op`, the name of its op. The rows must outlive the table.
 template <typename Row>
 class RowTable {
  public:
@@ -23,7 +24,7 @@ class RowTable {
     }
   }
 
-  // Null if there is no row of that op.
+  // Returns the row of `op`, or null if there is none.
   const Row* find(std::string_view op) const {
     const auto it = rows_.find(op);
     return it == rows_.end() ? nullptr : it->second;

@@ -7,7 +7,8 @@
 namespace gt::exec {
 namespace {
 
-// bind() has checked what these rules can say, so they have values here.
+// Returns the value of a shape rule's result. bind() has checked everything
+// that these rules can reject, so there is always one.
 template <typename T>
 T certain(Result<T> result) {
   GT_CHECK(result.ok());
@@ -50,7 +51,8 @@ void view_slice(const Call& call, View& view) {
   view.start_stride = own[axis];
 }
 
-// The axis steps from window to window, the new dimension within one.
+// The axis steps from window to window, and the new dimension steps within one
+// window.
 void view_windows(const Call& call, View& view) {
   const Strides own = strides_of(call.type(0).shape);
   const size_t axis = single_axis(call, 0);
@@ -154,7 +156,7 @@ std::array<bool, Shape::kMaxRank> axis_mask(const Call& call, size_t operand) {
 
 size_t single_axis(const Call& call, size_t operand) {
   const size_t rank = call.type(operand).shape.size();
-  if (rank == 0) return 0;  // a scalar passes for one row
+  if (rank == 0) return 0;  // a scalar counts as one row
   return static_cast<size_t>(certain(one_axis(call, operand)));
 }
 

@@ -1,5 +1,5 @@
-// Row-major tensors seen through strides: broadcasting, and the layout ops
-// that only rename positions (transpose, expand, slice, flip).
+// Row-major tensors read through strides: broadcasting, and the layout ops that
+// only rename positions (transpose, expand, slice, flip, windows).
 #pragma once
 
 #include <array>
@@ -14,60 +14,66 @@ namespace gt::exec {
 
 using Strides = std::array<int64_t, Shape::kMaxRank>;  // in elements
 
+// Returns the strides of a row-major tensor of this shape.
 Strides strides_of(const Shape& shape);
-// The strides by which an operand is read at each position of `result`, to
-// which it broadcasts: 0 in a dimension in which it is repeated.
+// Returns the strides by which an operand is read at each position of `result`,
+// to which it broadcasts: 0 in a dimension along which it is repeated.
 Strides broadcast_strides(const Shape& operand, const Shape& result);
 
-// Element [i, j, ...] of the result is element offset + i*strides[0] +
-// j*strides[1] + ... of the operand.
+// A tensor that is read from an operand in another order: element [i, j, ...]
+// of the view is element offset + i*strides[0] + j*strides[1] + ... of the
+// operand.
 struct View {
   Shape shape;
   Strides strides{};
   int64_t offset = 0;
-  // A slice of `size=` elements may start where a scalar says that is known
-  // only when it runs, argument 1. Then offset_of() adds start * start_stride;
-  // a negative start counts from the end.
-  bool starts = false;       // it is such a slice
-  int64_t start_size = 0;    // of the operand along the axis
-  int64_t start_most = 0;    // the last start that leaves room
+  // A slice with `size=` may start at a scalar, argument 1, that is known only
+  // when the kernel runs. Then offset_of() adds start * start_stride; a
+  // negative start counts from the end.
+  bool starts = false;       // true if this is such a slice
+  int64_t start_size = 0;    // the operand's size along the axis
+  int64_t start_most = 0;    // the last start for which the slice fits
   int64_t start_stride = 0;  // in elements
 };
 
-// The view that a transpose, expand, slice, flip or windows stands for.
+// Returns the view that a transpose, expand, slice, flip or windows call
+// describes.
 View view_of(const Call& call);
 
-// The view's offset when its slice starts there. Error: the start is out of
-// range.
+// Returns the offset of a view whose slice starts at `start`. Error: `start` is
+// out of range.
 Result<int64_t> offset_of(const View& view, int64_t start);
 
 // A shape without its dimensions of size 1, in which neighbouring dimensions
-// are one wherever each operand steps through both as through one.
+// are joined into one wherever every operand can step through both as if they
+// were one.
 struct JoinedDimensions {
   Shape sizes;
-  std::vector<Strides> strides;  // of each operand
+  std::vector<Strides> strides;  // one for each operand
 };
 JoinedDimensions join_dimensions(const Shape& shape,
                                  const std::vector<Strides>& strides);
 
-// A tensor as lines along one of its axes. Line l begins with element first(l),
-// and the next of its elements is `step` further.
+// A tensor seen as lines along one of its axes. Line l begins at element
+// first(l), and consecutive elements of a line are `step` elements apart.
 struct Lines {
   int64_t count = 1;
   int64_t size = 1;  // elements of each line
   int64_t step = 1;
 
   int64_t first(int64_t line) const {
+    // Returns the index of the first element of `line`.
     return line / step * step * size + line % step;
   }
 };
-// A scalar is one line of one element.
+// Returns the lines along dimension `axis`. A scalar is one line of one
+// element.
 Lines lines_along(const Shape& shape, size_t axis);
-// The lines along the last axis, whose elements lie side by side.
+// Returns the lines along the last axis, whose elements are contiguous.
 Lines rows_of(const Shape& shape);
 
-// Steps over a shape in row-major order and keeps, for each of N operands, the
-// offset of its element in elements.
+// Steps over a shape in row-major order and keeps the offset, in elements, of
+// the current element of each of N operands.
 template <size_t N>
 class Walk {
  public:
@@ -76,7 +82,7 @@ class Walk {
 
   int64_t operator[](size_t operand) const { return offset_[operand]; }
 
-  // Goes to the i-th position of the order.
+  // Moves to position i of that order.
   void seek(int64_t i) {
     offset_ = {};
     for (size_t d = shape_.size(); d-- > 0;) {
@@ -105,14 +111,15 @@ class Walk {
   std::array<int64_t, N> offset_{};
 };
 
-// The dimensions of the operand that the call's axis= names; all of them when
-// the call has none.
+// Returns which dimensions of the operand the call's axis= names; all of them
+// if the call has no axis=.
 std::array<bool, Shape::kMaxRank> axis_mask(const Call& call, size_t operand);
-// The one dimension of the operand that the call's axis= names.
+// Returns the one dimension of the operand that the call's axis= names.
 size_t single_axis(const Call& call, size_t operand);
 
-// The dtype that a point-wise op computes in: that of its result; where the
-// result is bool, as of a comparison, the one that its operands promote to.
+// Returns the dtype in which a point-wise op computes: bool for `and`, `or` and
+// `not`; for any other op with a bool result, such as a comparison, the dtype
+// to which its operands promote; else the dtype of its result.
 Dtype domain_of(const Call& call);
 
 }  // namespace gt::exec

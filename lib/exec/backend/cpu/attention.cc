@@ -1,6 +1,6 @@
-// attention and its gradient, a block of queries at a time: memory grows with
-// the tokens, not with their square. f16 and bf16 by way of f32. Which worker
-// computes a block shows in no bit (attention_loops.h).
+// Attention and its gradient, a block of queries at a time: memory grows with
+// the number of tokens, not with its square. f16 and bf16 are computed in f32.
+// Which worker computes a block does not change any bit (attention_loops.h).
 #include <array>
 #include <vector>
 
@@ -12,7 +12,7 @@
 namespace gt::exec::cpu {
 namespace {
 
-// Memory for each worker, aligned for packs.
+// Scratch memory for each worker, aligned for packs.
 template <typename T>
 class Scratch {
  public:
@@ -60,7 +60,7 @@ class AttentionKernel final : public Kernel {
     const int64_t count = blocks_.layout().blocks();
     shared_by_workers(
         workers_, blocks_.layout().units() * count, [&](int64_t i, int64_t w) {
-          // The longest rows of a causal one first.
+          // The longest rows of causal attention come first.
           const int64_t unit = i / count;
           const int64_t index = count - 1 - i % count;
           AttentionBlock<T> b = blocks_.block(unit, index, x[0], x[1], x[2]);
@@ -82,10 +82,10 @@ class AttentionKernel final : public Kernel {
   Scratch<T> scratch_;
 };
 
-// gq gk gv = attention_grad q k v o lse go [glse]. A head is a unit of work;
-// where there are more workers than heads, blocks of keys are, and then blocks
-// of queries, at the price of making the scores twice. Both add up in the same
-// order.
+// gq gk gv = attention_grad q k v o lse go [glse]. A head is a unit of work. If
+// there are more threads than heads, the units are blocks of keys, and then
+// blocks of queries, at the price of computing the scores twice. Both ways sum
+// in the same order.
 template <typename T>
 class AttentionGradKernel final : public Kernel {
  public:
@@ -152,7 +152,8 @@ class AttentionGradKernel final : public Kernel {
     });
   }
 
-  // gk and gv of keys [begin, end), by all queries; and gq.
+  // Computes gk and gv of the keys [begin, end) from all queries and, if
+  // with_queries, gq.
   void with_keys(int64_t unit, int64_t worker, int64_t begin, int64_t end,
                  bool with_queries) {
     const AttentionLayout& l = layout();
@@ -185,12 +186,12 @@ class AttentionGradKernel final : public Kernel {
     }
   }
 
-  // A block that makes gq alone.
+  // Returns a block that computes gq alone.
   AttentionGradBlock<T> block(int64_t unit, int64_t index, int64_t worker) {
     AttentionGradBlock<T> b{};
     b.forward = blocks_.block(unit, index, x_[0], x_[1], x_[2]);
     b.forward.scratch = scratch_.of(worker);
-    // Only read.
+    // These are only read.
     b.forward.o = const_cast<T*>(x_[3]) + blocks_.o_at(unit, index);
     b.forward.lse = const_cast<T*>(x_[4]) + blocks_.lse_at(unit, index);
     b.go = x_[5] + blocks_.o_at(unit, index);
@@ -206,10 +207,11 @@ class AttentionGradKernel final : public Kernel {
   std::vector<Converted> operands_;
   std::vector<Returned> results_;
   bool by_head_ = true;
-  bool direct_ = true;  // gk and gv are whole packs wide
+  bool direct_ = true;  // rows of gk and gv are whole packs
   int64_t k_row_ = 0, v_row_ = 0;
   int64_t workers_ = 1;
-  int64_t own_ = 0;  // elements of scratch before gk's and gv's
+  // The elements of scratch memory before those for gk and gv.
+  int64_t own_ = 0;
   Scratch<T> scratch_;
   std::array<const T*, 7> x_{};
   std::array<T*, 3> y_{};

@@ -1,4 +1,4 @@
-// Where the blocks of an attention lie in its operands and results; for
+// The places of an attention's blocks in its operands and results; used by
 // attention.cc.
 #pragma once
 
@@ -16,7 +16,7 @@
 
 namespace gt::exec::cpu {
 
-// Where heads and rows lie: heads of a row side by side.
+// The layout of heads and rows: the heads of a row lie side by side.
 struct AttentionLayout {
   explicit AttentionLayout(const Attention& a)
       : leads(a.lead.elements()),
@@ -33,21 +33,23 @@ struct AttentionLayout {
   int64_t key_blocks() const {
     return (columns + kAttentionKeys - 1) / kAttentionKeys;
   }
-  // Element of the first row of unit u in a tensor of n rows of heads * size.
+  // Returns the index of the first element of unit u in a tensor of n rows of
+  // heads * size elements.
   int64_t at(int64_t u, int64_t n, int64_t size) const {
     return at(u / heads, u, n, size);
   }
-  // The same where the lead is numbered otherwise.
+  // Does the same for a unit whose lead has another number in this tensor.
   int64_t at(int64_t lead, int64_t u, int64_t n, int64_t size) const {
-    if (n == 0) return 0;  // nothing is there, perhaps no memory either
+    if (n == 0) return 0;  // the tensor is empty and may have no memory
     return (lead * n * heads + u % heads) * size;
   }
 
   int64_t leads, heads, rows, columns, depth, width;
 };
 
-// Which of an operand's own leading positions each of the lead's is, where
-// `group` neighbours in its last one share one of the operand's.
+// Returns, for each leading position of the result, the leading position of an
+// operand that it reads; `group` neighbours in the last leading dimension share
+// one.
 inline std::vector<int64_t> own_leads(const Shape& shape, const Shape& lead,
                                       int64_t group) {
   Shape own(std::span<const int64_t>(shape.begin(), shape.size() - 2));
@@ -61,8 +63,8 @@ inline std::vector<int64_t> own_leads(const Shape& shape, const Shape& lead,
   return leads;
 }
 
-// The mask as what is added to the scores, and where the rows and columns of
-// each unit begin in it.
+// The mask as numbers that are added to the scores, and where the rows and
+// columns of each unit begin in it.
 template <typename T>
 class AttentionMask {
  public:
@@ -93,6 +95,7 @@ class AttentionMask {
     }
   }
 
+  // Reads the mask operand; to be called in each run.
   void read(std::span<const void* const> in) {
     if (operand_ < 0) return;
     const void* data = in[static_cast<size_t>(operand_)];
@@ -107,6 +110,7 @@ class AttentionMask {
     data_ = added_.data();
   }
 
+  // Sets the mask of a block that begins at `row` of `unit`.
   void place(int64_t unit, int64_t row, AttentionBlock<T>& x) const {
     if (operand_ < 0) return;
     x.mask = data_ + begin_[static_cast<size_t>(unit)] + row * row_;
@@ -124,7 +128,8 @@ class AttentionMask {
   const T* data_ = nullptr;
 };
 
-// What both directions read.
+// What attention and its gradient have in common: layout, mask and operands'
+// places.
 template <typename T>
 class AttentionBlocks {
  public:
@@ -145,13 +150,15 @@ class AttentionBlocks {
   void read_mask(std::span<const void* const> in) { mask_.read(in); }
 
   const AttentionLayout& layout() const { return layout_; }
-  // About the cycles that a block of queries takes, in bytes as parallel.h
-  // counts; `products` of queries, keys and depth.
+  // Returns about how many cycles a block of queries takes, in bytes as
+  // parallel.h counts; `products` is the number of products of queries, keys
+  // and depth.
   int64_t cost(int64_t products) const {
     return products * kAttentionQueries * layout_.columns *
            (layout_.depth + layout_.width) / 64;
   }
 
+  // Returns block `index` of a unit, without results and scratch memory.
   AttentionBlock<T> block(int64_t unit, int64_t index, const T* q, const T* k,
                           const T* v) const {
     const AttentionLayout& l = layout_;
@@ -178,7 +185,7 @@ class AttentionBlocks {
     mask_.place(unit, row, x);
     return x;
   }
-  // Of a block in gq, in o, in lse.
+  // These return where a block begins in gq, in o and in lse.
   int64_t gq_at(int64_t unit, int64_t index) const {
     const AttentionLayout& l = layout_;
     return l.at(unit, l.rows, l.depth) +
@@ -194,17 +201,19 @@ class AttentionBlocks {
   }
 
  private:
-  // Element of the first row of the unit's head in k or v.
+  // Returns the index of the first element of the unit's head in k or v.
   int64_t key_at(int64_t lead, int64_t unit, int64_t size) const {
     const AttentionLayout& l = layout_;
-    if (l.columns == 0) return 0;  // nothing is there, perhaps no memory either
+    // The tensor is empty and may have no memory.
+    if (l.columns == 0) return 0;
     return (lead * l.columns * (l.heads / group_) + unit % l.heads / group_) *
            size;
   }
 
   AttentionLayout layout_;
   AttentionMask<T> mask_;
-  int64_t group_ = 1;  // heads of q in the last dimension that share one of k
+  // The number of heads of q in the last dimension that share one of k.
+  int64_t group_ = 1;
   std::array<std::vector<int64_t>, 3> leads_;
   bool causal_;
   int64_t first_;

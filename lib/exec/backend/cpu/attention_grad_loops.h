@@ -1,6 +1,7 @@
-// Attention backwards, a block of queries at a time, with the blocks and the
-// layout of attention_loops.h: scores are made again from lse (T. Dao et al.,
-// FlashAttention, 2022, algorithm 4). See pack.h for who may include this.
+// The gradient of attention, a block of queries at a time, with the blocks and
+// the layout of attention_loops.h. Scores are computed again from lse (T. Dao
+// et al., FlashAttention, 2022, algorithm 4). See pack.h for who may include
+// this.
 #pragma once
 
 #include "exec/backend/cpu/attention_loops.h"
@@ -8,20 +9,21 @@
 namespace gt::exec::cpu::GT_ISA {
 namespace {
 
-// A block of queries made ready: transposed as [depth][queries], and row by row
-// in whole packs.
+// The prepared form of a block of queries: transposed as [depth][queries], and
+// row by row in whole packs.
 template <typename T>
 struct AttentionGradScratch {
-  T *qt, *gt, *q, *g;  // q by scale in qt, go by scale in gt
-  T *s, *t;            // [keys][queries]: probabilities, and their gradient
+  T *qt, *gt, *q, *g;  // q times scale in qt, go times scale in gt
+  T *s, *t;            // [keys][queries]: probabilities and their gradients
   T* gqt;              // [depth][queries]
   int64_t q_row, g_row;
   alignas(64) T lse[kQueries];
-  alignas(64) T delta[kQueries];  // what a row's gradient is less by
+  // What is subtracted from the gradients of a row's scores.
+  alignas(64) T delta[kQueries];
 };
 
-// Rows one after another, in whole packs. Rows as they lie, a power of two
-// apart, would fall into a few sets of the first cache.
+// Copies rows one after another, in whole packs. Rows in their original place,
+// a power of two apart, would fall into a few sets of the first-level cache.
 template <typename T>
 inline void pack_rows(const T* from, int64_t from_row, T* to, int64_t to_row,
                       int64_t rows, int64_t columns) {
@@ -63,7 +65,8 @@ inline void make_ready(const AttentionGradBlock<T>& x,
   clear(to.gqt, f.depth * kQueries);
   for (int64_t i = 0; i < kQueries; ++i) {
     to.lse[i] = i < f.queries ? f.lse[i] : 0;
-    // So that the exponentials of a row which sees nothing are 0.
+    // With an lse of +inf, the exponentials of a row that sees nothing become
+    // 0.
     if (f.mask != nullptr && to.lse[i] == kNoScore<T>) to.lse[i] = -kNoScore<T>;
     to.delta[i] = 0;
     if (i >= f.queries) continue;
@@ -78,7 +81,8 @@ inline void make_ready(const AttentionGradBlock<T>& x,
   }
 }
 
-// s: scores become probabilities; t: their gradients become the scores'.
+// Turns the scores in s into probabilities, and the probabilities' gradients in
+// t into those of the scores.
 template <typename T, int64_t kN>
 inline void take_gradient(T* s, T* t, int64_t n, const T* lse, const T* delta) {
   Pack<T> l[kN], d[kN];
@@ -96,8 +100,8 @@ inline void take_gradient(T* s, T* t, int64_t n, const T* lse, const T* delta) {
   }
 }
 
-// s, t and what the keys [begin, end) add to gqt, for kN packs of queries from
-// pack j on.
+// Computes s, t and what the keys [begin, end) add to gqt, for kN packs of
+// queries from pack j on.
 template <typename T, int64_t kN>
 inline void gradient_of_queries(const AttentionGradBlock<T>& x,
                                 const AttentionGradScratch<T>& by, int64_t j,
@@ -121,8 +125,8 @@ inline void gradient_of_queries(const AttentionGradBlock<T>& x,
       {k, 1, f.k_row, by.t, kQueries, by.gqt, kQueries, f.depth, kN, n}, j);
 }
 
-// What the queries from lane `lane` on add to gk and gv of n keys, rows `row`
-// and on of the block, the first of which is key `key`.
+// Adds to gk and gv what the queries from lane `lane` on contribute, for n
+// keys: rows `row` and on of the block, the first of which is key `key`.
 template <typename T>
 inline void gradient_of_keys(const AttentionGradBlock<T>& x,
                              const AttentionGradScratch<T>& by, int64_t lane,
@@ -144,7 +148,7 @@ inline void gradient_of_block(const AttentionGradBlock<T>& x,
                               const AttentionGradScratch<T>& by, int64_t begin,
                               int64_t end) {
   const AttentionBlock<T>& f = x.forward;
-  int64_t row = 0;  // rows before it are done
+  int64_t row = 0;  // rows before this one are done
   query_groups(f, end, [&]<int64_t kN>(int64_t j) {
     gradient_of_queries<T, kN>(x, by, j, begin, end);
   });

@@ -1,13 +1,14 @@
-// Attention over blocks of queries and keys, so that no more than a block of
+// Attention over blocks of queries and keys, so that no more than one block of
 // scores exists at a time (T. Dao et al., FlashAttention, 2022; T. Dao,
 // FlashAttention-2, 2023). See pack.h for who may include this.
 //
-// Lanes are queries. A block of scores is kept as [keys][queries], made from
-// rows of k as they lie and from q transposed once a block; so the softmax of a
-// query runs down a lane, and v's product takes the scores as they lie. Every
-// element of a result adds up in the order of the index that is summed, in
-// blocks of kKeys keys, whichever queries are computed with it: bits depend
-// neither on where a block of queries begins nor on the number of threads.
+// The lanes of a pack are queries. A block of scores is kept as
+// [keys][queries], computed from the rows of k in place and from q, which is
+// transposed once for each block. So the softmax of a query runs down a lane,
+// and the product with v reads the scores in place. Every element of a result
+// is summed in the order of the summed index, in blocks of kKeys keys,
+// whichever queries are computed with it: its bits depend neither on where a
+// block of queries begins nor on the number of threads.
 #pragma once
 
 #include "exec/backend/cpu/block_loops.h"
@@ -33,7 +34,8 @@ inline int64_t whole_packs(int64_t n) {
   return (n + kWidth<T> - 1) / kWidth<T>;
 }
 
-// How many of the keys [begin, end) a query among the first `lanes` sees.
+// Returns the most of the keys [begin, end) that any of the first `lanes`
+// queries sees.
 template <typename T>
 inline int64_t seen_keys(const AttentionBlock<T>& x, int64_t lanes,
                          int64_t begin, int64_t end) {
@@ -43,9 +45,9 @@ inline int64_t seen_keys(const AttentionBlock<T>& x, int64_t lanes,
   return last > begin ? last - begin : 0;
 }
 
-// Calls use.template operator()<n>(first) for groups of packs of queries: of
-// one pack where the causal border crosses the keys [begin, end), so that fewer
-// scores are made in vain.
+// Calls use.template operator()<n>(first) for groups of n packs of queries.
+// Where the causal border crosses the keys before `end`, a group is one pack,
+// so that fewer scores are computed in vain.
 template <typename T, typename Use>
 inline void query_groups(const AttentionBlock<T>& x, int64_t end,
                          const Use& use) {
@@ -54,8 +56,8 @@ inline void query_groups(const AttentionBlock<T>& x, int64_t end,
   for (int64_t j = 0; j < packs; ++j) use.template operator()<1>(j);
 }
 
-// Replaces, in kN packs of queries from pack j on, the scores of those of n
-// keys from `begin` on that a query does not see.
+// Replaces, by `with`, the scores of keys that a query does not see, in kN
+// packs of queries from pack j on and n keys from `begin` on.
 template <typename T, int64_t kN>
 inline void hide(const AttentionBlock<T>& x, T* s, int64_t j, int64_t begin,
                  int64_t n, T with) {
@@ -72,7 +74,8 @@ inline void hide(const AttentionBlock<T>& x, T* s, int64_t j, int64_t begin,
   }
 }
 
-// Adds the mask to kN packs of scores of n keys from `begin` on.
+// Adds the mask to kN packs of scores, from pack j on, of n keys from `begin`
+// on.
 template <typename T, int64_t kN>
 inline void add_mask(const AttentionBlock<T>& x, T* s, int64_t j, int64_t begin,
                      int64_t n) {
@@ -90,8 +93,8 @@ inline void add_mask(const AttentionBlock<T>& x, T* s, int64_t j, int64_t begin,
 template <typename T>
 constexpr T kNoScore = -static_cast<T>(__builtin_inf());
 
-// The work on a block of queries: [depth][queries], [keys][queries] and
-// [width][queries], and the running softmax.
+// The working memory for a block of queries: q as [depth][queries], scores as
+// [keys][queries], o as [width][queries], and the running softmax.
 template <typename T>
 struct Attending {
   T *qt, *s, *ot;
@@ -99,8 +102,8 @@ struct Attending {
   alignas(64) T sum[kQueries];
 };
 
-// Raises `largest` to that of n rows of scores, and gives what the sums so far
-// shrink by; the sums of exponentials do.
+// Raises `largest` to the largest of n rows of scores. Scales the sums of
+// exponentials accordingly, and writes to `factor` by how much.
 template <typename T, int64_t kN>
 inline void raise_largest(const T* s, int64_t n, T* largest, T* sum,
                           T* factor) {
@@ -121,8 +124,8 @@ inline void raise_largest(const T* s, int64_t n, T* largest, T* sum,
   }
 }
 
-// Scores become exp(score - largest), and are added to `sum`. Where all are
-// -inf so far, 0.
+// Replaces scores by exp(score - largest) and adds these to `sum`. If all
+// scores so far are -inf, the exponentials are 0.
 template <typename T, int64_t kN>
 inline void take_exp(T* s, int64_t n, const T* largest, T* sum) {
   Pack<T> most[kN], total[kN];
@@ -142,8 +145,8 @@ inline void take_exp(T* s, int64_t n, const T* largest, T* sum) {
   for (int64_t j = 0; j < kN; ++j) store(sum + j * kWidth<T>, total[j]);
 }
 
-// Takes the keys [begin, end) into the running softmax and into ot, for kN
-// packs of queries from pack j on.
+// Adds the keys [begin, end) to the running softmax and to ot, for kN packs of
+// queries from pack j on.
 template <typename T, int64_t kN>
 inline void attend(const AttentionBlock<T>& x, Attending<T>& by, int64_t j,
                    int64_t begin, int64_t end) {
@@ -169,7 +172,7 @@ template <typename T>
 inline void finish(const AttentionBlock<T>& x, const Attending<T>& by) {
   for (int64_t i = 0; i < x.queries; i += kWidth<T>) {
     const Pack<T> sum = load(by.sum + i);
-    // Of no keys, or none that the mask leaves, the mean is 0.
+    // With no keys, or none that the mask leaves, the mean is 0.
     Pack<T> factor = x.keys == 0 ? Pack<T>{} : 1 / sum;
     if (x.mask != nullptr) factor = sum == Pack<T>{} ? Pack<T>{} : factor;
     for (int64_t d = 0; d < x.width; ++d) {

@@ -1,4 +1,4 @@
-// norm of whole tensors, and clip by it. Squares add up over parts of fixed
+// norm of whole tensors, and clip by it. Squares are summed over parts of fixed
 // size, whose sums are joined in order: no bit depends on the number of
 // threads.
 #include <cmath>
@@ -18,7 +18,7 @@ struct Part {
   int64_t begin, size;
 };
 
-// The sum of the squares of several tensors.
+// Sums the squares of several tensors.
 template <typename T>
 class Squares {
  public:
@@ -59,7 +59,7 @@ class Squares {
   std::vector<double> sums_;
 };
 
-// y = norm x: of all of x, ord=2.
+// y = norm x: the norm of all of x, with ord=2.
 template <typename T>
 class Norm final : public Kernel {
  public:
@@ -86,8 +86,8 @@ std::unique_ptr<Kernel> cpu_norm(const Call& call, const Context& context) {
   return nullptr;
 }
 
-// g... = clip g... max: by the norm of all, as torch.nn.utils.clip_grad_norm_
-// has it.
+// g... = clip g... max: scales all g by the norm of all of them, as
+// torch.nn.utils.clip_grad_norm_ does.
 template <typename T>
 class Clip final : public Kernel {
  public:
@@ -107,7 +107,8 @@ class Clip final : public Kernel {
     const double norm = std::sqrt(squares_.of(in));
     const double most = load_real(max_, in[count_], 0);
     const double ratio = most / (norm + 1e-6);
-    const T factor = ratio > 1 ? T{1} : static_cast<T>(ratio);  // nan stays
+    // Nan stays nan.
+    const T factor = ratio > 1 ? T{1} : static_cast<T>(ratio);
     const auto& parts = squares_.parts();
     Squares<T>::each(threads_, parts, [&](size_t p) {
       const Part& part = parts[p];

@@ -9,7 +9,7 @@
 namespace gt::exec::cpu {
 namespace {
 
-// C++ types of the dtypes that have one.
+// The C++ type of each dtype that has one.
 template <Dtype>
 struct TypeOf {
   using type = void;
@@ -39,7 +39,7 @@ struct TypeOf<Dtype::kBool> {
   using type = uint8_t;
 };
 
-// By way of element.h: the pairs that nobody's loop is made of.
+// Converts with element.h, for pairs of dtypes that no common loop is made of.
 template <Dtype kFrom, Dtype kTo>
 void convert_each(const void* from, void* to, int64_t n) {
   for (int64_t i = 0; i < n; ++i) {

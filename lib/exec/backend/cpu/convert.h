@@ -1,4 +1,4 @@
-// Runs of elements from one dtype to another, as cast does.
+// Converts runs of elements from one dtype to another, as cast does.
 #pragma once
 
 #include <cstdint>
@@ -9,14 +9,14 @@
 
 namespace gt::exec::cpu {
 
-// Null when the dtypes are the same.
+// Returns the function that converts, or null if the dtypes are the same.
 Convert converter(Dtype from, Dtype to, const Loops& loops);
 
-// An operand brought to the dtype that is computed in.
+// An operand converted to the dtype that a kernel computes in.
 class Converted {
  public:
   Converted(const Type& type, Dtype to, const Loops& loops);
-  // The operand's own data where the dtypes are the same.
+  // Returns the converted operand; `data` itself if the dtypes are the same.
   const void* get(const void* data);
 
  private:
@@ -25,13 +25,13 @@ class Converted {
   std::vector<char> data_;
 };
 
-// A result computed in `from`.
+// A result that a kernel computes in the dtype `from`.
 class Returned {
  public:
   Returned(const Type& type, Dtype from, const Loops& loops);
-  // Where to compute it: `data` itself where the dtypes are the same.
+  // Returns where to compute it: `data` itself if the dtypes are the same.
   void* place(void* data);
-  // Brings it to `data`.
+  // Converts the result to `data`, after the kernel has computed it.
   void store(void* data) const;
 
  private:

@@ -1,5 +1,6 @@
-// conv2d and its gradients in f32 by oneDNN, in the layouts that it likes best;
-// all else by the op's expansion, in windows and a matrix product.
+// conv2d and its gradients in f32, by oneDNN, in the layouts that it likes
+// best. All other dtypes are computed by the op's expansion, as windows and a
+// matrix product.
 #include <algorithm>
 #include <vector>
 
@@ -13,7 +14,7 @@ namespace {
 
 using dnnl::memory;
 
-// A tensor of the call: which of oneDNN's arguments it is, and its row-major
+// A tensor of the call: its number among oneDNN's arguments, and its row-major
 // layout.
 struct Tensor {
   int argument;
@@ -30,12 +31,12 @@ memory::desc row_major(const memory::dims& dims) {
   return {dims, memory::data_type::f32, strides};
 }
 
-// The same tensor in whichever layout is fastest.
+// Describes the same tensor in any layout, so that oneDNN chooses the fastest.
 memory::desc any_layout(const memory::desc& plain) {
   return {plain.dims(), memory::data_type::f32, memory::format_tag::any};
 }
 
-// A convolution's three tensors and its keys, as oneDNN takes them.
+// The three tensors of a convolution and its keys, as oneDNN takes them.
 struct Description {
   explicit Description(const Windows& s)
       : image(row_major({s.n, s.c, s.axes[0].in, s.axes[1].in})),
@@ -87,8 +88,8 @@ struct Description {
   dnnl::primitive_attr attributes;
 };
 
-// A tensor as the call has it and as the primitive wants it: where the layouts
-// differ it is copied from one to the other.
+// A tensor as the call has it and as the primitive wants it. If the layouts
+// differ, it is copied from one to the other.
 class Side {
  public:
   Side(const memory::desc& plain, const memory::desc& wanted)
@@ -119,7 +120,7 @@ class Side {
 
 class Convolution final : public Kernel {
  public:
-  // Operands, and behind them the result.
+  // `tensors` are the operands and, behind them, the result.
   Convolution(const dnnl::primitive_desc_base& made,
               const dnnl::primitive& primitive,
               const std::vector<Tensor>& tensors, int threads)
@@ -140,7 +141,8 @@ class Convolution final : public Kernel {
     set_threads(threads_);
     Side& result = sides_.back();
     for (size_t i = 0; i + 1 < sides_.size(); ++i) {
-      // oneDNN's memory is for reading and writing alike.
+      // oneDNN uses the same type for memory that it reads and memory that it
+      // writes.
       sides_[i].set(const_cast<void*>(in[i]));
       sides_[i].read(stream_);
     }
@@ -168,7 +170,7 @@ std::unique_ptr<Kernel> kernel_of(const Made& made,
                                        context.threads);
 }
 
-// Whether all is f32, and there is something to do.
+// True if all tensors are f32 and none is empty.
 bool is_for_dnnl(const Call& call) {
   const auto fits = [](const Type& type) {
     return type.dtype == Dtype::kF32 && type.elements() > 0;

@@ -8,8 +8,9 @@
 namespace gt::exec::cpu {
 namespace {
 
-// A tile goes through a buffer: rows of a power of two would else fall into
-// the same few places of the first cache.
+// The side of a square tile, in elements. A tile goes through a buffer, since
+// rows whose distance is a power of two would fall into the same few places of
+// the first-level cache.
 constexpr int64_t kTile = 16;
 
 }  // namespace
@@ -23,7 +24,8 @@ StridedCopy::StridedCopy(const View& view, size_t size, int threads)
   size_t rank = sizes.size();
   inner_ = sizes[rank - 1];
   step_ = steps[rank - 1];
-  // Bring the operand's contiguous dimension next to the inner one.
+  // Tiles are used if the dimension before the inner one is contiguous in the
+  // operand.
   tiled_ = step_ != 1 && step_ != 0 && rank > 1 && steps[rank - 2] == 1;
   rank -= tiled_ ? 2 : 1;
   if (tiled_) across_ = sizes[rank];
@@ -53,7 +55,8 @@ void StridedCopy::rows(const T* from, T* to) const {
               });
 }
 
-// y[i, j] = x[i + j * step]: read along i, written along j.
+// Computes y[i, j] = x[i + j * step]: x is read along i, and y is written along
+// j.
 template <typename T>
 void StridedCopy::tiles(const T* from, T* to) const {
   const int64_t strips = (across_ + kTile - 1) / kTile;

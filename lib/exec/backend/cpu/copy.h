@@ -1,4 +1,4 @@
-// Copies of strided views into row-major memory.
+// Copies a strided view into row-major memory.
 #pragma once
 
 #include <cstddef>
@@ -10,10 +10,10 @@ namespace gt::exec::cpu {
 class StridedCopy {
  public:
   StridedCopy() = default;
-  // `size`: bytes of an element, 1, 2, 4 or 8.
+  // `size` is the size of an element in bytes: 1, 2, 4 or 8.
   StridedCopy(const View& view, size_t size, int threads);
 
-  // `from` is the operand's element at the view's offset.
+  // `from` is the address of the operand's element at the view's offset.
   void run(const void* from, void* to) const;
 
  private:
@@ -22,15 +22,15 @@ class StridedCopy {
   template <typename T>
   void tiles(const T* from, T* to) const;
 
-  // Dimensions, joined where that is possible; the last `inner_` elements
-  // lie `step_` apart.
+  // The view's dimensions, joined where that is possible; the elements of the
+  // last one, `inner_` of them, lie `step_` apart.
   Shape outer_;
   Strides strides_{};
   int64_t inner_ = 1;
   int64_t step_ = 1;
   int64_t count_ = 0;
-  // When the dimension before the inner one is contiguous in the operand, both
-  // are walked in square tiles; `outer_` is then without it.
+  // If the dimension before the inner one is contiguous in the operand, both
+  // are walked in square tiles, and `outer_` does not include it.
   bool tiled_ = false;
   int64_t across_ = 1;
   size_t size_ = 4;

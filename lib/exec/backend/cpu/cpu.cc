@@ -22,7 +22,8 @@ const KernelRow* row_of(const Call& call) {
   return table.find(call.op->name);
 }
 
-// Clang 14 cannot ask for f16c, which is older than avx2 and comes with it.
+// f16c is not asked for, since Clang 14 cannot do so; it is older than avx2 and
+// comes with it.
 bool has_avx2() {
   return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
 }
@@ -33,8 +34,8 @@ bool has_avx512() {
          __builtin_cpu_supports("avx512vl");
 }
 
-// oneDNN takes a limit once, before its first use; later ones change nothing,
-// as in a test that makes several backends.
+// oneDNN takes a limit only once, before its first use; later ones change
+// nothing, as in a test that makes several backends.
 const Loops& limit_to(const Loops& loops, dnnl_cpu_isa_t isa) {
   (void)dnnl_set_max_cpu_isa(isa);
   return loops;

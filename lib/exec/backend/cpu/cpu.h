@@ -1,5 +1,5 @@
-// The cpu backend: vectorised loops and oneDNN. What it has no kernel for runs
-// by the reference kernel, or by the op's expansion.
+// The cpu backend: vectorised loops and oneDNN. A call for which it has no
+// kernel is run by the reference kernel or by the op's expansion.
 #pragma once
 
 #include <memory>
@@ -10,22 +10,23 @@
 
 namespace gt::exec {
 
-// Errors: an isa that is unknown or that this machine lacks.
+// Makes the backend. Errors: an isa that is unknown or that this machine lacks.
 Result<std::unique_ptr<Backend>> make_cpu_backend(
     const BackendOptions& options);
 
 namespace cpu {
 
-// The threads and loops that a backend's kernels use; outlives them.
+// The threads and loops that a backend's kernels use. Loops must outlive the
+// kernels.
 struct Context {
   int threads = 1;
   const Loops* loops = nullptr;
 };
 
-// A row of a file's table: an op and what makes its kernel for a call, which is
-// null where this call is better, or only, done by the reference kernel or by
-// the op's expansion. Each of the functions below gives the table of the file
-// of that name.
+// A row of a file's table: an op, and the function that makes its kernel for a
+// call. The function returns null if the reference kernel or the op's expansion
+// does this call better, or is the only one that can. Each of the functions
+// below returns the table of the file of that name.
 struct KernelRow {
   const char* op;
   std::unique_ptr<Kernel> (*make)(const Call& call, const Context& context);
@@ -46,12 +47,13 @@ std::span<const KernelRow> pool_kernels();
 std::span<const KernelRow> layout_kernels();
 std::span<const KernelRow> creation_kernels();
 
+// Makes a kernel of class K.
 template <typename K>
 std::unique_ptr<Kernel> make(const Call& call, const Context& context) {
   return std::make_unique<K>(call, context);
 }
 
-// The loops for T of a context.
+// Returns a context's loops for T.
 template <typename T>
 const FloatLoops<T>& loops_for(const Context& context);
 template <>
@@ -63,7 +65,7 @@ inline const FloatLoops<double>& loops_for(const Context& context) {
   return context.loops->f64;
 }
 
-// The dtype of T, float or double, which a kernel over T computes in.
+// Returns the dtype of T, float or double, which a kernel over T computes in.
 template <typename T>
 constexpr Dtype dtype_of() {
   return sizeof(T) == sizeof(double) ? Dtype::kF64 : Dtype::kF32;

@@ -1,4 +1,5 @@
-// Creation. Random values are the reference's, bit for bit, on any machine.
+// Kernels that create tensors. Random values have the same bits as the
+// reference's, on any machine.
 #include <cstring>
 #include <string>
 
@@ -11,7 +12,7 @@
 namespace gt::exec::cpu {
 namespace {
 
-// One value throughout.
+// Fills the result with one value.
 class Full final : public Kernel {
  public:
   Full(const Call& call, const Context& context)
@@ -58,10 +59,11 @@ class Full final : public Kernel {
   int threads_;
 };
 
-constexpr int64_t kPart = 512;  // elements made at a time; even
+// The number of elements made at a time; even.
+constexpr int64_t kPart = 512;
 
-// rand and randn: an element is made of Philox's word, or half a pair, with its
-// index in the whole.
+// rand and randn: an element is made of the Philox word, or half of the pair,
+// that belongs to its index in the whole tensor.
 class Random final : public Kernel {
  public:
   Random(const Call& call, const Context& context)
@@ -91,8 +93,8 @@ class Random final : public Kernel {
   }
 
  private:
-  // Elements g.. of the whole, which are `at`.. of the result. What is made
-  // begins at an even one.
+  // These write n elements, from g on in the whole tensor and from `at` on in
+  // the result. They generate from an even index on.
   void normals(uint64_t seed, int64_t g, int64_t n, void* out,
                int64_t at) const {
     double made[kPart + 2];

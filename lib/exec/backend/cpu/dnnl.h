@@ -1,4 +1,4 @@
-// What all uses of oneDNN share.
+// What all uses of oneDNN in the cpu backend share.
 #pragma once
 
 #include <memory>
@@ -10,18 +10,18 @@ namespace gt::exec::cpu {
 
 const dnnl::engine& cpu_engine();
 
-// Sets how many threads oneDNN uses when this thread calls it.
+// Sets the number of threads that oneDNN uses when this thread calls it.
 void set_threads(int threads);
 
-// Whether oneDNN chose its reference implementation, which takes all types but
-// is slow: gt's own kernels are used instead. `impl_info` is its
+// True if oneDNN chose its reference implementation, which takes all types but
+// is slow; gt's own kernels are used instead. `impl_info` is oneDNN's
 // impl_info_str().
 bool is_dnnl_reference(const char* impl_info);
 
 struct ReleaseAligned {
   void operator()(void* data) const { release_aligned(data); }
 };
-// Memory that a primitive works in; aligned to 64 bytes.
+// Scratch memory of a primitive, aligned to 64 bytes.
 using Scratch = std::unique_ptr<void, ReleaseAligned>;
 
 }  // namespace gt::exec::cpu

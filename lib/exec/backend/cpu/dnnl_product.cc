@@ -38,8 +38,9 @@ dnnl::memory::data_type type_of(Dtype dtype) {
                                : dnnl::memory::data_type::f32;
 }
 
-// Row-major matrices, or their transposes, one after another; rows of one that
-// has no batch may be longer than what they hold.
+// Describes row-major matrices, or their transposes, one after another. The
+// rows of a matrix that has no batch may be `longer` elements further apart
+// than their length.
 dnnl::memory::desc matrices(Dtype dtype, const Shape& batch, int64_t rows,
                             int64_t columns, bool transposed,
                             int64_t longer = 0) {
@@ -93,7 +94,8 @@ class MatmulPrimitive final : public DnnlProduct {
 
  private:
   static void set(dnnl::memory& memory, const void* data) {
-    // oneDNN's memory is for reading and writing alike.
+    // oneDNN uses the same type for memory that it reads and memory that it
+    // writes.
     (void)dnnl_memory_set_data_handle(memory.get(), const_cast<void*>(data));
   }
 
@@ -105,7 +107,7 @@ class MatmulPrimitive final : public DnnlProduct {
   int threads_;
 };
 
-// A matrix copied to where its rows are longer.
+// Copies a matrix to memory where its rows are further apart.
 class Lengthened {
  public:
   static constexpr int64_t kBy = 16;
@@ -133,13 +135,13 @@ class Lengthened {
   int threads_;
 };
 
-// Which operands are copied to longer rows: those with rows of 1 KiB or a
-// multiple. Such rows fall on few sets of the caches, and oneDNN's kernels for
-// AVX2 read operands in place unless both m and n are large. On Zen 3, 1
-// thread, GFLOP/s without and with copies, their time included; x of [k,m] with
-// ta, and b of [k,n]: k 1024, m 256, n 1024 37 and 72; m 1024, n 256 41 and 72;
-// without ta, m 1024, k 1024, n 256 68 and 81; m 768, n 3072 83 and 78, which
-// is not copied.
+// Decides which operands are copied to longer rows: those whose rows are 1 KiB
+// long or a multiple of that. Such rows fall on few sets of the caches, and
+// oneDNN's kernels for AVX2 read operands in place unless both m and n are
+// large. Measured on Zen 3 with 1 thread, in GFLOP/s without and with copies,
+// including the time for copying; x of [k,m] with ta, and b of [k,n]: k 1024, m
+// 256, n 1024 37 and 72; m 1024, n 256 41 and 72; without ta, m 1024, k 1024, n
+// 256 68 and 81; m 768, n 3072 83 and 78, which is not copied.
 struct Lengthening {
   explicit Lengthening(const ProductShape& s) {
     const auto isa = static_cast<unsigned>(dnnl_get_effective_cpu_isa());
@@ -155,7 +157,8 @@ struct Lengthening {
   }
 
   static constexpr int64_t kPacked = 256;
-  static constexpr int64_t kReread = 128;  // so often it pays for a copy
+  // With this many reads of a row, the copy pays.
+  static constexpr int64_t kReread = 128;
   static constexpr int64_t kMost = int64_t{2} << 20;
   bool a = false;
   bool b = false;
@@ -171,7 +174,8 @@ class LengthenedProduct final : public DnnlProduct {
         b_(s.tb ? s.n : s.k, s.tb ? s.k : s.n, threads) {}
 
   void run(const void* a, const void* b, const void* bias, void* c) override {
-    // They belong to the thread, not to a product, of which each line has one.
+    // The space belongs to the thread and not to a product, since each line has
+    // a product of its own.
     thread_local std::vector<float> a_space, b_space;
     product_->run(which_.a ? a_.copy(a, a_space) : a,
                   which_.b ? b_.copy(b, b_space) : b, bias, c);
@@ -183,9 +187,9 @@ class LengthenedProduct final : public DnnlProduct {
   Lengthened a_, b_;
 };
 
-// dnnl_sgemm packs both matrices, which pays where they exceed the caches. On
-// Zen 5 with AVX-512, GFLOP/s of the primitive and of sgemm, 1 thread: 1024^3
-// 249 and 251, 2048^3 227 and 249, 4096^3 215 and 250.
+// dnnl_sgemm packs both matrices, which pays if they exceed the caches.
+// Measured on Zen 5 with AVX-512 and 1 thread, in GFLOP/s of the primitive and
+// of sgemm: 1024^3 249 and 251, 2048^3 227 and 249, 4096^3 215 and 250.
 class Sgemm final : public DnnlProduct {
  public:
   Sgemm(const ProductShape& shape, int threads)
@@ -212,9 +216,10 @@ class Sgemm final : public DnnlProduct {
   int threads_;
 };
 
-constexpr int64_t kSgemmFrom = int64_t{3} << 29;  // m * n * k, about 1170^3
+// Least m * n * k, about 1170^3.
+constexpr int64_t kSgemmFrom = int64_t{3} << 29;
 
-// Without the instructions, oneDNN's bf16 takes three times as long as f32.
+// Without bf16 instructions, oneDNN's bf16 takes three times as long as f32.
 bool has_bf16() {
   const auto isa = static_cast<unsigned>(dnnl_get_effective_cpu_isa());
   constexpr auto kNeeded = static_cast<unsigned>(dnnl_cpu_isa_avx512_core_bf16);

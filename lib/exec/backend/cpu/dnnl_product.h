@@ -1,5 +1,5 @@
-// One matrix product by oneDNN: a primitive made once, its memory given at each
-// run. Batched, transposed by strides, with a bias if there is one.
+// One matrix product by oneDNN. The primitive is made once, and memory is given
+// at each run. It can be batched, transposed by strides, and have a bias.
 #pragma once
 
 #include <cstdint>
@@ -10,8 +10,8 @@
 
 namespace gt::exec::cpu {
 
-// c[.., m, n] = a[.., m, k] b[.., k, n] (+ bias[n]); leading dimensions are
-// `batch`, an operand that is repeated along one has size 1 there.
+// c[.., m, n] = a[.., m, k] b[.., k, n] (+ bias[n]). The leading dimensions are
+// `batch`; an operand has size 1 in those along which it is repeated.
 struct ProductShape {
   Dtype dtype = Dtype::kF32;  // of a, b and the bias: f32 or bf16
   Dtype to = Dtype::kF32;     // of c: the same, or f32
@@ -28,7 +28,8 @@ class DnnlProduct {
   virtual void run(const void* a, const void* b, const void* bias, void* c) = 0;
 };
 
-// Null when oneDNN has no such product.
+// Returns null if oneDNN cannot do the product faster than by its reference
+// implementation.
 std::unique_ptr<DnnlProduct> make_dnnl_product(const ProductShape& shape,
                                                const Context& context);
 

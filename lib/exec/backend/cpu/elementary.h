@@ -1,13 +1,13 @@
-// Elementary functions of a pack; see pack.h for who may include this.
+// Elementary functions of packs; see pack.h for who may include this.
 //
 // With AVX2 and AVX-512, which have fma, exp, log, log1p, sin and cos are
 // within one unit in the last place; so are tanh and erf of f32 (pieces.h).
-// expm1 is within two. An f32's result has the same bits with both instruction
-// sets. These functions are polynomials that are fitted by Lawson's iteration,
-// after the argument was brought near 0. The rest, and all functions with SSE2,
-// come from glibc's libmvec and are within 4 units. Nanoseconds an element of
-// 1 M f32 on one core of an EPYC 9005, these and libmvec's, the least of many
-// runs in turns:
+// expm1 is within two. An f32 result has the same bits with both instruction
+// sets. These functions reduce the argument to near 0 and evaluate a polynomial
+// that was fitted by Lawson's iteration. All other functions, and all functions
+// with SSE2, come from glibc's libmvec and are within 4 units. Nanoseconds per
+// element for 1 M f32 on one core of an EPYC 9005, each time these functions
+// first and then libmvec's; the least of many runs in turns:
 //
 //             exp          log          sin          tanh         erf
 //   AVX-512   0.10  0.25   0.15  0.22   0.18  0.20   0.16  0.22   0.14  0.38
@@ -52,8 +52,7 @@ inline V number(double value) {
 
 #if GT_PACK_BYTES != 16
 
-// What an IEEE number of this type is made of, and constants that are cut to
-// its digits.
+// The layout of an IEEE number of this type, and constants cut to its digits.
 template <typename V>
 struct Format;
 template <>
@@ -63,11 +62,13 @@ struct Format<F32> {
   static constexpr int32_t kSign = INT32_MIN;
   static constexpr int32_t kExponentOne = 1 << kMantissa;
   static constexpr int32_t kRootHalf = 0x3f3504f3;  // bits of sqrt(1/2)
-  static constexpr float kSmallest = 0x1p-126F;     // normal number
-  static constexpr float kRound = 0x1.8p23F;        // its fraction is empty
-  // exp is a normal number within +-kNormalExp, 0 or inf beyond the bounds.
+  static constexpr float kSmallest = 0x1p-126F;  // the smallest normal number
+  // Numbers of this size have no fraction bits.
+  static constexpr float kRound = 0x1.8p23F;
+  // exp(x) is a normal number for |x| <= kNormalExp, 0 below kLeastExp, and inf
+  // above kMostExp.
   static constexpr float kNormalExp = 87, kLeastExp = -105, kMostExp = 89;
-  // ln 2 in two parts, of which the first times an exponent is exact.
+  // ln 2 in two parts; the first one times an exponent is exact.
   static constexpr float kLn2High = 0x1.62e4p-1F, kLn2Low = 0x1.7f7d1cp-20F;
 };
 template <>
@@ -86,13 +87,13 @@ struct Format<F64> {
 
 inline F32 magnitude(F32 x) { return from_bits(bits(x) & INT32_MAX); }
 inline F64 magnitude(F64 x) { return from_bits(bits(x) & INT64_MAX); }
-// y with the sign of x; y is not negative.
+// Returns y with the sign of x; y must not be negative.
 template <typename V>
 inline V with_sign(V y, V x) {
   return from_bits(bits(y) | (bits(x) & Format<V>::kSign));
 }
 
-// Whether a lane is outside [-bound, bound], as nan is.
+// True if any lane is outside [-bound, bound], as nan is.
 #if GT_PACK_BYTES == 64
 inline bool any_beyond(F32 x, float bound) {
   return _mm512_cmp_ps_mask(magnitude(x), splat(bound), _CMP_NLE_UQ) != 0;
@@ -135,7 +136,7 @@ inline V between(V x, ElementOf<V> low, ElementOf<V> high) {
   return c > splat(high) ? splat(high) : c;
 }
 
-// c[0] + c[1] x + c[2] x^2 + ...
+// Returns c[0] + c[1] x + c[2] x^2 + ...
 template <typename V, typename T, size_t kCount>
 inline V polynomial(V x, const T (&c)[kCount]) {
   V y = splat(c[kCount - 1]);
@@ -143,8 +144,8 @@ inline V polynomial(V x, const T (&c)[kCount]) {
   return y;
 }
 
-// The same, given x^2: the odd and the even powers are summed at the same time.
-// kCount is even.
+// Does the same given x^2, and sums the odd and the even powers at the same
+// time. kCount must be even.
 template <typename V, typename T, size_t kCount>
 inline V polynomial(V x, V square, const T (&c)[kCount]) {
   V even = splat(c[kCount - 2]);
@@ -156,7 +157,7 @@ inline V polynomial(V x, V square, const T (&c)[kCount]) {
   return fma(odd, x, even);
 }
 
-// exp(r) = 1 + r + r^2 times this, |r| <= ln(2) / 2.
+// exp(r) is 1 + r + r^2 times the result, for |r| <= ln(2) / 2.
 inline F32 exp_tail(F32 r) {
   constexpr float kC[] = {0x1.fffffcp-2F, 0x1.55549p-3F, 0x1.5558f2p-5F,
                           0x1.1239f2p-7F, 0x1.6a2412p-10F};
@@ -177,7 +178,7 @@ inline F64 exp_tail(F64 r) {
   return polynomial(r, kC);
 }
 
-// exp(r) - 1 = r + r^2 times this, to more digits near 0.
+// exp(r) - 1 is r + r^2 times the result, which has more digits near 0.
 inline F32 expm1_tail(F32 r) {
   constexpr float kC[] = {0x1p-1F,        0x1.555554p-3F,  0x1.5554bp-5F,
                           0x1.111186p-7F, 0x1.6d7236p-10F, 0x1.a03842p-13F};
@@ -185,14 +186,15 @@ inline F32 expm1_tail(F32 r) {
 }
 inline F64 expm1_tail(F64 r) { return exp_tail(r); }
 
-// 1 + r + r^2 q.
+// Returns 1 + r + r^2 q.
 template <typename V>
 inline V exp_sum(V r, V q) {
   const V one = number<V>(1);
   return fma(fma(q, r, one), r, one);
 }
 
-// exp(x) = 2^n exp(r), n whole and in the last bits of `shifted`.
+// Splits exp(x) into 2^n exp(r), with n whole and held in the last bits of
+// `shifted`.
 template <typename V>
 struct Halvings {
   explicit Halvings(V x) {
@@ -204,13 +206,14 @@ struct Halvings {
   V shifted, n, r;
 };
 
-// y 2^n where neither is far from 1; n as in Halvings::shifted.
+// Returns y 2^n, if neither is far from 1; n is given as Halvings::shifted.
 template <typename V>
 inline V times_near_power(V y, V shifted) {
   return from_bits((bits(shifted) << Format<V>::kMantissa) + bits(y));
 }
 
-// The same where the result may be subnormal or overflow: by two factors.
+// Does the same if the result may be subnormal or overflow, by multiplying with
+// two factors.
 template <typename V>
 inline V times_far_power(V y, V shifted) {
   using Of = Format<V>;
@@ -221,7 +224,7 @@ inline V times_far_power(V y, V shifted) {
   return y * first * second;
 }
 
-// exp of what is known to give a normal number.
+// Returns exp(x), which must be a normal number.
 template <typename V>
 inline V exp_near(V x) {
   const Halvings<V> h(x);
@@ -241,21 +244,22 @@ inline V exp(V x) {
   return exp_near(x);
 }
 
-// exp(x) - 1.
+// Returns exp(x) - 1.
 template <typename V>
 inline V expm1(V x) {
   using Of = Format<V>;
-  // Below, the result is -1.
+  // Below -50 the result is -1.
   const Halvings<V> h(between(x, -50, Of::kMostExp));
   const V p = fma(h.r * h.r, expm1_tail(h.r), h.r);
   const auto n = bits(h.shifted) - bits(splat(Of::kRound));
-  // Half the power, since the power itself may overflow before the result.
+  // Half of the power is used, since the power itself may overflow before the
+  // result does.
   const V power = from_bits((n + (Of::kBias - 1)) << Of::kMantissa);
   const V y = 2 * fma(power, p, power - number<V>(0.5));
   return x == 0 ? x : y;
 }
 
-// log1p(f) - f + rest, where sqrt(1/2) <= 1 + f < sqrt(2).
+// Returns log1p(f) - f + rest, where sqrt(1/2) <= 1 + f < sqrt(2).
 inline F32 log_tail(F32 f, F32 square, F32 rest) {
   constexpr float kC[] = {0x1.555554p-2F, -0x1.000228p-2F, 0x1.99a004p-3F,
                           -0x1.54723p-3F, 0x1.22da8cp-3F,  -0x1.0d8674p-3F,
@@ -263,7 +267,8 @@ inline F32 log_tail(F32 f, F32 square, F32 rest) {
   const F32 p = fma(f, polynomial(f, square, kC), splat(-0.5F));
   return fma(square, p, rest);
 }
-// By s = f / (2 + f), in which log1p(f) is odd; as in FreeBSD's e_log.c.
+// Computed from s = f / (2 + f), in which log1p(f) is odd, as in FreeBSD's
+// e_log.c.
 inline F64 log_tail(F64 f, F64 square, F64 rest) {
   constexpr double kC[] = {0x1.5555555555593p-1, 0x1.999999997fa04p-2,
                            0x1.2492494229359p-2, 0x1.c71c51d8e78afp-3,
@@ -275,11 +280,11 @@ inline F64 log_tail(F64 f, F64 square, F64 rest) {
   return fma(square, splat(-0.5), tail);
 }
 
-// The number in the exponent's bits, which may be negative.
+// Returns the number in the exponent bits, which may be negative.
 inline F32 exponent(I32 x) { return __builtin_convertvector(x >> 23, F32); }
 inline F64 exponent(I64 x) {
   // AVX2 can neither shift a negative int64 nor convert one to double. So a
-  // constant is added that makes it positive, and taken away at the end.
+  // constant is added to make it positive, and subtracted at the end.
   using Of = Format<F64>;
   constexpr int64_t kUp = Of::kBias + 1;
   const U64 lifted =
@@ -288,7 +293,8 @@ inline F64 exponent(I64 x) {
   return from_bits(whole + bits(splat(Of::kRound))) - (Of::kRound + kUp);
 }
 
-// log(x) + more * ln(2) + part, where x is positive and normal and part small.
+// Returns log(x) + more * ln(2) + part, where x is positive and normal and part
+// is small.
 template <typename V>
 inline V log_near(V x, V more, V part) {
   using Of = Format<V>;
@@ -303,7 +309,7 @@ inline V log_near(V x, V more, V part) {
   return high + log_tail(f, square, low);
 }
 
-// Where a lane is zero, subnormal, negative, infinite or nan.
+// Does the same if some lane is zero, subnormal, negative, infinite or nan.
 template <typename V>
 [[gnu::noinline]] V log_far(V x, V part) {
   using Of = Format<V>;
@@ -311,17 +317,18 @@ template <typename V>
   const auto tiny = x < splat(Of::kSmallest);
   const V scale = number<V>(static_cast<double>(int64_t{1} << Of::kMantissa));
   const V more = tiny ? number<V>(-Of::kMantissa) : V{};
-  // Of what has no logarithm the bits would overflow; it is overwritten below.
+  // The bits of a lane that has no logarithm would overflow, so it is 1 here;
+  // its result is replaced below.
   const V positive = x > 0 ? (tiny ? x * scale : x) : number<V>(1);
   V y = log_near<V>(positive, more, part);
-  y = x < inf ? y : x;  // inf and nan stay
+  y = x < inf ? y : x;  // inf and nan stay as they are
   y = x == 0 ? -inf : y;
   return x < 0 ? number<V>(__builtin_nan("")) : y;
 }
 
-// The bits of x as an integer, turned so that the positive normal numbers are
-// the integers from the least one to -2 * kExponentOne - 1, and no other
-// number is among them: so one comparison tells.
+// Returns the bits of x as an integer, rotated so that the positive normal
+// numbers are the integers from the least one to -2 * kExponentOne - 1 and no
+// other number is among them. One comparison then tells them apart.
 inline I32 place(F32 x) {
   return reinterpret_cast<I32>(reinterpret_cast<U32>(x) + 0x7f800000);
 }
@@ -341,7 +348,7 @@ inline V log(V x) {
   return log_plus(x, -V{});
 }
 
-// log(1 + x): what 1 + x lost to rounding is put back.
+// Computes log(1 + x), with a correction for what 1 + x lost to rounding.
 template <typename V>
 inline V log1p(V x) {
   const V u = 1 + x;

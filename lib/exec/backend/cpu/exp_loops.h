@@ -1,5 +1,5 @@
-// An exponential short enough to stand inside a loop over scores; see pack.h
-// for who may include this.
+// An exponential that is short enough to be used inside a loop over scores; see
+// pack.h for who may include this.
 #pragma once
 
 #include "exec/backend/cpu/elementary.h"
@@ -8,7 +8,7 @@ namespace gt::exec::cpu::GT_ISA {
 namespace {
 
 #if GT_PACK_BYTES == 64
-// y * 2^n, n whole.
+// Returns y * 2^n; n must be whole.
 inline F32 times_power(F32 y, F32 n) {
   return _mm512_maskz_scalef_ps(0xffff, y, n);
 }
@@ -20,12 +20,13 @@ inline F32 times_power(F32 y, F32 n) {
 }
 #endif
 
-// exp x to 2 units in the last place: 2^n exp r, n whole, r within ln(2) / 2 of
-// 0, where exp is 1 + r + r^2 times a polynomial that is fitted to it (Lawson's
-// iteration; error 0.05 units). 0 below -105 (without AVX-512, where the result
-// would be subnormal); nan stays.
+// Returns exp(x) to 2 units in the last place: 2^n exp(r), with n whole and r
+// within ln(2) / 2 of 0, where exp(r) is 1 + r + r^2 times a polynomial that is
+// fitted to it (Lawson's iteration; error 0.05 units). It is 0 below -105
+// (without AVX-512, wherever the result would be subnormal); nan stays nan.
 inline F32 quick_exp(F32 x) {
-  constexpr float kRound = 12582912;  // 1.5 * 2^23: its fraction is empty
+  // 1.5 * 2^23: such numbers have no fraction bits.
+  constexpr float kRound = 12582912;
   const F32 low = splat(-105.0F);
   const F32 high = splat(89.0F);
   const F32 c = x < low ? low : x > high ? high : x;

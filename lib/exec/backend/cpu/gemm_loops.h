@@ -1,10 +1,10 @@
-// Matrix product for what oneDNN lacks (f64) or is too slow to start for (tiny
-// f32); see pack.h for who may include this.
+// The matrix product for cases that oneDNN does not support (f64) or is too
+// slow to start for (tiny f32); see pack.h for who may include this.
 //
 // kRows rows by kPacks packs of the result are held in registers while the
-// inner index runs; b is read from a panel in the order of its use, padded, so
-// a transposed b costs no more. Each element adds up its products in the order
-// of the inner index, in blocks of kBlock, whatever else is computed with it.
+// inner index runs. b is read from a panel in the order of its use, padded, so
+// a transposed b costs no more. Each element sums its products in the order of
+// the inner index, in blocks of kBlock, whatever else is computed with it.
 #pragma once
 
 #include "exec/backend/cpu/loops.h"
@@ -23,19 +23,21 @@ constexpr int64_t kPacks = 2;
 #endif
 constexpr int64_t kBlock = 128;
 
+// A tile of the result, and what it is computed from.
 template <typename T>
 struct Tile {
   const T* a;
-  int64_t row, column;  // steps in a
+  int64_t row, column;  // strides of a, in elements
   const T* panel;       // kPacks packs for each inner index
   T* c;
   int64_t ldc;
   int64_t k;
-  bool begins;  // c starts at `bias` or 0, not at what it holds
+  // If true, c starts at `bias` or 0 instead of at what it holds.
+  bool begins;
   const T* bias;
 };
 
-// `last` is how many lanes of the last pack count.
+// `last` is the number of lanes of the last pack that are used.
 template <typename T, int64_t kM, int64_t kN>
 void tile(const Tile<T>& t, int64_t last) {
   const auto lanes = [&](int64_t j) { return j + 1 < kN ? kWidth<T> : last; };
@@ -74,7 +76,8 @@ void tile_rows(const Tile<T>& t, int64_t columns) {
   tile<T, kM, 1>(t, last);
 }
 
-// b's rows from `b` on; lanes past the columns are not looked at.
+// Copies `rows` rows of b, from `b` on, to the panel; lanes beyond the columns
+// are never used.
 template <typename T>
 void fill_panel(T* panel, const T* b, int64_t row, int64_t column, int64_t rows,
                 int64_t columns) {
@@ -101,7 +104,8 @@ void gemm(const GemmOperand<T>& a, const GemmOperand<T>& b, const T* bias, T* c,
   constexpr int64_t kColumns = kPacks * kWidth<T>;
   alignas(64) T panel[kBlock * kColumns];
   int64_t p = 0;
-  do {  // once when k is 0: c becomes the bias
+  // Runs once even if k is 0: c becomes the bias.
+  do {
     const int64_t inner = k - p < kBlock ? k - p : kBlock;
     for (int64_t j = 0; j < n; j += kColumns) {
       const int64_t columns = n - j < kColumns ? n - j : kColumns;

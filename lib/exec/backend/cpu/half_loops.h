@@ -1,5 +1,5 @@
-// 16-bit floats to and from f32, rounded to nearest even; see pack.h for who
-// may include this.
+// Converts 16-bit floats to f32 and back, rounded to nearest even; see pack.h
+// for who may include this.
 #pragma once
 
 #include "exec/backend/cpu/loops.h"
@@ -20,7 +20,7 @@ inline uint32_t bits_of(float value) {
   return bits;
 }
 
-// bf16 is the upper half of f32's bits.
+// A bf16 is the upper half of the bits of an f32.
 void bf16_to_f32(const void* from, void* to, int64_t n) {
   const auto* x = static_cast<const uint16_t*>(from);
   auto* y = static_cast<float*>(to);

@@ -1,5 +1,5 @@
-// gather, scatter_add and scatter. An index must name a row of the whole; one
-// of a row that part= puts elsewhere reads 0 and writes nothing.
+// gather, scatter_add and scatter. An index must name a row of the whole
+// tensor; if part= puts that row elsewhere, it reads 0 and writes nothing.
 #include <cstring>
 #include <vector>
 
@@ -12,8 +12,8 @@
 namespace gt::exec::cpu {
 namespace {
 
-// The index as rows along its last dimension, and x's element that each one's
-// place stands for when its position on the axis is 0.
+// The index as rows along its last dimension, together with the element of x
+// that each place of it stands for when its position on the axis is 0.
 class Indexed {
  public:
   Indexed(const Call& call, const Context& context)
@@ -45,9 +45,9 @@ class Indexed {
     return ok_status();
   }
 
-  // Calls use(i, at) for each element i of the index and the element of x that
-  // it names, -1 if that is elsewhere. Elements of x that two threads might
-  // both reach are left to one.
+  // Calls use(i, at) for each element i of the index, where `at` is the element
+  // of x that it names, or -1 if that is elsewhere. Work is divided so that no
+  // two threads reach the same element of x.
   template <typename Use>
   void each(const Use& use) const {
     if (index_.elements() == 0) return;
@@ -92,7 +92,7 @@ class Indexed {
   Shape outer_;
   int64_t width_ = 1;
   int64_t step_ = 1;
-  bool across_ = true;  // the axis is the last
+  bool across_ = true;  // true if the axis is the last dimension
   bool splits_rows_ = false;
 };
 
@@ -116,7 +116,8 @@ class Gather final : public Kernel {
   Indexed indexed_;
 };
 
-// y = x, then y[index[i,j],j] = src[i,j], or += it, in the order of the index.
+// y = x, then y[index[i,j],j] = src[i,j] or, if kAdds, += src[i,j], in the
+// order of the index.
 template <typename T, bool kAdds>
 class ScatterInto final : public Kernel {
  public:
@@ -153,7 +154,7 @@ using Scatter = ScatterInto<T, false>;
 template <typename T>
 using ScatterAdd = ScatterInto<T, true>;
 
-// A kernel that moves elements and need not know what they are.
+// Makes a kernel that moves elements and depends only on their size.
 template <template <typename> class K>
 std::unique_ptr<Kernel> make_by_size(const Call& call, const Context& context) {
   switch (size_of(call.type(0).dtype)) {

@@ -90,7 +90,7 @@ const char* where(const void* const* in, const bool* repeat, void* out,
   return nullptr;
 }
 
-// A comparison gives bool, all else its operands' dtype.
+// A comparison gives bool; every other formula gives the dtype of its operands.
 template <typename T, int kOperands, Cost kCost, typename F>
 constexpr Loop loop_of() {
   using Y =

@@ -1,6 +1,6 @@
-// Point-wise loops of integers and bool: wrapping, and exact in any order, so
-// they are plain and left to the compiler. Their source is compiled with
-// -fwrapv, so that the formulas wrap.
+// Point-wise loops for integers and bool. Their arithmetic wraps, and is exact
+// in any order, so the loops are plain and vectorised by the compiler. Their
+// source is compiled with -fwrapv, so that the formulas wrap.
 #pragma once
 
 #include <span>
@@ -11,11 +11,12 @@
 
 namespace gt::exec::cpu {
 
-// An op may have a row for integers and one for bool.
+// A row of the table of integer loops. An op may have one row for integers and
+// another for bool.
 struct IntegerRow {
   const char* op;
   bool to_bool;
-  Loop i64, i32, u8, boolean;  // null: the reference kernel serves
+  Loop i64, i32, u8, boolean;  // null: the reference kernel is used
   Loop loop(Dtype dtype) const {
     switch (dtype) {
       case Dtype::kI64:
@@ -33,7 +34,8 @@ struct IntegerRow {
 };
 
 std::span<const IntegerRow> integer_rows();
-// The row that has a loop of the op for the dtype; null when there is none.
+// Returns the row that has a loop of the op for the dtype; null if there is
+// none.
 const IntegerRow* integer_row(std::string_view op, Dtype dtype);
 
 }  // namespace gt::exec::cpu

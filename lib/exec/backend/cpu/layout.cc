@@ -1,4 +1,5 @@
-// Ops that move elements: views are copied in runs or tiles, pieces by rows.
+// Ops that move elements: views are copied in runs or tiles, and concat, pad
+// and embedding copy whole rows.
 #include <cstring>
 #include <string>
 #include <vector>
@@ -13,7 +14,7 @@
 namespace gt::exec::cpu {
 namespace {
 
-// transpose, expand, slice, flip, windows.
+// The kernel of transpose, expand, slice, flip and windows.
 class Viewed final : public Kernel {
  public:
   Viewed(const Call& call, const Context& context)
@@ -42,8 +43,8 @@ class Viewed final : public Kernel {
   Dtype start_ = Dtype::kI64;
 };
 
-// Operands of one dtype one after another along an axis: rows before the axis
-// take turns.
+// Copies operands of one dtype one after another along an axis. For each
+// operand it copies one piece into each row of the dimensions before the axis.
 class Concat final : public Kernel {
  public:
   Concat(const Call& call, const Context& /*context*/) {
@@ -72,7 +73,8 @@ class Concat final : public Kernel {
  private:
   size_t rows_ = 1;
   size_t row_ = 0;
-  std::vector<size_t> pieces_;  // bytes of each operand's row
+  // For each operand, the bytes of its piece of a row.
+  std::vector<size_t> pieces_;
 };
 
 std::unique_ptr<Kernel> cpu_concat(const Call& call, const Context& context) {
@@ -82,7 +84,7 @@ std::unique_ptr<Kernel> cpu_concat(const Call& call, const Context& context) {
   return std::make_unique<Concat>(call, context);
 }
 
-// x with a margin of one value, or cropped.
+// Copies x with a margin of one value, or cropped.
 template <typename T>
 class Pad final : public Kernel {
  public:
@@ -199,7 +201,8 @@ class Embedding final : public Kernel {
 };
 
 // embedding_grad: dtable = 0, then dtable[ids[..],d] += dy[..,d], in the order
-// of the ids. Threads share the columns, so the order holds for any number.
+// of the ids. Threads divide the columns, so the order is the same for any
+// number of threads.
 template <typename T>
 class EmbeddingGrad final : public Kernel {
  public:
@@ -243,7 +246,8 @@ class EmbeddingGrad final : public Kernel {
   Window rows_;
   int64_t width_;
   int threads_;
-  std::vector<int64_t> index_;  // -1: the row is elsewhere
+  // -1: the row is in another part.
+  std::vector<int64_t> index_;
 };
 
 std::unique_ptr<Kernel> cpu_embedding_grad(const Call& call,
@@ -255,7 +259,8 @@ std::unique_ptr<Kernel> cpu_embedding_grad(const Call& call,
   return nullptr;
 }
 
-// Sums of an element's places in all windows along an axis, in their order.
+// Sums the elements that each place has in all windows along an axis, in the
+// order of the windows.
 template <typename T>
 class WindowsGrad final : public Kernel {
  public:

@@ -47,7 +47,7 @@ constexpr FloatLoops<T> kFloatLoops = {
 #define GT_STRING_OF(x) #x
 
 constexpr Loops kLoops = {
-    .isa = &GT_STRING(GT_ISA)[3],  // without its "on_"
+    .isa = &GT_STRING(GT_ISA)[3],  // without the prefix "on_"
     .pointwise = kPointwise,
     .pointwise_count = std::size(kPointwise),
     .f32 = kFloatLoops<float>,

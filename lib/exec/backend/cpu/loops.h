@@ -1,7 +1,7 @@
 // The inner loops, compiled once for each instruction set from the same text
 // (loops_base.cc, loops_avx2.cc, loops_avx512.cc). All of them work on padded
-// packs of fixed width, so an element's bits do not depend on where it stands
-// or on how many there are.
+// packs of fixed width, so the bits of an element depend neither on its
+// position nor on the number of elements.
 #pragma once
 
 #include <cstddef>
@@ -9,38 +9,41 @@
 
 namespace gt::exec::cpu {
 
-// Applies an op to n elements. Operand k is one value for all if repeat[k].
-// Returns what is wrong with the data, or null.
+// Applies an op to n elements. If repeat[k], operand k is one value for all
+// elements. Returns a message that says what is wrong with the data, or null.
 using Loop = const char* (*)(const void* const* in, const bool* repeat,
                              void* out, int64_t n);
 
-// What a point-wise formula costs (formulas.def).
+// How expensive a point-wise formula is (formulas.def).
 enum class Cost : uint8_t { cheap, costly, dividing, powering };
 
-// n elements from one dtype to another.
+// Converts n elements from one dtype to another.
 using Convert = void (*)(const void* from, void* to, int64_t n);
 
 struct PointwiseRow {
   const char* op;
-  const char* key;  // value of approximate=, or ""
-  bool to_bool;     // the result is bool, else the dtype computed in
-  bool costly;      // has an exp or the like in it
+  const char* key;  // the value of approximate=, or ""
+  // The result is bool; else it has the dtype that is computed in.
+  bool to_bool;
+  // The formula contains an exp or the like.
+  bool costly;
   Loop f32, f64;
 };
 
-// How an op reduces: a contiguous row of n elements to one value; or `rows`
-// rows, `width` elements apart, to a value for each of the first `columns`
-// columns.
+// The loops of a reduction. `row` reduces a contiguous row of n elements to one
+// value. `columns` reduces `rows` rows, which are `width` elements apart, to
+// one value for each of the first `columns` columns. `join` joins the values of
+// two parts.
 template <typename T>
 struct ReduceRow {
   const char* op;
   double (*row)(const T* x, int64_t n);
   void (*columns)(const T* x, int64_t rows, int64_t width, int64_t columns,
                   double* total);
-  double (*join)(double a, double b);  // the values of two parts
+  double (*join)(double a, double b);
 };
 
-// The numbers of an AdamW step, of which t counts from 1.
+// The numbers of an AdamW step, in which t counts steps from 1.
 struct AdamwFactors {
   double keep;          // 1 - lr * decay
   double beta1, beta2;  // decay of the moments
@@ -49,14 +52,14 @@ struct AdamwFactors {
   double eps;
 };
 
-// Element [i, j] is data[i * row + j * column].
+// A matrix operand: element [i, j] is data[i * row + j * column].
 template <typename T>
 struct GemmOperand {
   const T* data;
   int64_t row, column;
 };
 
-// How many queries of one head, and how many keys, are computed together.
+// The number of queries of one head, and of keys, that are computed together.
 inline constexpr int64_t kAttentionQueries = 64;
 inline constexpr int64_t kAttentionKeys = 64;
 
@@ -67,8 +70,9 @@ struct AttentionBlock {
   const T *q, *k, *v;
   int64_t q_row, k_row, v_row;
   int64_t queries, keys;
-  int64_t depth, width;  // of q and k, of v and o
-  bool causal;           // query i sees only the keys up to first + i
+  // The sizes of a row of q and k, and of a row of v and o.
+  int64_t depth, width;
+  bool causal;  // if true, query i sees only the keys up to first + i
   int64_t first;
   T scale;
   // mask[i * mask_row + j * mask_column] is added to the score of query i and
@@ -78,13 +82,13 @@ struct AttentionBlock {
   T* o;
   int64_t o_row;
   T* lse;      // may be null
-  T* scratch;  // of attention_scratch() elements, aligned to 64 bytes
+  T* scratch;  // attention_scratch() elements, aligned to 64 bytes
 };
 
-// The gradients of an AttentionBlock, for its keys [begin, end): gq of q, and
-// so on, where go and glse are those of o and lse. A result that is null is not
-// made. gk and gv begin with the row of key `begin` and are added to; their
-// rows are whole packs wide.
+// The gradients of an AttentionBlock, for its keys [begin, end): gq is that of
+// q, and so on; go and glse are those of o and lse. A result whose pointer is
+// null is not computed. gk and gv begin with the row of key `begin` and are
+// added to; their rows are whole packs wide.
 template <typename T>
 struct AttentionGradBlock {
   AttentionBlock<T> forward;  // o and lse are read
@@ -100,27 +104,28 @@ template <typename T>
 struct FloatLoops {
   const ReduceRow<T>* reductions;
   size_t reduction_count;
-  // One row of n elements along the last axis.
+  // These work on one row of n elements along the last axis.
   void (*softmax)(const T* x, T* y, int64_t n);
   void (*log_softmax)(const T* x, T* y, int64_t n);
   void (*softmax_grad)(const T* g, const T* y, T* z, int64_t n);
   void (*log_softmax_grad)(const T* g, const T* y, T* z, int64_t n);
-  // log(sum(exp(x))), in parts: the largest x and the sum of exp(x - largest).
+  // Computes log(sum(exp(x))) in two parts: the largest x, and the sum of exp(x
+  // - largest).
   void (*exp_sum)(const T* x, int64_t n, T* largest, double* sum);
-  // z = softmax(x) * scale, given exp_sum's parts.
+  // Computes z = softmax(x) * scale, given the parts from exp_sum.
   void (*softmax_scaled)(const T* x, T* z, int64_t n, T largest, double sum,
                          T scale);
   double (*square_sum)(const T* x, int64_t n);
   double (*square_distance)(const T* x, const T* y, int64_t n);
-  // w - lr * g; with v: v = momentum * v + g, w - lr * v.
+  // Computes w - lr * g or, if v is given, v = momentum * v + g and w - lr * v.
   void (*sgd)(const T* w, const T* g, const T* v, T* w_out, T* v_out, int64_t n,
               T lr, T momentum);
   void (*adamw)(const T* const* wgmv, T* const* wmv_out, int64_t n,
                 const AdamwFactors& factors);
   void (*scale)(const T* x, T* y, int64_t n, T factor);
   void (*add_to)(T* y, const T* x, int64_t n);  // y += x
-  // A row of n normalised; w and b may be null. In the gradients gw and gb may
-  // be null, and are added to.
+  // These normalise a row of n elements; w and b may be null. In the gradients,
+  // gw and gb may be null, and are added to.
   void (*layer_norm)(const T* x, const T* w, const T* b, T* y, int64_t n,
                      double eps);
   void (*rms_norm)(const T* x, const T* w, const T* b, T* y, int64_t n,
@@ -129,32 +134,35 @@ struct FloatLoops {
                           T* gb, int64_t n, double eps);
   void (*rms_norm_grad)(const T* g, const T* x, const T* w, T* gx, T* gw, T* gb,
                         int64_t n, double eps);
-  // A row of heads turned by each pair's angle.
+  // These rotate a row of heads by the angle of each pair.
   void (*rope)(const T* x, T* y, const T* cosine, const T* sine, int64_t heads,
                int64_t pairs);
   void (*rope_interleaved)(const T* x, T* y, const T* cosine, const T* sine,
                            int64_t heads, int64_t pairs);
-  // Elements of the whole from `first` on: x / keep, or 0 where the 24 bits of
-  // the element's uniform number are below `least`.
+  // Handles the elements of the whole tensor from `first` on: x / keep, or 0
+  // where the 24 bits of the element's uniform number are below `least`.
   void (*dropout)(const T* x, T* y, int64_t n, uint64_t seed, uint64_t first,
                   uint64_t least, T keep);
   void (*attention)(const AttentionBlock<T>& block);
   void (*attention_grad)(const AttentionGradBlock<T>& block);
-  // c[m,n] = a[m,k] b[k,n] (+ bias[n] unless it is null).
+  // Computes c[m,n] = a[m,k] b[k,n] (+ bias[n] unless it is null).
   void (*gemm)(const GemmOperand<T>& a, const GemmOperand<T>& b, const T* bias,
                T* c, int64_t m, int64_t n, int64_t k);
 };
 
-// Elements of scratch memory that an AttentionBlock needs.
+// These return the number of elements of scratch memory that an AttentionBlock
+// or an AttentionGradBlock needs.
 constexpr int64_t attention_scratch(int64_t depth, int64_t width) {
   return (depth + width + kAttentionKeys) * kAttentionQueries;
 }
 constexpr int64_t attention_grad_scratch(int64_t depth, int64_t width) {
-  constexpr int64_t kMost = 15;  // lanes to a whole pack
+  // The most lanes by which a row is extended to whole packs.
+  constexpr int64_t kMost = 15;
   return (3 * depth + 2 * width + 2 * kMost + 2 * kAttentionKeys) *
          kAttentionQueries;
 }
 
+// All loops of one instruction set; `isa` is its name.
 struct Loops {
   const char* isa;
   const PointwiseRow* pointwise;
@@ -162,7 +170,8 @@ struct Loops {
   FloatLoops<float> f32;
   FloatLoops<double> f64;
   Convert f16_to_f32, f32_to_f16, bf16_to_f32, f32_to_bf16;
-  // Random words, and normals, of elements 2 * first_block and on; n is even.
+  // These write random words, and normal values, for the elements from 2 *
+  // first_block on; n must be even.
   void (*words)(uint64_t seed, uint64_t first_block, uint64_t* y, int64_t n);
   void (*normals)(uint64_t seed, uint64_t first_block, double* y, int64_t n);
 };

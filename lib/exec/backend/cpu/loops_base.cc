@@ -1,4 +1,4 @@
-// The loops for any x86-64: SSE2.
+// The loops for any x86-64, with SSE2.
 #define GT_ISA on_base
 #include "exec/backend/cpu/loop_table.h"
 

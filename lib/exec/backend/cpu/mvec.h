@@ -1,13 +1,14 @@
-// glibc's libmvec by its vector ABI, at most 4 units in the last place: what
-// elementary.h has no function of its own for; see pack.h for who may include
-// this.
+// The functions of glibc's libmvec, called through its vector ABI, for which
+// elementary.h has none of its own; they are within 4 units in the last place.
+// See pack.h for who may include this.
 #pragma once
 
 #include "exec/backend/cpu/pack.h"
 
 namespace gt::exec::cpu::GT_ISA {
 
-// libmvec's names: ISA, masked or not, lanes, a "v" for each argument.
+// The names of libmvec's functions consist of the ISA, masked or not, the
+// number of lanes, and a "v" for each argument.
 #if GT_PACK_BYTES == 64
 #define GT_MVEC_F32(args, name) _ZGVeN16##args##_##name##f
 #define GT_MVEC_F64(args, name) _ZGVeN8##args##_##name
@@ -53,8 +54,8 @@ GT_MVEC_OF_F64(log1p, log1p)
 GT_MVEC_OF_F32(tanh, tanh)
 GT_MVEC_OF_F32(erf, erf)
 
-// libmvec takes 20 times longer where the result is 0 or inf, as in the
-// softmax of masked logits; so such lanes are kept from it.
+// libmvec takes 20 times longer where the result is 0 or inf, as in the softmax
+// of masked logits, so such lanes are not passed to it.
 template <typename V, typename T>
 inline V exp_between(V x, T low, T high) {
   const auto beyond = (x < low) | (x > high);

@@ -1,6 +1,6 @@
-// Softmax and losses along the last axis, a row at a time: what an expansion
-// reads several times from memory is read once and kept in cache. f16 and bf16
-// and other axes take the expansions.
+// Softmax and losses along the last axis, row by row: a row that an expansion
+// reads several times from memory is read once and kept in cache. f16, bf16 and
+// other axes are left to the expansions.
 #include <atomic>
 #include <cmath>
 #include <string>
@@ -15,10 +15,12 @@
 namespace gt::exec::cpu {
 namespace {
 
-// About the cycles that an exponential costs, in bytes as parallel.h counts.
+// The cost of an exponential: about as many cycles, in bytes as parallel.h
+// counts.
 constexpr int64_t kExpCost = 16;
 
-// y = softmax x, y = log_softmax x; z = softmax_grad g y and its like.
+// y = softmax x, y = log_softmax x; z = softmax_grad g y, z = log_softmax_grad
+// g y.
 template <typename T>
 class Softmax final : public Kernel {
  public:
@@ -72,7 +74,7 @@ std::unique_ptr<Kernel> cpu_softmax(const Call& call, const Context& context) {
   return make_float<Softmax>(call, context);
 }
 
-// The class of each row. An index must lie in [0, classes).
+// The class of each row. A class must be in [0, classes).
 class Targets {
  public:
   Targets(const Type& type, int64_t classes) : type_(type), classes_(classes) {}
@@ -172,7 +174,8 @@ class CrossEntropyGrad final : public Kernel {
       double sum = 0;
       const int64_t own = r * n + targets_[r];
       loops_.exp_sum(x + r * n, n, &largest, &sum);
-      // The target's own, apart: softmax - 1 loses digits to the difference.
+      // The target's own element is computed separately, since the subtraction
+      // in softmax - 1 loses digits.
       const double p =
           std::exp(static_cast<double>(x[own]) - static_cast<double>(largest));
       loops_.softmax_scaled(x + r * n, z + r * n, n, largest, sum, scale);
@@ -191,8 +194,8 @@ class CrossEntropyGrad final : public Kernel {
   int threads_;
 };
 
-// Weights, ignored classes and smoothing take the expansion, as do logits of
-// another dtype than the loss.
+// Weights, ignored classes and smoothing are left to the expansion, as are
+// logits of another dtype than the loss.
 std::unique_ptr<Kernel> cpu_cross_entropy(const Call& call,
                                           const Context& context) {
   if (call.given(2) || call.has_key("ignore_index") ||
@@ -203,7 +206,7 @@ std::unique_ptr<Kernel> cpu_cross_entropy(const Call& call,
   return make_float<CrossEntropy>(call, context);
 }
 
-constexpr int64_t kPart = 8192;  // elements summed at a time
+constexpr int64_t kPart = 8192;  // number of elements summed as one part
 
 // mse x target: the mean or sum of (x - target)^2.
 template <typename T>

@@ -1,6 +1,6 @@
 // Loops over rows: reductions, softmax, losses, optimizers; see pack.h for who
-// may include this. Sums run in a fixed order: kLanes packs side by side, then
-// the packs' lanes in double by halves.
+// may include this. Sums run in a fixed order: kLanes packs side by side, and
+// then the lanes of the packs, joined by halves in double.
 #pragma once
 
 #include "exec/backend/cpu/loops.h"
@@ -26,7 +26,8 @@ struct Product {
     return a * b;
   }
 };
-// A nan on either side stays: greater() keeps a's, and b's is no less.
+// A nan on either side is kept: if a is nan it is chosen, and if b is nan the
+// comparison is false.
 struct Largest {
   static constexpr double kNone = -__builtin_inf();
   template <typename V>
@@ -48,13 +49,13 @@ inline double join_doubles(double a, double b) {
   return Join::join(One{a, a}, One{b, b})[0];
 }
 
-// Elements past the end count as kNone.
+// Loads the last n elements of a row; lanes past the end are kNone.
 template <typename Join, typename T>
 inline Pack<T> load_rest(const T* x, int64_t n) {
   return load_part(x, n, static_cast<T>(Join::kNone));
 }
 
-// Halves are joined until one is left.
+// Joins the lanes of a pack by halves until one value is left.
 template <typename Join, typename T>
 inline double join_lanes(Pack<T> pack) {
   using Pair [[gnu::vector_size(16)]] = double;
@@ -69,7 +70,7 @@ inline double join_lanes(Pack<T> pack) {
   return join_doubles<Join>(half[0][0], half[0][1]);
 }
 
-// Joins map(x[i]) over a row.
+// Joins map(i, left) over the packs of a row of n elements.
 template <typename Join, typename T, typename Map>
 inline double join_row(int64_t n, const Map& map) {
   if (n <= kWidth<T>) {
@@ -101,8 +102,8 @@ double reduce_row(const T* x, int64_t n) {
   });
 }
 
-// Down the rows for kN packs of columns at a time, in registers; every kBlock
-// rows the sums move on to double.
+// Reduces down the rows for kN packs of columns at a time, in registers; every
+// kBlock rows, the totals are joined in double.
 template <typename Join, typename T, int64_t kN>
 inline void reduce_strip(const T* x, int64_t rows, int64_t width,
                          int64_t columns, double* total) {
@@ -164,7 +165,7 @@ constexpr ReduceRow<T> kReductions[] = {
      join_doubles<Smallest>},
 };
 
-// Calls use(i, left) for each pack of a row.
+// Calls use(i, left) for each pack of a row; it has `left` elements.
 template <typename T, typename Use>
 inline void each_pack(int64_t n, const Use& use) {
   int64_t i = 0;
@@ -199,7 +200,7 @@ void softmax_scaled(const T* x, T* z, int64_t n, T largest, double sum,
   });
 }
 
-// One exponential an element: the row in between lies in cache.
+// Computes one exponential per element; the intermediate row stays in cache.
 template <typename T>
 void softmax(const T* x, T* y, int64_t n) {
   const Pack<T> m = splat(static_cast<T>(reduce_row<Largest, T>(x, n)));
@@ -224,7 +225,7 @@ void log_softmax(const T* x, T* y, int64_t n) {
   });
 }
 
-// y (g - sum(g y)), as the row's expansion rounds it.
+// Computes y (g - sum(g y)), rounded as the expansion rounds it.
 template <typename T>
 void softmax_grad(const T* g, const T* y, T* z, int64_t n) {
   const double sum = join_row<Sum, T>(n, [&](int64_t i, int64_t left) {

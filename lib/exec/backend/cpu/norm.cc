@@ -1,5 +1,5 @@
-// layer_norm, rms_norm and their gradients, a row at a time. f16 and bf16 by
-// way of f32.
+// layer_norm, rms_norm and their gradients, row by row. f16 and bf16 are
+// computed in f32.
 #include <array>
 #include <vector>
 
@@ -66,8 +66,8 @@ class Norm final : public Kernel {
 };
 
 // gx [gw] [gb] = layer_norm_grad g x [w]; gx [gw] = rms_norm_grad g x [w]. gw
-// and gb add up over parts of fixed size, and then in double: no bit depends on
-// the number of threads.
+// and gb are summed over parts of fixed size, and the parts in double: no bit
+// depends on the number of threads.
 template <typename T>
 class NormGrad final : public Kernel {
  public:
@@ -107,7 +107,7 @@ class NormGrad final : public Kernel {
     return ok_status();
   }
 
-  // gx over g or x.
+  // gx may overwrite g or x.
   bool in_place(size_t operand, size_t result) const override {
     return operand < 2 && result == 0;
   }

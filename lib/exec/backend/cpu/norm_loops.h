@@ -1,4 +1,5 @@
-// Normalisation of rows; see pack.h for who may include this.
+// Normalises rows, and computes the gradients; see pack.h for who may include
+// this.
 #pragma once
 
 #include "exec/backend/cpu/loops.h"
@@ -8,7 +9,7 @@
 namespace gt::exec::cpu::GT_ISA {
 namespace {
 
-// Joins map(i, left) over a row, lanes past the end counting as 0.
+// Sums map(i, left) over a row; lanes past the end count as 0.
 template <typename T, typename Map>
 inline double sum_row(int64_t n, const Map& map) {
   return join_row<Sum, T>(n, [&](int64_t i, int64_t left) {
@@ -17,7 +18,7 @@ inline double sum_row(int64_t n, const Map& map) {
   });
 }
 
-// A row's x is normalised as (x - shift) * scale.
+// A row's x is normalised to (x - shift) * scale.
 template <typename T>
 struct Normal {
   T shift, scale;
@@ -49,8 +50,8 @@ void norm(const T* x, const T* w, const T* b, T* y, int64_t n, double eps) {
   });
 }
 
-// gx = (h - mean h - z mean(h z)) scale, h = g w, z = the normalised x; the
-// means are left out where x is not centered. gw += g z, gb += g.
+// gx = (h - mean h - z mean(h z)) scale, where h = g w and z is the normalised
+// x; the first mean is left out if x is not centered. gw += g z, gb += g.
 template <bool kCenter, typename T>
 void norm_grad(const T* g, const T* x, const T* w, T* gx, T* gw, T* gb,
                int64_t n, double eps) {

@@ -1,4 +1,5 @@
-// Optimizer steps in one pass over memory. f16 and bf16 take the expansions.
+// Optimizer steps in one pass over memory. f16 and bf16 are left to the
+// expansions.
 #include <cmath>
 
 #include "exec/backend/cpu/cpu.h"
@@ -50,7 +51,7 @@ class Sgd final : public Kernel {
 };
 
 // w m v = adamw w g m v t lr beta1= beta2= eps= decay=: Loshchilov and Hutter,
-// Decoupled weight decay regularization, as torch.optim.AdamW rounds it. What
+// Decoupled weight decay regularization, rounded as in torch.optim.AdamW. What
 // depends on scalars alone is computed in double.
 template <typename T>
 class Adamw final : public Kernel {
@@ -90,7 +91,7 @@ class Adamw final : public Kernel {
     return ok_status();
   }
 
-  // w, m and v, which skip g.
+  // w, m and v may be overwritten; the operand g lies between w and m.
   bool in_place(size_t operand, size_t result) const override {
     return operand == (result == 0 ? 0 : result + 1);
   }

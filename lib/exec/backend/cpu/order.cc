@@ -1,4 +1,4 @@
-// Ops along an axis where order counts: cumsum and argsort.
+// Ops along an axis in which the order of elements counts: cumsum and argsort.
 #include <algorithm>
 #include <bit>
 #include <cmath>
@@ -12,7 +12,8 @@
 namespace gt::exec::cpu {
 namespace {
 
-// T: of x; S: what is added up in; Y: of the result.
+// T is the type of x's elements, S that of the running sum, and Y that of the
+// result.
 template <typename T, typename S, typename Y>
 class Cumsum final : public Kernel {
  public:
@@ -41,7 +42,7 @@ class Cumsum final : public Kernel {
   int threads_;
 };
 
-// Integers wrap.
+// Sums of integers wrap.
 template <typename T>
 using IntegerCumsum = Cumsum<T, uint64_t, int64_t>;
 
@@ -63,9 +64,9 @@ std::unique_ptr<Kernel> cpu_cumsum(const Call& call, const Context& context) {
   }
 }
 
-// Stable; nan counts as the largest. Elements become unsigned numbers of the
-// same order, equal ones the same, so that a plain sort of numbers and places
-// is all.
+// The sort is stable, and nan counts as the largest. Elements are mapped to
+// unsigned numbers of the same order, equal elements to the same number, so
+// that numbers with their places can be sorted plainly.
 class Argsort final : public Kernel {
  public:
   Argsort(const Call& call, const Context& context)

@@ -1,6 +1,7 @@
-// A pack: one register's worth of floats or doubles. For the loops_*.cc files
-// only, which set GT_ISA to a name of their own: all that is compiled with an
-// instruction set's flags lives in a namespace that no other file shares.
+// A pack holds as many floats or doubles as fit into one register. This file is
+// only for the loops_*.cc files, which each set GT_ISA to a name of their own:
+// everything that is compiled with an instruction set's flags lives in a
+// namespace that no other file shares.
 #pragma once
 
 #include <immintrin.h>
@@ -26,7 +27,8 @@ using F64 [[gnu::vector_size(GT_PACK_BYTES)]] = double;
 using I32 [[gnu::vector_size(GT_PACK_BYTES)]] = int32_t;
 using I64 [[gnu::vector_size(GT_PACK_BYTES)]] = int64_t;
 
-// Packs of a type, and what a comparison of such packs gives: 0 and -1.
+// The pack of a type, and the result of comparing two such packs: 0 or -1 in
+// each lane.
 template <typename T>
 struct PackOf;
 template <>
@@ -63,7 +65,7 @@ inline void store(T* to, Pack<T> pack) {
   std::memcpy(to, &pack, sizeof pack);
 }
 
-// The first n lanes.
+// Returns a mask of the first n lanes.
 template <typename T>
 inline Mask<T> first_lanes(int64_t n) {
   using Lane = std::remove_cvref_t<decltype(Mask<T>{}[0])>;
@@ -72,8 +74,8 @@ inline Mask<T> first_lanes(int64_t n) {
   return lane < static_cast<Lane>(n);
 }
 
-// The first n < kWidth elements; the other lanes are `pad`: by default 1, on
-// which no function is slow or fails.
+// Loads or stores the first n < kWidth elements. The other lanes of a load are
+// `pad`; by default 1, for which no function is slow or fails.
 #if GT_PACK_BYTES == 64
 inline F32 load_part(const float* from, int64_t n, float pad = 1) {
   const auto lanes = static_cast<__mmask16>((1U << n) - 1);
@@ -121,11 +123,12 @@ inline void store_part(T* to, V pack, int64_t n) {
 }
 #endif
 
-// a * b + c, rounded once where the instruction set can.
+// Returns a * b + c, rounded once if the instruction set has fma.
 #if GT_PACK_BYTES == 64
 inline F32 fma(F32 a, F32 b, F32 c) { return _mm512_fmadd_ps(a, b, c); }
 inline F64 fma(F64 a, F64 b, F64 c) { return _mm512_fmadd_pd(a, b, c); }
-// By mask, since the plain form makes GCC 12 warn of its own header.
+// The masked forms are used, since the plain ones make GCC 12 warn about its
+// own header.
 inline F32 least(F32 a, F32 b) { return _mm512_maskz_min_ps(0xffff, a, b); }
 inline F32 root(F32 x) { return _mm512_maskz_sqrt_ps(0xffff, x); }
 inline F64 root(F64 x) { return _mm512_maskz_sqrt_pd(0xff, x); }
@@ -175,7 +178,7 @@ inline V round_even(V x) {
 #endif
 
 #if GT_PACK_BYTES != 16
-// Each lane's own of eight numbers: that which its last three bits count.
+// Picks, for each lane, one of eight numbers by the last three bits of `which`.
 inline F32 pick(const float (&from)[8], I32 which) {
   const __m256 all = _mm256_loadu_ps(from);
 #if GT_PACK_BYTES == 64

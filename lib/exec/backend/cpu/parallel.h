@@ -1,5 +1,5 @@
-// Work split over threads by OpenMP. How it is split never shows in a result:
-// whoever sums across parts makes the parts itself.
+// Work divided among threads by OpenMP. How it is divided never shows in a
+// result: code that sums across parts makes the parts itself.
 #pragma once
 
 #include <algorithm>
@@ -8,13 +8,13 @@
 
 namespace gt::exec::cpu {
 
-// Bytes that must be touched, or about as many cycles spent, for a second
-// thread to be worth waking.
+// The bytes that must be touched, or about as many cycles spent, before it pays
+// to wake a second thread.
 inline constexpr int64_t kWorthAThread = int64_t{1} << 18;
 
-// Calls part(begin, end) for parts of [0, n) that together are all of it, on
-// up to `threads` threads; each has at least `least` elements and begins at a
-// multiple of 64.
+// Calls part(begin, end) for parts that cover [0, n), on up to `threads`
+// threads. If there are several, each has at least about `least` elements and
+// begins at a multiple of 64.
 template <typename Part>
 void in_parallel(int threads, int64_t n, int64_t least, const Part& part) {
   const int64_t most = n / std::max<int64_t>(least, 1);
@@ -29,7 +29,7 @@ void in_parallel(int threads, int64_t n, int64_t least, const Part& part) {
   }
 }
 
-// The same for units that are large each: no rounding to 64.
+// Calls part(unit) for units that are each large, without rounding to 64.
 template <typename Part>
 void each_in_parallel(int threads, int64_t units, int64_t cost_of_one,
                       const Part& part) {
@@ -44,15 +44,16 @@ void each_in_parallel(int threads, int64_t units, int64_t cost_of_one,
   for (int64_t u = 0; u < units; ++u) part(u);
 }
 
-// How many workers the next one takes, for their scratch memory.
+// Returns how many workers shared_by_workers() should have for such units; each
+// worker needs scratch memory.
 inline int64_t workers_for(int threads, int64_t units, int64_t cost_of_one) {
   const int64_t most =
       units * std::max<int64_t>(cost_of_one, 1) / kWorthAThread;
   return std::max<int64_t>(1, std::min({int64_t{threads}, most, units}));
 }
 
-// Calls part(unit, worker) for units of differing cost, each by the worker that
-// is free first; a worker does one at a time.
+// Calls part(unit, worker) for units of differing cost. Each unit goes to the
+// worker that is free first; a worker does one unit at a time.
 template <typename Part>
 void shared_by_workers(int64_t workers, int64_t units, const Part& part) {
   if (workers <= 1) {

@@ -1,4 +1,4 @@
-// tanh and erf of f32; see elementary.h.
+// tanh and erf of f32, as polynomials in pieces; see elementary.h.
 #pragma once
 
 #include "exec/backend/cpu/elementary.h"
@@ -7,22 +7,23 @@
 namespace gt::exec::cpu::GT_ISA {
 
 // An odd function that rises from 0 to 1. The magnitudes up to `most` are cut
-// into eight ranges, and each range has a polynomial of its own. A range's
-// number is three bits of the float `magnitude * scale + offset`, from bit
-// `shift` up; since these are bits of its exponent and its fraction, the ranges
-// grow with the magnitude, as they should. A coefficient of all eight ranges
-// fills a register of AVX2, and each lane picks its own. That costs less than
-// to compute two formulas for all lanes and to choose between them.
+// into eight ranges, each with a polynomial of its own. The number of a range
+// is three bits of the float `magnitude * scale + offset`, from bit `shift` up.
+// Since these bits belong to its exponent and its fraction, the ranges grow
+// with the magnitude, as they should. The coefficients of one power for all
+// eight ranges fill a register of AVX2, and each lane picks its own. That costs
+// less than computing two formulas for all lanes and choosing between them.
 template <size_t kDegree>
 struct Pieces {
-  float most;           // from here on the function is 1 to an f32
-  float scale, offset;  // both as above
+  // From here on the function is 1 in f32.
+  float most;
+  float scale, offset;  // for the number of a range, as is `shift`
   int shift;
   float first;  // where the first range, which begins at 0, ends
-  // The function is value + t coefficient[0] + t^2 coefficient[1] + ..., t
-  // being what the magnitude is more than the range's centre. Centres are
-  // chosen where the function is, but for a thousandth of a unit in the last
-  // place, an f32, so `value` adds no error. In the first range `value` is the
+  // The function is value + t coefficient[0] + t^2 coefficient[1] + ..., where
+  // t is the magnitude minus the range's centre. Centres are chosen so that the
+  // function's value there is an f32 to within a thousandth of a unit in the
+  // last place, so `value` adds no error. In the first range, `value` is the
   // magnitude itself.
   float centre[8], value[8], coefficient[kDegree][8];
 };

@@ -1,6 +1,6 @@
-// Point-wise kernels: dimensions that lie together are joined, and an inner
-// loop runs over each row. Operands of another dtype are converted on the way,
-// a block at a time; f16 and bf16 are computed in f32.
+// Point-wise kernels: dimensions are joined where all operands allow it, and an
+// inner loop runs over each row. Operands of another dtype are converted on the
+// way, a block at a time; f16 and bf16 are computed in f32.
 #include <array>
 #include <atomic>
 #include <string>
@@ -19,7 +19,7 @@ namespace {
 constexpr size_t kMost = 3;
 constexpr int64_t kBlock = 1024;
 
-// The loop for an op, and what it reads and writes.
+// The loop for an op, and the dtypes that it reads and writes.
 struct Choice {
   Loop loop = nullptr;
   Dtype compute = Dtype::kF32;
@@ -52,8 +52,8 @@ Choice choose(const Call& call, const Loops& loops) {
 struct Nest {
   Shape outer;
   int64_t inner = 1;
-  std::array<Strides, kMost> strides{};  // of the outer dimensions
-  std::array<bool, kMost> repeat{};      // along the inner one
+  std::array<Strides, kMost> strides{};  // for the outer dimensions
+  std::array<bool, kMost> repeat{};      // for the inner dimension
 };
 
 Nest nest_of(const Shape& shape, const std::vector<Strides>& strides) {
@@ -79,8 +79,8 @@ class Pointwise final : public Kernel {
         n_(result_.elements()) {
     const bool where = call.op->name == "where";
     const Dtype domain = domain_of(call);
-    // f16 and bf16 results take numbers as f32 has them; a comparison takes
-    // them as the operand's dtype has them.
+    // For f16 and bf16 results, numbers of the line are rounded to f32; for
+    // comparisons they are rounded to the operands' dtype.
     round_ = is_half(domain) && result_.dtype == domain ? Dtype::kF32 : domain;
     std::vector<Strides> strides;
     for (const Argument& a : call.arguments) {
@@ -174,7 +174,8 @@ class Pointwise final : public Kernel {
     return wrong;
   }
 
-  // Operand k from element first[k] on, or its one value.
+  // Runs one row, in which operand k is read from element first[k] on, or is
+  // one value.
   const char* run_row(const void* const* at, const int64_t* first, void* out,
                       int64_t to, int64_t n) const {
     const void* x[kMost];

@@ -1,5 +1,5 @@
-// Point-wise loops, made from the formulas for packs; see pack.h for who may
-// include this.
+// Point-wise loops, made by applying the formulas to packs; see pack.h for who
+// may include this.
 #pragma once
 
 #include <cmath>
@@ -14,7 +14,7 @@
 namespace gt::exec::cpu::GT_ISA {
 namespace {
 
-// An elementary function of each lane, for those that libmvec lacks.
+// Applies a function to each lane, for functions that libmvec lacks.
 template <typename V, typename F>
 inline V lanes(V a, V b, F f) {
   V y{};
@@ -22,7 +22,7 @@ inline V lanes(V a, V b, F f) {
   return y;
 }
 
-// The divisor's sign, as Python and PyTorch have it.
+// As in Python and PyTorch, the remainder has the divisor's sign.
 template <typename T>
 inline T floor_mod_one(T a, T b) {
   const T r = std::fmod(a, b);
@@ -52,7 +52,8 @@ template <typename V>
 inline V sign(V a) {
   return a > 0 ? number<V>(1) : a < 0 ? number<V>(-1) : V{};
 }
-// Elements one by one, for what packs have no instructions for.
+// These compute their elements one by one, since packs have no instructions for
+// them.
 template <typename V>
 inline V floor_mod(V a, V b) {
   return lanes(a, b, [](auto x, auto y) { return floor_mod_one(x, y); });
@@ -65,8 +66,8 @@ inline V floor_div(V a, V b) {
 #define GT_FORMULA_FUNCTIONS
 #include "exec/backend/formulas.def"
 
-// An operand of a loop: its elements, or one value for all. Never are all
-// operands repeated.
+// An operand of a loop: its elements, or one value for all. At least one
+// operand of a loop is not repeated.
 template <typename T, bool kRepeat>
 struct Source {
   explicit Source(const void* data)
@@ -80,7 +81,7 @@ struct Source {
   Pack<T> all;
 };
 
-// Where results go: packs of T, or masks as bytes 0 and 1.
+// These store results: packs of T, or masks as bytes 0 and 1.
 template <typename T>
 inline void put(void* out, int64_t i, Pack<T> y, int64_t n) {
   T* to = static_cast<T*>(out) + i;
@@ -148,7 +149,7 @@ const char* binary(const void* const* in, const bool* repeat, void* out,
   return nullptr;
 }
 
-// A common exponent for all costs no logarithm.
+// If all elements have the exponent 2 or 3, no logarithm is needed.
 template <typename T, typename F>
 const char* power(const void* const* in, const bool* repeat, void* out,
                   int64_t n) {
@@ -175,8 +176,8 @@ const char* ternary(const void* const* in, const bool* repeat, void* out,
   return nullptr;
 }
 
-// The condition is bytes. Written for the compiler to vectorise; it moves
-// bits, so no rounding depends on how.
+// The condition is an array of bytes. The loops are left to the compiler to
+// vectorise; they move bits, so no rounding depends on how it does that.
 template <typename T>
 const char* where(const void* const* in, const bool* repeat, void* out,
                   int64_t n) {

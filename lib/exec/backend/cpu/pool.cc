@@ -1,4 +1,4 @@
-// max_pool2d, avg_pool2d and their gradients, window by window; a plane is one
+// max_pool2d, avg_pool2d and their gradients, window by window. A plane is one
 // channel of one image.
 #include <algorithm>
 #include <limits>
@@ -10,8 +10,8 @@
 namespace gt::exec::cpu {
 namespace {
 
-// Calls each(at) for the windows' elements inside the image, in their order;
-// `at` is an index into the plane.
+// Calls each(at) for each element of the window that is inside the image, in
+// order; `at` is an index into the plane.
 template <typename Each>
 void elements_of(const Windows& s, int64_t p, int64_t q, const Each& each) {
   const WindowAxis& h = s.axes[0];
@@ -26,13 +26,15 @@ void elements_of(const Windows& s, int64_t p, int64_t q, const Each& each) {
   }
 }
 
-// Whether the window's first element lies in the margin, which counts as -inf.
+// True if the first element of the window is in the margin, which counts as
+// -inf.
 bool begins_in_margin(const Windows& s, int64_t p, int64_t q) {
   return p * s.axes[0].stride < s.axes[0].padding ||
          q * s.axes[1].stride < s.axes[1].padding;
 }
 
-// Where x is largest, the first of equals, nan before all; -1: in the margin.
+// Returns where x is largest in a window: the first of equal elements, and nan
+// before all others. Returns -1 if only the margin is that large.
 template <typename T>
 int64_t largest(const Windows& s, const T* x, int64_t p, int64_t q) {
   T best = -std::numeric_limits<T>::infinity();
@@ -48,7 +50,7 @@ int64_t largest(const Windows& s, const T* x, int64_t p, int64_t q) {
   return found;
 }
 
-// How many elements a mean divides by.
+// Returns the number of elements that a mean divides by.
 double count_of(const Windows& s, bool whole, int64_t p, int64_t q) {
   if (whole) return static_cast<double>(s.axes[0].kernel * s.axes[1].kernel);
   int64_t count = 0;
@@ -56,8 +58,8 @@ double count_of(const Windows& s, bool whole, int64_t p, int64_t q) {
   return static_cast<double>(count);
 }
 
-// What becomes of one window: x is the plane, g what its windows made, y the
-// result's plane, i the window's number.
+// Each of these handles one window: x is its plane, g the gradients of the
+// plane's windows, y the result's plane, and i the window's number.
 struct Maximum {
   template <typename T>
   static void one(const Windows& s, bool, const T* x, const T*, T* y, int64_t p,
@@ -139,7 +141,8 @@ class Pool final : public Kernel {
   int threads_;
 };
 
-// Makes kernels for f32 and f64 alone; f16 and bf16 come as f32.
+// Makes kernels for f32 and f64 only; f16 and bf16 are converted to f32 by the
+// op's expansion.
 template <typename Window>
 std::unique_ptr<Kernel> pool(const Call& call, const Context& context) {
   const Dtype dtype = call.results[0].dtype;

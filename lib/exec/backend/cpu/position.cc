@@ -1,4 +1,4 @@
-// rope, rope_grad and dropout. f16 and bf16 by way of f32.
+// rope, rope_grad and dropout. f16 and bf16 are computed in f32.
 #include <cmath>
 #include <vector>
 
@@ -12,8 +12,8 @@
 namespace gt::exec::cpu {
 namespace {
 
-// y = rope x [start]; rope_grad turns back. The table of angles stands as long
-// as the start does.
+// y = rope x [start]; rope_grad rotates back. The table of angles is kept until
+// `start` changes.
 template <typename T>
 class Rope final : public Kernel {
  public:
@@ -88,14 +88,15 @@ class Rope final : public Kernel {
   int64_t heads_;
   int threads_;
   int64_t rows_ = 0, width_ = 0, pairs_ = 0, count_ = 0;
-  int64_t first_ = 0;  // position of the block's first row
+  int64_t first_ = 0;  // position of the part's first row
   bool has_start_ = false;
   Dtype start_ = Dtype::kI64;
   int64_t position_ = 0;
   std::vector<T> cosine_, sine_;
 };
 
-// y = dropout x p seed: the very numbers that rand gives, by global index.
+// y = dropout x p seed: it drops by the same numbers that rand gives, by index
+// in the whole tensor.
 template <typename T>
 class Dropout final : public Kernel {
  public:
@@ -133,8 +134,8 @@ class Dropout final : public Kernel {
   }
 
  private:
-  // rand gives 24 bits as a fraction of 2^24: the least that is not below p.
-  // If p is nan none is kept.
+  // rand gives 24 bits as a fraction of 2^24. Returns the least of them that is
+  // not below p. If p is nan, no element is kept.
   static uint64_t least_kept(float p) {
     constexpr double kNone = 1 << 24;
     const double least = std::ceil(static_cast<double>(p) * kNone);

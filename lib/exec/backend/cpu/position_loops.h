@@ -1,4 +1,4 @@
-// Rotary positions and dropout; see pack.h for who may include this.
+// Rotary positions (rope) and dropout; see pack.h for who may include this.
 #pragma once
 
 #include "exec/backend/cpu/loops.h"
@@ -9,8 +9,8 @@
 namespace gt::exec::cpu::GT_ISA {
 namespace {
 
-// A row of heads: pair (a, b) becomes (a c - b s, b c + a s). Rounded as the
-// expansion rounds, product by product.
+// Rotates a row of heads: the pair (a, b) becomes (a c - b s, b c + a s). Each
+// product is rounded, as in the op's expansion.
 template <typename T>
 void rope(const T* x, T* y, const T* cosine, const T* sine, int64_t heads,
           int64_t pairs) {
@@ -26,7 +26,7 @@ void rope(const T* x, T* y, const T* cosine, const T* sine, int64_t heads,
   }
 }
 
-// The same where a pair's two are neighbours.
+// Does the same for heads in which the two elements of a pair are neighbours.
 template <typename T>
 void rope_interleaved(const T* x, T* y, const T* cosine, const T* sine,
                       int64_t heads, int64_t pairs) {
@@ -40,8 +40,8 @@ void rope_interleaved(const T* x, T* y, const T* cosine, const T* sine,
   }
 }
 
-// n elements, those of the whole from `first` on: x / keep where the 24 bits of
-// the element's uniform number reach `least`, else 0.
+// Handles n elements, from `first` on in the whole tensor: x / keep where the
+// 24 bits of the element's uniform number reach `least`, else 0.
 template <typename T>
 void dropout(const T* x, T* y, int64_t n, uint64_t seed, uint64_t first,
              uint64_t least, T keep) {

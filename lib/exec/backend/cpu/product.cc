@@ -1,6 +1,7 @@
-// matmul and linear. f32 and bf16 by oneDNN, which accumulates in f32; what is
-// too small to be worth its start, and f64, by our own loops; f16 (and bf16
-// where the machine cannot) in f32; integers plainly.
+// matmul and linear. oneDNN computes f32 and bf16, and accumulates in f32. gt's
+// own loops compute f64 and products that are too small to be worth oneDNN's
+// start; f16 (and bf16 if the machine has no instructions for it) is computed
+// in f32; integers by a plain loop.
 #include <array>
 #include <string>
 #include <vector>
@@ -15,13 +16,14 @@
 namespace gt::exec::cpu {
 namespace {
 
-// Below this many products of elements oneDNN's start costs more than it
-// saves. On Zen 5, ours and oneDNN's, GFLOP/s: 32^3 213 and 128, 48^3 224 and
-// 202, 64^3 222 and 232.
+// With fewer products of elements than this, oneDNN's start costs more than it
+// saves. Measured on Zen 5, gt's loops and oneDNN's, in GFLOP/s: 32^3 213 and
+// 128, 48^3 224 and 202, 64^3 222 and 232.
 constexpr int64_t kOwnBelow = int64_t{1} << 17;
 
-// The call as a product of matrices; x of a linear is folded to one matrix, as
-// is a batch that meets a single b.
+// Describes the call as a product of matrices. The leading dimensions of a
+// linear's x are folded into the rows of one matrix, as are those of a batch
+// that is multiplied by a single b.
 ProductShape shape_of(const Call& call) {
   const Shape& a = call.type(0).shape;
   const Shape& b = call.type(1).shape;
@@ -53,14 +55,14 @@ ProductShape shape_of(const Call& call) {
   return s;
 }
 
-// Element steps from matrix to matrix over the batch.
+// Returns the steps, in elements, from matrix to matrix over the batch.
 Strides batch_steps(const Shape& own, const Shape& batch, int64_t matrix) {
   Strides steps = broadcast_strides(own, batch);
   for (int64_t& step : steps) step *= matrix;
   return steps;
 }
 
-// Products by our own loops, in T.
+// Computes products with gt's own loops, in T.
 template <typename T>
 class OwnProduct {
  public:
@@ -160,7 +162,7 @@ class FloatProduct final : public Kernel {
   std::unique_ptr<Returned> result_;
 };
 
-// In wrapping arithmetic of T; a row of the result at a time.
+// Computes in wrapping arithmetic, a row of the result at a time.
 template <typename T, typename Wide>
 class IntegerProduct final : public Kernel {
  public:

@@ -1,6 +1,6 @@
-// Philox and Box-Muller over many blocks at once, the same steps as philox.h
-// takes for one: the compiler turns the inner loops into packs, and no step
-// depends on how. See pack.h for who may include this.
+// Philox and Box-Muller for many blocks at once, with the same steps as
+// philox.h takes for one. The compiler turns the inner loops into packs, and no
+// step depends on how it does that. See pack.h for who may include this.
 #pragma once
 
 #include "exec/backend/cpu/loops.h"

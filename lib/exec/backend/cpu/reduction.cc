@@ -1,7 +1,7 @@
-// Reductions. Axes next to each other are joined, so that nearly all of them
-// are [outer, reduced, inner]; what is not is put in that order first. Sums run
-// over parts of fixed size, whose results are joined in order: no bit depends
-// on the number of threads.
+// Reductions. Neighbouring axes are joined, so that nearly all reductions have
+// the form [outer, reduced, inner]; the others are first copied into that
+// order. Sums run over parts of fixed size, whose results are joined in order:
+// no bit depends on the number of threads.
 #include <algorithm>
 #include <string>
 #include <string_view>
@@ -53,7 +53,7 @@ Plan plan_of(const Shape& shape,
   return plan;
 }
 
-// Operand 0 as the plan wants it, in the dtype that is computed in.
+// Operand 0 in the plan's order and in the dtype that is computed in.
 class Source {
  public:
   Source(const Call& call, const Context& context, const Plan& plan,
@@ -85,13 +85,14 @@ class Source {
   std::vector<char> ordered_, converted_;
 };
 
-// How many elements of a row, and how many rows of columns, are reduced as one
-// part.
+// The number of elements of a row, and of rows of columns, that are reduced as
+// one part.
 constexpr int64_t kRowPart = 4096;
 constexpr int64_t kColumnPart = 2048;
-constexpr int64_t kColumns = 256;  // side by side
+// The number of columns that are reduced side by side.
+constexpr int64_t kColumns = 256;
 
-// sum, mean, prod, max, min of floats. f16 and bf16 accumulate in f32 like
+// sum, mean, prod, max and min of floats. f16 and bf16 accumulate in f32, like
 // f32 itself, and parts are joined in f64.
 template <typename T>
 class FloatReduction final : public Kernel {
@@ -153,7 +154,8 @@ class FloatReduction final : public Kernel {
     each_in_parallel(
         threads_, plan_.outer * parts_ * strips, cost, [&](int64_t u) {
           const int64_t column = u % strips * kColumns;
-          const int64_t part = u / strips;  // over outer and parts
+          // Counts over outer positions and parts.
+          const int64_t part = u / strips;
           const int64_t first = part % parts_ * kColumnPart;
           const T* from =
               x + (part / parts_ * plan_.reduced + first) * inner + column;
@@ -173,7 +175,7 @@ class FloatReduction final : public Kernel {
   std::vector<double> totals_;
 };
 
-// sum, prod, max, min of integers, in wrapping i64.
+// sum, prod, max and min of integers, in wrapping i64.
 template <typename T>
 class IntegerReduction final : public Kernel {
  public:
@@ -252,7 +254,8 @@ std::unique_ptr<Kernel> cpu_mean(const Call& call, const Context& context) {
   return cpu_reduction(call, context);
 }
 
-// Index of the first largest or smallest along an axis, nan before all.
+// Finds the index of the first largest or smallest element along an axis; nan
+// comes before all others.
 template <typename T>
 class Argmax final : public Kernel {
  public:

@@ -1,4 +1,4 @@
-// Sine and cosine; see elementary.h.
+// sin and cos; see elementary.h.
 #pragma once
 
 #include "exec/backend/cpu/elementary.h"
@@ -6,8 +6,9 @@
 #if GT_PACK_BYTES != 16
 namespace gt::exec::cpu::GT_ISA {
 
-// pi/2 in three parts. Up to kFar, a count of quarters times the second is
-// exact, and so is what fma leaves of x by the first.
+// pi/2 in three parts. For |x| up to kFar, the number of quarter turns times
+// the second part is exact, and so is the remainder of x after fma with the
+// first part.
 template <typename V>
 struct Quarter;
 template <>
@@ -15,7 +16,7 @@ struct Quarter<F32> {
   static constexpr float kFar = 4000;
   static constexpr float kPart[] = {0x1.921fb6p0F, -0x1.778p-25F,
                                     0x1.68c234p-39F};
-  // sin(r) = r + r^3 times the first; cos(r) = 1 + r^2 times the second.
+  // sin(r) is r + r^3 times the polynomial kSin; cos(r) is 1 + r^2 times kCos.
   static constexpr float kSin[] = {-0x1.555546p-3F, 0x1.110782p-7F,
                                    -0x1.9954d2p-13F};
   static constexpr float kCos[] = {-0.5F, 0x1.55554ap-5F, -0x1.6c0c82p-10F,
@@ -38,18 +39,18 @@ struct Quarter<F64> {
                                     -0x1.8fae9be8838d4p-37};
 };
 
-// sin(x + start pi/2), of |x| <= kFar; start is 0 or 1. Both the sine and the
-// cosine of what is left of x are computed; the lanes with an odd quarter take
-// the cosine.
+// Returns sin(x + start pi/2) for |x| <= kFar; start is 0 or 1. Both the sine
+// and the cosine of the remainder of x are computed, and lanes in an odd
+// quarter take the cosine.
 template <typename V>
 inline V sin_near(V x, int start) {
   using Of = Format<V>;
   using Q = Quarter<V>;
   const V round = number<V>(static_cast<double>(Of::kRound) + start);
-  const V a = magnitude(x);  // thus -0 keeps its sign
+  const V a = magnitude(x);  // so that -0 keeps its sign
   const V shifted = fma(a, number<V>(0.6366197723675814), round);
   const V n = shifted - round;
-  // What is left is r + rest.
+  // The remainder is r + rest.
   const V first = fma(n, splat(-Q::kPart[0]), a);
   const V part = n * Q::kPart[1];  // exact
   const V r = first - part;
@@ -57,8 +58,8 @@ inline V sin_near(V x, int start) {
   const V rest = fma(n, splat(-Q::kPart[2]), second);
   const V square = r * r;
   const V sine = r + fma(r * square, polynomial(square, Q::kSin), rest);
-  // 1 + (r + rest)^2 p, where p is the polynomial: rest^2 is nothing, and 2 p
-  // is near enough to -1 for the product with `rest`.
+  // The cosine is 1 + (r + rest)^2 p, where p is the polynomial: rest^2 is
+  // negligible, and 2 p is near enough to -1 for the product with `rest`.
   const V slope = fma(r, polynomial(square, Q::kCos), -rest);
   const V cosine = fma(r, slope, number<V>(1));
   const auto quarter = bits(shifted);
@@ -68,8 +69,8 @@ inline V sin_near(V x, int start) {
   return from_bits(bits(y) ^ (((quarter << (kTop - 1)) ^ odd) & Of::kSign));
 }
 
-// The same where a lane is far from 0, infinite or nan: the C library counts
-// the quarters of such lanes.
+// Does the same if some lane is far from 0, infinite or nan. Such lanes are
+// computed by the C library.
 template <typename V>
 [[gnu::noinline]] V sin_far(V x, int start) {
   using Q = Quarter<V>;

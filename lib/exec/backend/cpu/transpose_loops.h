@@ -10,7 +10,7 @@
 namespace gt::exec::cpu::GT_ISA {
 namespace {
 
-// Exchanges the blocks off the diagonal of 2 by 2 blocks of kH lanes.
+// Swaps the off-diagonal blocks of a 2 by 2 arrangement of blocks of kH lanes.
 template <int64_t kH, typename V, size_t... kLane>
 inline void exchange(V& a, V& b, std::index_sequence<kLane...>) {
   constexpr size_t kN = sizeof...(kLane);
@@ -32,8 +32,9 @@ inline void transpose_packs(Pack<T>* rows) {
   }
 }
 
-// to[j][i] = from[i][j] * scale for rows by columns; what `to`'s last packs
-// hold beyond `rows` becomes 0 when kPad, else is left alone.
+// Computes to[j][i] = from[i][j] * scale for a matrix of `rows` by `columns`.
+// Lanes of the last packs of `to` beyond `rows` become 0 if kPad, else they are
+// left alone.
 template <bool kPad, typename T>
 inline void transpose_block(const T* from, int64_t from_row, T* to,
                             int64_t to_row, int64_t rows, int64_t columns,

@@ -1,4 +1,5 @@
-// Threads that compile kernels while lines are decoded and others run.
+// A small pool of threads that compile kernels while lines are decoded and
+// kernels run.
 #pragma once
 
 #include <condition_variable>
@@ -17,18 +18,21 @@ class Background {
   Background(const Background&) = delete;
   Background& operator=(const Background&) = delete;
 
-  // Calls it on a thread of its own, first come, first served. Any thread.
+  // Calls `task` on a thread of the pool; tasks start in the order in which
+  // they were added. Any thread may call it.
   void add(std::function<void()> task);
-  // Waits for what runs, and forgets what has not begun.
+  // Waits for the tasks that are running, drops those that have not begun, and
+  // joins the threads.
   void end();
 
  private:
-  static constexpr size_t kMost = 4;  // threads
+  static constexpr size_t kMost = 4;  // most threads in the pool
   void loop();
 
   std::mutex mutex_;
   std::condition_variable changed_;
-  std::deque<std::function<void()>> waiting_;  // guarded by mutex_, as is all
+  // Guarded by mutex_, like all members.
+  std::deque<std::function<void()>> waiting_;
   size_t idle_ = 0;
   bool is_ending_ = false;
   std::vector<std::thread> threads_;

@@ -23,7 +23,7 @@ bool Batch::joins(const Run& run) const {
          !overlap(run.reads, writes_);
 }
 
-// The launches are of the task of the last run.
+// The launches get the task of the last run.
 void Batch::add(const Run& run, size_t lines) {
   const int64_t blocks = count_ == 0 ? 0 : launches_[0].blocks;
   launches_[0] = run.work;

@@ -1,10 +1,11 @@
-// Runs of one kernel over other memory each, as one launch.
+// Several runs of one kernel over different memory, done by one launch.
 //
-// A step of training has a line for each parameter, most of which are so small
-// that a launch takes longer than its work. Their kernels take a table of Items
-// (text/common.cuh), so runs that follow one another and agree in all else,
-// such as the rate, are items of one launch. So are chains of one form
-// (chains.h). It gives the bits of a launch for each.
+// A training step has a line for each parameter, and most parameters are so
+// small that a launch takes longer than its work. The kernels of such lines
+// take a table of Items (text/common.cuh), so consecutive runs that agree in
+// everything else, such as the learning rate, become items of one launch. So do
+// chains of one form (chains.h). The results have the same bits as with a
+// launch for each run.
 #pragma once
 
 #include <array>
@@ -18,20 +19,27 @@ namespace gt::exec::cuda {
 class Batch final : public PutOff {
  public:
   struct Run {
-    uint64_t kernel = 0;              // no other has this number
-    ReadyLaunch work;                 // without items
-    std::optional<ReadyLaunch> tell;  // behind it, if it leaves a check
+    // Identifies the kernel; no other kernel has this number.
+    uint64_t kernel = 0;
+    // The launch that does the work; its items are not set.
+    ReadyLaunch work;
+    // The launch behind `work` that reports wrong data, if the run leaves a
+    // check.
+    std::optional<ReadyLaunch> tell;
     Item item;
     std::vector<Extent> reads, writes;
   };
-  // Whether a run can be added without the batch being launched before: they
-  // agree, there is room, and none of them writes what another reads or writes.
+  // True if `run` can be added to the batch as it stands; false if the batch
+  // must be launched first. The runs must agree in kernel and arguments, there
+  // must be room for one more, and none may write memory that another reads or
+  // writes.
   bool joins(const Run& run) const;
-  // joins() has said so, or the batch is empty.
+  // Adds a run that does the work of `lines` lines. joins() must have returned
+  // true for it, unless the batch is empty.
   void add(const Run& run, size_t lines = 0);
   size_t size() const { return count_; }
   uint64_t kernel() const { return kernel_; }
-  // Drops the runs. Returns the lines whose work they were.
+  // Drops the runs and returns the number of lines whose work they did.
   size_t clear();
 
   size_t checks() const override;
@@ -39,14 +47,16 @@ class Batch final : public PutOff {
   void take(bool waits, const Give& give) override;
 
  private:
-  // As many as keep any GPU busy: each of them may compute powers.
+  // Enough blocks to keep any GPU busy. More would cost time, since each block
+  // may have to compute powers.
   static constexpr int64_t kMostBlocks = 1024;
 
-  size_t count_ = 0;  // of runs
-  size_t lines_ = 0;  // whose work they are
+  size_t count_ = 0;  // number of runs
+  size_t lines_ = 0;  // number of lines whose work the runs do
   uint64_t kernel_ = 0;
   Items items_;
-  std::array<ReadyLaunch, 2> launches_;  // the work, and what tells
+  // The work, and the launch that reports wrong data.
+  std::array<ReadyLaunch, 2> launches_;
   bool tells_ = false;
   std::vector<Extent> reads_, writes_;
 };

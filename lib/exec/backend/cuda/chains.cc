@@ -31,7 +31,8 @@ ChainLink::ChainLink(Pointwise what) : what_(std::move(what)), id_(next_id()) {
 ChainEnd::ChainEnd(Reducing how, Launch first)
     : how_(std::move(how)), first_(std::move(first)), id_(next_id()) {}
 
-// The last that wrote a value there which may be read yet.
+// Returns the last run that wrote a value of this type at the address and whose
+// result may still be read.
 std::optional<size_t> Chains::find_run(uint64_t word, const Type& type) const {
   for (size_t r = count_; r-- > 0;) {
     const Run& run = runs_[r];
@@ -42,8 +43,8 @@ std::optional<size_t> Chains::find_run(uint64_t word, const Type& type) const {
   return std::nullopt;
 }
 
-// What it was last written by; else the operand that it is already, else a new
-// one.
+// Returns the run that wrote the leaf's value last; if there is none, the
+// operand of the chain that it is already, or the index of a new operand.
 Chains::Source Chains::find(const ChainLink::Leaf& leaf, uint64_t word) const {
   if (!leaf.is_number) {
     if (const auto r = find_run(word, leaf.type)) return {true, *r};
@@ -61,8 +62,8 @@ bool Chains::joins(const ChainLink& link, std::span<const uint64_t> words,
   if (count_ == kMostRuns || end_ != nullptr) return false;
   const Type& type = link.what().type;
   if (type.shape != runs_[0].link->what().type.shape) return false;
-  // Each thread reads an element of all operands before it writes that element
-  // of any result, but others may have written theirs.
+  // A thread reads an element of every operand before it writes that element of
+  // any result, but other threads may have written their elements by then.
   const Extent written = extent_of(out, type);
   const auto is_read_elsewhere = [&](uint64_t at, const Type& of) {
     return extent_of(at, of).overlaps(written) &&
@@ -72,7 +73,8 @@ bool Chains::joins(const ChainLink& link, std::span<const uint64_t> words,
   for (const Operand& o : operands_) {
     if (!o.is_number && is_read_elsewhere(o.word, o.type)) return false;
   }
-  // It can take as many operands, and results, as a launch can carry.
+  // Count the operands and results that the chain would have: a launch can
+  // carry only so many.
   size_t operands = operands_.size();
   const auto leaves = link.leaves();
   for (size_t k = 0; k < leaves.size(); ++k) {
@@ -80,7 +82,7 @@ bool Chains::joins(const ChainLink& link, std::span<const uint64_t> words,
     if (source.is_run) continue;
     if (source.index >= operands_.size()) ++operands;
     if (leaves[k].is_number) continue;
-    // In the chain's launch the write of an earlier run may come later.
+    // In the chain's launch an earlier run may write after this run reads.
     const Extent extent = extent_of(words[k], leaves[k].type);
     for (size_t r = 0; r < count_; ++r) {
       if (runs_[r].is_live && runs_[r].out.overlaps(extent)) return false;
@@ -122,10 +124,11 @@ void Chains::add(std::shared_ptr<const ChainLink> link,
 
 // The reduction and the chain become one launch, whose threads run in any
 // order. So the reduction must not write to memory that the chain reads or
-// writes. One case is allowed: its threads have read their elements before they
-// write (Reducing::in_place), and it writes over the whole of a tensor of the
-// shape that it reduces. Nor must it read what the chain writes, apart from the
-// value that it reduces, which it gets from registers.
+// writes. One case is allowed: the reduction's threads have read their elements
+// before they write (Reducing::in_place), and it overwrites the whole of a
+// tensor that has the shape it reduces. Nor may the reduction read what the
+// chain writes, apart from the value that it reduces, which it gets from
+// registers.
 bool Chains::ends(const ChainEnd& end, uint64_t from,
                   std::span<const Extent> others, uint64_t to) const {
   const Extent out = extent_of(to, end.how().result);
@@ -153,7 +156,7 @@ bool Chains::ends(const ChainEnd& end, uint64_t from,
              });
 }
 
-// What it writes over is read by nobody else.
+// A result that the end overwrites is read by nobody else.
 void Chains::add_end(std::shared_ptr<const ChainEnd> end, uint64_t from,
                      uint64_t to, std::span<const ReadyLaunch> alone) {
   reduced_ = *find_run(from, end->how().operand);
@@ -168,8 +171,9 @@ void Chains::forget(uint64_t out) {
   }
 }
 
-// All that the text and the numbers of the chain's launch depend on. How many
-// runs there are, and so where their words end, comes first.
+// The signature holds everything that the text and the numbers of the chain's
+// launch depend on. The number of runs comes first, since it tells where their
+// words end.
 std::vector<uint64_t> Chains::signature(bool ends) const {
   std::vector<uint64_t> words = {count_ << 1 | (ends ? 1U : 0U)};
   for (size_t r = 0; r < count_; ++r) {
@@ -183,11 +187,11 @@ std::vector<uint64_t> Chains::signature(bool ends) const {
   return words;
 }
 
-// Its operands are those of the chain, by their indices; its results those of
-// the runs that are live.
+// Its operands have the indices of the chain's operands; its results are those
+// of the runs that are live.
 struct Chains::Fused {
   Fusion fusion;
-  std::vector<Fusion::Id> made;  // by each run
+  std::vector<Fusion::Id> made;  // one by each run
   std::vector<Fusion::Id> results;
   std::vector<Slot> to;
 };
@@ -223,8 +227,8 @@ Chains::Fused Chains::fuse() const {
   return fused;
 }
 
-// One that comes for the first time is not compiled. A run without an end is a
-// launch already.
+// A form that comes for the first time is not compiled. A single run without an
+// end needs no launch made for it, since it has one already.
 Chains::Form& Chains::form_of(bool ends, bool waits) {
   if (forms_.size() == kMostForms) forms_.clear();
   const auto [at, is_new] = forms_.try_emplace(signature(ends));
@@ -252,8 +256,9 @@ CUfunction Chains::function_of(Kernel& kernel, bool waits) {
   return nullptr;
 }
 
-// The function of what was made of the chain in the place of a launch's, whose
-// results, so many, are the first of those of the chain.
+// Puts the launch that was made of the chain in place of `launch`. Its first
+// `results` results are those that `launch` has already; the others are those
+// of the chain.
 ReadyLaunch Chains::ready(const Launch& made, CUfunction function,
                           ReadyLaunch launch, size_t results) const {
   launch.function = function;
@@ -273,7 +278,8 @@ bool Chains::has_results() const {
                      [](const Run& run) { return run.is_live; });
 }
 
-// The runs without an end: as one launch if it is compiled.
+// Returns the launches of a chain without an end: one launch if it is compiled,
+// else one for each run.
 std::span<const ReadyLaunch> Chains::launches_of_runs(Form* form, bool waits) {
   if (!has_results()) return {};
   const CUfunction function = form != nullptr && form->is_known
@@ -284,9 +290,11 @@ std::span<const ReadyLaunch> Chains::launches_of_runs(Form* form, bool waits) {
   return {&fused_, 1};
 }
 
-// The runs and their end: the end's first launch does both if it is compiled.
-// Until it is, each is a launch of its own; where it cannot be, the runs may be
-// one without the end, which then reads what it was to compute.
+// Returns the launches of a chain with an end. If it is compiled, the end's
+// first launch does the work of the runs, too. Until then each run and the end
+// have launches of their own. If the chain and its end cannot be one launch,
+// the runs alone may be, and the end then reads the value that it was to
+// compute.
 std::span<const ReadyLaunch> Chains::launches_of_whole(bool waits) {
   Form& form = form_of(true, waits);
   const CUfunction function =
@@ -319,8 +327,9 @@ Chains::ItemKernel Chains::make_item() {
   return item;
 }
 
-// The chain as an item of a launch, if it can be one. It has no function until
-// two chains of this kernel have followed one another and it was compiled.
+// Returns the chain as an item of a launch, or none if it cannot be one. The
+// run has no function until two chains with this kernel have followed one
+// another and the kernel is compiled.
 std::optional<Batch::Run> Chains::as_item(Form& form, bool waits) {
   if (!form.is_known || !is_small()) return std::nullopt;
   if (!form.item) form.item = make_item();
@@ -356,9 +365,9 @@ bool Chains::is_small() const {
   return runs_[0].link->what().type.elements() <= kMostOfItem;
 }
 
-// The form of the runs. It is looked up once for each chain, since a form that
-// is found there counts as one that has come before. A single run that can be
-// no item needs none.
+// Returns the form of a chain without an end. It is looked up once for each
+// chain, since looking a form up marks it as one that has come before. A single
+// run that cannot be an item needs no form.
 Chains::Form* Chains::form_of_runs(bool waits) {
   const bool is_wanted =
       end_ == nullptr && has_results() && (count_ > 1 || is_small());
@@ -371,7 +380,8 @@ void Chains::give_chain(Form* form, bool waits, const Give& give) {
        std::exchange(lines_, 0));
 }
 
-// A chain that is alone has a launch that was made for it.
+// Launches the closed chains. If there is only one, the launches that were made
+// for it alone are used.
 void Chains::give_alike(bool waits, const Give& give) {
   if (alike_.size() == 1) {
     give(first_, alike_.clear());
@@ -398,7 +408,8 @@ void Chains::close(bool waits, const Give& give) {
   clear();
 }
 
-// Behind no other chain it has nothing to be an item with.
+// If no other chain was closed before it, the chain has nothing to share a
+// launch with.
 void Chains::take(bool waits, const Give& give) {
   if (alike_.size() > 0) {
     close(waits, give);

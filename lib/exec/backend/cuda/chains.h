@@ -1,20 +1,21 @@
-// Point-wise runs that follow one another, as one launch.
+// Chains: consecutive point-wise runs that are done by one launch.
 //
-// A run of a point-wise kernel is put off as long as such runs of one shape
-// follow. Together they are a chain: what one writes and a later one reads goes
-// through registers, and what nothing else reads is never written at all.
-// Results have the bits that a launch for each run gives (fusion.h).
+// A run of a point-wise kernel is put off as long as further point-wise runs of
+// the same shape follow. Together they are a chain: a value that one run writes
+// and a later one reads stays in registers, and a value that nothing else reads
+// is never written to memory. The results have the same bits as with a launch
+// for each run (fusion.h).
 //
-// A reduction, a norm or a softmax of what the chain makes may be its end: then
-// it is put off, too, since what it reads may be needed by nobody else, and its
-// first launch is the chain's.
+// A reduction, a norm or a softmax of a value that the chain makes may be the
+// chain's end. It is put off, too, since nobody else may need the value that it
+// reads, and its first launch does the chain's work as well.
 //
-// A chain of a form that has come before is compiled in the background; until
-// that is done, and for one that has not, each of its runs is a launch of its
-// own.
+// A chain whose form has come before is compiled in the background. Until it is
+// compiled, and when a form comes for the first time, each run is a launch of
+// its own.
 //
-// Small chains that follow one another and differ in their memory and shapes
-// alone, such as the casts of all weights, are items of one launch (batch.h).
+// Small chains that follow one another and differ only in their memory and
+// shapes, such as the casts of all weights, are items of one launch (batch.h).
 #pragma once
 
 #include <cstdint>
@@ -30,7 +31,7 @@
 
 namespace gt::exec::cuda {
 
-// What is the same in all runs of a point-wise kernel.
+// The part of a chain that is the same for all runs of one point-wise kernel.
 class ChainLink {
  public:
   explicit ChainLink(Pointwise what);
@@ -39,12 +40,13 @@ class ChainLink {
   struct Leaf {
     Slot slot;
     Type type;
-    size_t value = 0;  // of the fusion
+    size_t value = 0;  // the operand's id in the fusion
     bool is_number = false;
   };
   const Pointwise& what() const { return what_; }
   std::span<const Leaf> leaves() const { return leaves_; }
-  uint64_t id() const { return id_; }  // no other has it
+  // A number that no other link and no end has.
+  uint64_t id() const { return id_; }
 
  private:
   Pointwise what_;
@@ -52,13 +54,15 @@ class ChainLink {
   uint64_t id_;
 };
 
-// What is the same in all runs of a kernel that reduces.
+// The part of a chain that is the same for all runs of one kernel that reduces.
 class ChainEnd {
  public:
   ChainEnd(Reducing how, Launch first);
   const Reducing& how() const { return how_; }
-  const Launch& first() const { return first_; }  // of the plan
-  uint64_t id() const { return id_; }  // no other has it, nor any link
+  // The first launch of the kernel's plan.
+  const Launch& first() const { return first_; }
+  // A number that no other end and no link has.
+  uint64_t id() const { return id_; }
 
  private:
   Reducing how_;
@@ -70,23 +74,27 @@ class Chains final : public PutOff {
  public:
   explicit Chains(Gpu& gpu) : gpu_(gpu) {}
 
-  // Whether a run can be added to the chain, or must begin another. `words` are
-  // the addresses and numbers of the link's leaves, in order.
+  // True if a run can be added to the chain; false if it must begin another
+  // chain. `words` are the addresses and numbers of the link's leaves, in
+  // order.
   bool joins(const ChainLink& link, std::span<const uint64_t> words,
              uint64_t out) const;
-  // Ends the chain, so that another can begin. Gives it, as take() does, unless
-  // it may be one launch with chains behind it.
+  // Ends the chain, so that another can begin. Passes its launches to `give`,
+  // as take() does, unless the chain may share a launch with the chains that
+  // follow.
   void close(bool waits, const Give& give);
-  // Puts a run off; `alone` is what it is if it is launched by itself. joins()
-  // has said so, or the chain is empty.
+  // Puts a run off. `alone` is the launch that does the run by itself. joins()
+  // must have returned true for the run, unless the chain is empty.
   void add(std::shared_ptr<const ChainLink> link,
            std::span<const uint64_t> words, uint64_t out,
            const ReadyLaunch& alone);
-  // Whether a kernel that reduces what lies at `from`, reads `others` beside it
-  // and writes to `to` can be the end of the chain, which is not empty.
+  // True if a kernel that reduces the value at `from`, reads `others` besides
+  // and writes to `to` can be the end of the chain. The chain must not be
+  // empty.
   bool ends(const ChainEnd& end, uint64_t from, std::span<const Extent> others,
             uint64_t to) const;
-  // Puts it off; `alone` are its launches. ends() has said so.
+  // Puts such a kernel's run off. `alone` are the launches that do the run by
+  // itself. ends() must have returned true for the run.
   void add_end(std::shared_ptr<const ChainEnd> end, uint64_t from, uint64_t to,
                std::span<const ReadyLaunch> alone);
   void forget(uint64_t out) override;
@@ -95,52 +103,57 @@ class Chains final : public PutOff {
 
  private:
   static constexpr size_t kMostRuns = 32;
-  static constexpr size_t kMostForms = 4096;  // that are remembered
-  // A launch for itself is worth its time to a chain of more elements.
+  static constexpr size_t kMostForms = 4096;  // most forms that are remembered
+  // A chain of more elements than this always has a launch of its own: the
+  // launch is short beside its work.
   static constexpr int64_t kMostOfItem = int64_t{1} << 22;
 
-  // What a leaf is: what a run of the chain wrote, or an operand of the chain.
+  // Where the value of a leaf comes from: a run of the chain, or an operand of
+  // the chain.
   struct Source {
     bool is_run = false;
     size_t index = 0;
   };
   struct Operand {
-    uint64_t word = 0;  // an address, or a number
+    uint64_t word = 0;  // an address, or the bits of a number
     Type type;
     bool is_number = false;
   };
   struct Run {
     std::shared_ptr<const ChainLink> link;
     Extent out;
-    // It may be read yet: it was neither written over nor forgotten.
+    // False once the result was written over or forgotten, so that nothing
+    // behind the chain can read it.
     bool is_live = true;
     std::vector<Source> sources;
   };
   struct Kernel {
-    std::optional<Launch> launch;  // none: it cannot be one
+    std::optional<Launch> launch;  // none: the chain cannot be one launch
     std::optional<Gpu::Function> function;
   };
-  // The same of an item of a launch.
+  // The kernel for a chain that is an item of a launch.
   struct ItemKernel : Kernel {
     ItemSlots slots;
-    uint64_t number = 0;  // the same text has the same
+    // Two chains whose kernels have the same text have the same number.
+    uint64_t number = 0;
   };
-  // A chain's form, and what is made of it.
+  // The kernels made for one form of chain.
   struct Form {
     Kernel whole;
-    std::optional<ItemKernel> item;  // none: it was not wanted yet
-    bool is_known = false;           // it has come before
+    std::optional<ItemKernel> item;  // none: it was not needed yet
+    bool is_known = false;           // true if a chain of this form came before
   };
-  // The runs as a fusion.
+  // The runs of the chain as one fusion.
   struct Fused;
 
   Source find(const ChainLink::Leaf& leaf, uint64_t word) const;
   std::optional<size_t> find_run(uint64_t word, const Type& type) const;
-  // With or without the end that there is.
+  // Describes the chain's form; `ends` says whether to include the chain's end.
   std::vector<uint64_t> signature(bool ends) const;
   Fused fuse() const;
   Form& form_of(bool ends, bool waits);
-  // The kernel's function, if it is compiled.
+  // Returns the kernel's function, or null if it is not compiled yet (with
+  // `waits` false) or cannot be made.
   CUfunction function_of(Kernel& kernel, bool waits);
   ItemKernel make_item();
   ReadyLaunch ready(const Launch& made, CUfunction function, ReadyLaunch launch,
@@ -156,22 +169,24 @@ class Chains final : public PutOff {
   void clear();
 
   Gpu& gpu_;
-  size_t count_ = 0;  // of runs_ and alone_
-  size_t lines_ = 0;  // whose work they are
+  // The number of runs: the entries of runs_ and alone_ that are in use.
+  size_t count_ = 0;
+  size_t lines_ = 0;  // number of lines whose work the runs do
   std::vector<Run> runs_ = std::vector<Run>(kMostRuns);
   std::vector<ReadyLaunch> alone_ = std::vector<ReadyLaunch>(kMostRuns);
   std::vector<Operand> operands_;
-  std::shared_ptr<const ChainEnd> end_;  // null: there is none
-  size_t reduced_ = 0;                   // the run that it reads
+  std::shared_ptr<const ChainEnd> end_;  // null: the chain has no end
+  size_t reduced_ = 0;                   // the run whose result end_ reduces
   std::vector<ReadyLaunch> end_alone_;
-  // What was given last.
+  // The launches that were passed to `give` last.
   ReadyLaunch fused_;
   std::vector<ReadyLaunch> with_end_;
-  // The chains that were closed and not given yet, and the first of them as
-  // launches of its own.
+  // The closed chains that were not given yet, and the launches to use instead
+  // if the first of them stays alone.
   Batch alike_;
   std::vector<ReadyLaunch> first_;
-  std::unordered_map<std::string, uint64_t> item_kernels_;  // by their names
+  // The number of each item kernel, by its name.
+  std::unordered_map<std::string, uint64_t> item_kernels_;
   struct Hash {
     size_t operator()(const std::vector<uint64_t>& words) const;
   };

@@ -9,7 +9,8 @@
 namespace gt::exec::cuda {
 namespace {
 
-// Of all that texts include: a change to it is a change of every kernel.
+// The digest of all files that kernel texts include, since a change to one of
+// them changes every kernel.
 const std::string& digest_of_texts() {
   static const std::string digest = [] {
     Digest all;
@@ -49,13 +50,14 @@ Compiler::Compiler(const EntryPoints& api, int arch) : api_(api) {
   for (const int one : known) {
     if (one <= arch) best = std::max(best, one);
   }
-  // "compute_": text that the driver translates for the GPU that is there.
+  // A target "compute_..." makes PTX, which the driver translates for the GPU.
   const bool exact = best == arch || known.empty();
   target_ = (exact ? "sm_" : "compute_") + std::to_string(exact ? arch : best);
 }
 
 Result<std::string> Compiler::compile(const Source& source) {
-  // What a compiler makes that says no version cannot be told from another's.
+  // Without NVRTC's version, code of different versions could not be told
+  // apart, so nothing is kept.
   if (version_.empty()) return compile_new(source);
   const std::string key =
       source.name + " " + target_ + " " + version_ + " " + digest_of_texts();

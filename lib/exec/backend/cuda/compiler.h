@@ -1,4 +1,5 @@
-// Compiles kernels' texts by NVRTC, and keeps what it made on the disk.
+// Compiles the texts of kernels with NVRTC and keeps the compiled code on disk
+// (disk_cache.h).
 #pragma once
 
 #include <string>
@@ -10,14 +11,15 @@ namespace gt::exec::cuda {
 
 class Compiler {
  public:
-  // For GPUs of compute capability `arch`, as 90 for 9.0. Where NVRTC does not
-  // know it, the code is for the newest that it knows before, and the driver
-  // translates it.
+  // Compiles for GPUs of compute capability `arch`, written as 90 for 9.0. If
+  // NVRTC does not know that one, it makes PTX for the newest older one that it
+  // knows, and the driver translates the PTX.
   Compiler(const EntryPoints& api, int arch);
 
-  // What cuModuleLoadData() takes. Any thread. Error: NVRTC's words.
+  // Returns code for cuModuleLoadData(), from the disk cache or newly compiled.
+  // Any thread may call it. Error: NVRTC's message.
   Result<std::string> compile(const Source& source);
-  const std::string& target() const { return target_; }  // "sm_90"
+  const std::string& target() const { return target_; }  // for example "sm_90"
 
  private:
   Result<std::string> compile_new(const Source& source) const;
@@ -27,8 +29,8 @@ class Compiler {
   std::string version_;
 };
 
-// The options for every kernel, beside the architecture's: no rounding is left
-// out and no function is replaced by a coarser one.
+// The options that every kernel is compiled with, besides the architecture.
+// They keep every rounding step and replace no function by a less accurate one.
 inline constexpr const char* kCompileOptions[] = {
     "--std=c++20", "--fmad=false", "--device-as-default-execution-space"};
 

@@ -12,7 +12,7 @@
 namespace gt::exec::cuda {
 namespace {
 
-constexpr size_t kAlignment = 256;  // of pieces of scratch memory
+constexpr size_t kAlignment = 256;  // of pieces of scratch memory, in bytes
 
 CUdeviceptr address(const void* data) {
   return reinterpret_cast<CUdeviceptr>(data);
@@ -59,8 +59,8 @@ void CudaDevice::release(void* data, size_t /*bytes*/) {
   if (!s.ok() && broken_.ok()) broken_ = s;
 }
 
-// Whoever is told of a failure may give back at once what the work uses, so
-// none of it is left under way.
+// A caller that gets an error may give back the memory that the work uses at
+// once, so no work is left under way.
 Status CudaDevice::settled(Status s) {
   if (!s.ok()) (void)gpu_->driver().cuStreamSynchronize(stream_);
   return s;
@@ -158,7 +158,8 @@ Status CudaDevice::finish() {
 }
 
 std::optional<Device::Loss> CudaDevice::loss() const {
-  // What a GPU that has failed refuses is not to blame.
+  // If the GPU has failed, that is the reason, and not the launch that it then
+  // refused.
   const CUresult why = lost_context();
   if (why == CUDA_SUCCESS) return lost_;
   return Loss{check(gpu_->api(), why, "the GPU failed").error().message,
@@ -166,7 +167,8 @@ std::optional<Device::Loss> CudaDevice::loss() const {
 }
 
 std::optional<Status> CudaDevice::take_check(bool waits) {
-  // What was put off may wait while nobody does; its checks are the last.
+  // Runs that were put off may wait as long as no caller does. Their checks are
+  // the last ones.
   if (Status s = waits ? enter() : gpu_->enter(); !s.ok()) return s;
   if (put_off_ != nullptr && put_off_->checks() == checks())
     return std::nullopt;
@@ -184,7 +186,7 @@ CUstream CudaDevice::stream() {
   return stream_;
 }
 
-// The work of a span is given to the stream by itself, or all of it is put off.
+// All the work of a span is either given to the stream by itself or put off.
 void CudaDevice::end_span() {
   if (span_ == SpanState::kOpen && put_off_ != nullptr) {
     put_off_->end_line();
@@ -195,7 +197,8 @@ void CudaDevice::end_span() {
 }
 
 std::optional<Device::Span> CudaDevice::take_span(bool waits) {
-  // Also of what was put off and which a GPU that has failed does not take.
+  // The spans include those of runs that were put off, which are launched even
+  // if the GPU has failed and refuses them.
   if (waits) {
     (void)gpu_->enter();
     flush();
@@ -223,7 +226,8 @@ bool CudaDevice::holds_back() {
 
 // ---- recordings -------------------------------------------------------------
 
-// The launch that a recording begins with.
+// Makes the launch that a recording begins with, which sets the task and the
+// row of places.
 Result<ReadyLaunch> CudaDevice::first_launch(uint64_t task, uint64_t row) {
   static const Source source = make_source("fault.cuh", "begin_recording(a);");
   const Result<CUfunction>& function = gpu_->function(source).get();
@@ -235,7 +239,8 @@ Result<ReadyLaunch> CudaDevice::first_launch(uint64_t task, uint64_t row) {
   return launch;
 }
 
-// Nothing may be allocated while work is recorded.
+// No memory may be allocated while work is recorded, so the scratch memory is
+// allocated before.
 Status CudaDevice::prepare_recording() {
   if (most_scratch_ == 0) return ok_status();
   if (scratch_ != nullptr && scratch_->bytes() >= most_scratch_) {
@@ -336,7 +341,8 @@ Status CudaDevice::launch_point_wise(
     flush();
   } else if (!chains_.joins(*link, words, out)) {
     chains_.close(is_recording_, giver());
-    release_put_off();  // what is kept of the chains has no end
+    // A chain that is kept has no end, so it needs no scratch memory.
+    release_put_off();
   }
   chains_.add(link, words, out, alone);
   put_off_ = &chains_;
@@ -374,10 +380,10 @@ Status CudaDevice::launch_item(const Batch::Run& run) {
   return s;
 }
 
-// They go straight to the stream. Their lines count as done, and what they made
-// may have been read by others: if the GPU refuses one, no value is to be
-// trusted any more. While they are recorded none has been done, and the
-// recording is dropped.
+// The launches go straight to the stream. Their lines count as done, and others
+// may have read what they made: if the GPU refuses a launch, no value can be
+// trusted any more. While they are recorded, none of them was done yet, and the
+// recording is dropped instead.
 void CudaDevice::give(std::span<const ReadyLaunch> launches, size_t lines) {
   if (lines > 0) timer_.begin(stream_);
   for (const ReadyLaunch& one : launches) {
@@ -392,15 +398,15 @@ void CudaDevice::give(std::span<const ReadyLaunch> launches, size_t lines) {
   if (lines > 0) timer_.end(stream_, lines);
 }
 
-// Nothing is put off from here on. What is recorded is worth the time to
-// compile it as one.
+// Nothing is put off any more after this. In a recording, one launch is worth
+// the time to compile it.
 void CudaDevice::launch_put_off() {
   std::exchange(put_off_, nullptr)->take(is_recording_, giver());
   release_put_off();
 }
 
-// Gives back the scratch memory of the runs that were put off. Among them only
-// a reduction that ends a chain has any.
+// Gives back the scratch memory of the runs that were put off. Of these, only a
+// reduction that ends a chain has any.
 void CudaDevice::release_put_off() {
   for (const CUdeviceptr data : std::exchange(scratch_put_off_, {})) {
     release_scratch(data);

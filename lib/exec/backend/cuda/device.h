@@ -1,5 +1,5 @@
-// A GPU as a Device: values are memory of the GPU, and what one thread tells it
-// is done in the order of one stream.
+// A GPU as a Device: values live in GPU memory, and the work that one thread
+// gives the device is done in the order of one stream.
 #pragma once
 
 #include <memory>
@@ -63,41 +63,45 @@ class CudaDevice final : public Device {
   std::vector<Result<std::unique_ptr<DeviceLink>>> make_links() override;
 
   Gpu& gpu() { return *gpu_; }
-  // Behind all that the device was given. The span that is open, if there is
-  // one, has begun.
+  // Returns the device's stream, for work behind all that the device was given
+  // so far: what was put off is launched first. If a span is open, it counts as
+  // begun.
   CUstream stream();
 
-  // A kernel is launched by one of these four. The last three may put its run
-  // off, so that one launch does the work of several runs.
+  // Kernels are launched by the following four functions. The last three may
+  // put the run off, so that one launch does the work of several runs.
 
-  // Launches a kernel now, behind what was put off before.
+  // Launches a kernel now, behind the runs that were put off before.
   Status launch(const ReadyLaunch& launch);
-  // A run of a point-wise kernel, which can be a link of a chain (chains.h).
+  // Runs a point-wise kernel, which can be a link of a chain (chains.h).
   // `words` are the addresses and numbers of the link's leaves, and the result
-  // goes to `out`. `alone` is the launch that the run is by itself.
+  // goes to `out`. `alone` is the launch that does the run by itself.
   Status launch_point_wise(const ReadyLaunch& alone,
                            const std::shared_ptr<const ChainLink>& link,
                            std::span<const uint64_t> words, uint64_t out);
-  // A run of a kernel that reduces what lies at `from`, reads `others` beside
-  // it and writes to `to`. If a chain makes what lies at `from`, the run ends
-  // the chain; else the launches `alone` are made.
+  // Runs a kernel that reduces the value at `from`, reads `others` besides and
+  // writes to `to`. If a chain makes the value at `from`, the run ends the
+  // chain; else the launches `alone` are made.
   Status launch_reduction(std::span<const ReadyLaunch> alone,
                           const std::shared_ptr<const ChainEnd>& end,
                           uint64_t from, std::span<const Extent> others,
                           uint64_t to);
-  // A run that can be one item of a launch of many (batch.h).
+  // Runs a kernel that can be one item of a launch with several items
+  // (batch.h).
   Status launch_item(const Batch::Run& run);
-  // Scratch memory, in the order of the stream: pieces of so many
-  // bytes, all of which are given back before others are borrowed. What was put
-  // off, such as the end of a chain, has them until it is launched.
+  // Returns scratch memory in the order of the stream, one piece of `pieces[i]`
+  // bytes each. All pieces must be given back before others are borrowed. A run
+  // that was put off, such as the end of a chain, keeps its pieces until it is
+  // launched.
   Result<std::vector<CUdeviceptr>> borrow(std::span<const size_t> pieces);
   void give_back(std::span<const CUdeviceptr> pieces);
-  // What a library may scribble on, kWorkspace bytes.
+  // Memory of kWorkspace bytes for the libraries' own use; its contents are not
+  // kept.
   static constexpr size_t kWorkspace = size_t{32} << 20;
   Result<CUdeviceptr> workspace();
   Faults& faults() { return faults_; }
   uint64_t task() const { return task_; }
-  // Args::base.
+  // The value for Args::base: 0 unless a recording is under way.
   CUdeviceptr base() const { return is_recording_ ? faults_.base() : 0; }
 
  private:
@@ -113,7 +117,7 @@ class CudaDevice final : public Device {
   Status start();
   void launch_put_off();
   void release_put_off();
-  // Launches what was put off of so many lines.
+  // Launches the work that was put off for `lines` lines.
   void give(std::span<const ReadyLaunch> launches, size_t lines);
   PutOff::Give giver() {
     return [this](std::span<const ReadyLaunch> launches, size_t lines) {
@@ -121,8 +125,8 @@ class CudaDevice final : public Device {
     };
   }
   Status launch_now(const ReadyLaunch& launch);
-  // What each call begins with: the GPU is this thread's, and has been given
-  // all that was put off.
+  // Makes the GPU current on this thread and launches what was put off. Every
+  // call begins with it.
   Status enter();
   Result<CUdeviceptr> allocate_scratch(size_t bytes);
   void release_scratch(CUdeviceptr data);
@@ -138,21 +142,29 @@ class CudaDevice final : public Device {
   Timer timer_;
   Chains chains_;
   Batch batch_;
-  PutOff* put_off_ = nullptr;  // that of these that has runs
+  // chains_ or batch_, whichever has runs; else null.
+  PutOff* put_off_ = nullptr;
   bool may_delay_ = false;
-  // Whether a span is open, and the stream was given something of it.
+  // Whether a span is open, and whether any of its work was given to the
+  // stream.
   enum class SpanState : uint8_t { kNone, kOpen, kBegun };
   SpanState span_ = SpanState::kNone;
   CUdeviceptr workspace_ = 0;
   uint64_t task_ = 0;
   bool is_recording_ = false;
-  Status recorded_ = ok_status();  // why the recording cannot be kept
-  size_t most_scratch_ = 0;        // that a kernel has borrowed
-  std::vector<CUdeviceptr> scratch_put_off_;  // that what is put off needs
-  // What recordings borrow: they have as much as any kernel had before.
+  Status recorded_ = ok_status();  // not ok: why the recording cannot be kept
+  // The most scratch memory that one kernel has borrowed, in bytes.
+  size_t most_scratch_ = 0;
+  // Scratch memory that is given back once the runs that were put off are
+  // launched.
+  std::vector<CUdeviceptr> scratch_put_off_;
+  // The scratch memory of recordings, as large as the most that any kernel
+  // borrowed before.
   std::shared_ptr<const Scratch> scratch_;
-  Status broken_ = ok_status();  // what could not be told when it happened
-  std::optional<Loss> lost_;     // what was put off was not launched
+  // An error that its call could not return; finish() returns it.
+  Status broken_ = ok_status();
+  // Set if runs that were put off could not be launched.
+  std::optional<Loss> lost_;
 };
 
 }  // namespace gt::exec::cuda

@@ -16,9 +16,9 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr const char* kMagic = "gt-cache 1\n";
-constexpr size_t kDigest = 17;  // characters, with the line's end
+constexpr size_t kDigest = 17;  // characters, including the newline
 
-// "" if nothing is to be kept.
+// Returns the folder that files are kept in; "" if nothing is to be kept.
 std::string folder() {
   if (const char* set = std::getenv("XDG_CACHE_HOME");
       set != nullptr && *set == '/') {
@@ -35,7 +35,8 @@ std::string name_of(std::string_view kind, const std::string& key) {
 
 }  // namespace
 
-// A file is magic, key, digest of the payload, payload.
+// A file consists of the magic, the key, the digest of the payload and the
+// payload.
 std::string read_cached(std::string_view kind, const std::string& key) {
   const std::string in = folder();
   if (in.empty()) return "";
@@ -58,7 +59,8 @@ void write_cached(std::string_view kind, const std::string& key,
   std::error_code failed;
   fs::create_directories(in, failed);
   if (failed) return;
-  // Whole, or not at all: who reads meanwhile finds the old file or the new.
+  // The file is written under another name and renamed, so that a concurrent
+  // reader finds the old file or the new one, but never a part.
   const std::string path = in + "/" + name_of(kind, key);
   const std::string made =
       path + "." + std::to_string(::getpid()) + "." + std::to_string(++count);

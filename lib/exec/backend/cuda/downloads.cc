@@ -4,11 +4,11 @@
 
 namespace gt::exec::cuda {
 
-// A slot that is in use.
+// A download, which occupies a slot as long as it lives.
 class Downloads::Download final : public DeviceDownload {
  public:
   Download(Downloads& room, Slot slot) : room_(room), slot_(std::move(slot)) {}
-  // Nothing is copied to a slot that is free.
+  // Waits for the copy, so that nothing is copied to a slot that is free.
   ~Download() override {
     (void)is_done(true);
     room_.free_.push_back(std::move(slot_));

@@ -1,5 +1,5 @@
-// Small values on their way to the host, such as the loss of each step, whose
-// print is no reason to keep the GPU waiting for what comes next.
+// Copies small values to the host, such as the loss of each step, without
+// making the GPU wait: printing them must not hold up the work that follows.
 #pragma once
 
 #include <cstddef>
@@ -12,12 +12,12 @@
 
 namespace gt::exec::cuda {
 
-// Memory of the host that the GPU copies to by itself, in equal slots. Used by
-// one thread, as what it gives is.
+// Host memory that the GPU copies to by itself, in equal slots. This object and
+// the downloads it returns must be used by one thread.
 class Downloads {
  public:
   static constexpr size_t kSlotBytes = 4096;
-  // More than RunsAhead has under way at once.
+  // More than RunsAhead ever has under way at once.
   static constexpr size_t kSlots = 128;
 
   explicit Downloads(std::shared_ptr<Gpu> gpu) : gpu_(std::move(gpu)) {}
@@ -25,8 +25,9 @@ class Downloads {
   Downloads(const Downloads&) = delete;
   Downloads& operator=(const Downloads&) = delete;
 
-  // Behind what the stream was given so far. Null if they do not fit in a slot,
-  // none is free, or the GPU refuses.
+  // Begins to copy `bytes` bytes from `data`, behind the work that the stream
+  // was given so far. Returns null if they do not fit in a slot, no slot is
+  // free, or the GPU refuses.
   std::shared_ptr<DeviceDownload> begin(CUdeviceptr data, size_t bytes,
                                         CUstream stream);
 
@@ -39,7 +40,7 @@ class Downloads {
   bool allocate();
 
   std::shared_ptr<Gpu> gpu_;
-  void* memory_ = nullptr;  // of all slots
+  void* memory_ = nullptr;  // holds all slots
   std::vector<Slot> free_;
 };
 

@@ -12,9 +12,11 @@ namespace gt::exec::cuda {
 namespace {
 
 struct Library {
-  const char* sense;  // what it is, for messages
+  // What the library is, for messages.
+  const char* sense;
   std::initializer_list<const char*> files;
-  bool in_toolkit;  // whether the toolkit's folder has it
+  // Whether the library is in the folder of CUDA's toolkit.
+  bool in_toolkit;
   const char* remedy;
   const char* least = "CUDA 12";  // the version that gt needs
 };
@@ -52,7 +54,8 @@ const Library kCudnn = {"cuDNN, which computes attention,",
                         "install it, or name its folder in GT_CUDA_PATH"};
 #endif
 
-// Where to look, in order; "" is where the system looks.
+// Returns the folders to look in, in order; "" stands for where the system
+// looks.
 std::vector<std::string> folders_for(const Library& library) {
   std::vector<std::string> folders;
   if (const char* set = std::getenv("GT_CUDA_PATH"); set != nullptr) {
@@ -75,7 +78,7 @@ std::vector<std::string> folders_for(const Library& library) {
   return folders;
 }
 
-// A library stays loaded.
+// Loads a library, which stays loaded.
 Result<void*> open(const Library& library) {
   std::string names;
   for (const char* file : library.files) {
@@ -87,7 +90,7 @@ Result<void*> open(const Library& library) {
       const std::string path = folder + file;
       void* handle = ::dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
       if (handle != nullptr) return handle;
-      // A file that is there but cannot be loaded is worth telling.
+      // If a file is there but cannot be loaded, the message tells why.
       const std::string said = ::dlerror();
       if (!said.starts_with(path + ": cannot open")) why = said;
     }
@@ -104,7 +107,7 @@ void look_up(void* library, const char* name, F*& function,
   if (function == nullptr && missing.empty()) missing = name;
 }
 
-// An error if the library lacks a function.
+// Returns an error if the library lacks the function `missing`.
 Status complete(const Library& library, const std::string& missing) {
   if (missing.empty()) return ok_status();
   return Error{"backend cuda: " + std::string(library.sense) +
@@ -112,7 +115,8 @@ Status complete(const Library& library, const std::string& missing) {
                library.least + " or later"};
 }
 
-// Each of the four fills a table of functions, each by its name.
+// The four functions below each fill one table, looking up each function by its
+// name.
 #define GT_CUDA_NAME(name) #name
 #define GT_CUDA_LOOK_UP(name) \
   look_up(file.value(), GT_CUDA_NAME(name), table.name, missing);
@@ -166,8 +170,8 @@ Result<Nccl> load_nccl() {
 #undef GT_CUDA_LOOK_UP
 #undef GT_CUDA_NAME
 
-// A process has one context, and that of a GPU which met one of these is of no
-// use: every call gives the same again.
+// The first result that made the context unusable. A process has one context,
+// and after such a result every call on it returns the same result.
 std::atomic<int> lost = CUDA_SUCCESS;
 
 bool is_final(CUresult result) {

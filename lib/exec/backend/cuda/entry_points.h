@@ -1,6 +1,6 @@
-// The functions of NVIDIA's driver, of NVRTC, of cuBLASLt and of NCCL that the
-// backend calls. They are looked up when it is made, so that nothing of CUDA is
-// linked, and a machine without it runs all else of gt.
+// The functions of NVIDIA's driver, NVRTC, cuBLASLt and NCCL that the backend
+// calls. They are looked up when the backend is made, so that gt links nothing
+// of CUDA and all other parts of gt run on a machine without it.
 #pragma once
 
 #include <cublasLt.h>
@@ -10,9 +10,9 @@
 #include <nccl.h>
 #endif
 
-// Headers of CUDA 13 give this name to a second version of the function, which
-// has the same form. Drivers of CUDA 12 may have the first alone, newer ones
-// both, so the first is looked up.
+// The headers of CUDA 13 redirect this name to a second version of the
+// function, which has the same signature. Drivers of CUDA 12 may have only the
+// first version and newer drivers have both, so the first is looked up.
 #ifdef cuEventElapsedTime
 #undef cuEventElapsedTime
 extern "C" CUresult CUDAAPI cuEventElapsedTime(float* milliseconds,
@@ -25,8 +25,9 @@ extern "C" CUresult CUDAAPI cuEventElapsedTime(float* milliseconds,
 
 namespace gt::exec::cuda {
 
-// Functions have their libraries' names; where cuda.h has a newer version of a
-// function by a macro, the macro is followed.
+// Tables of functions, each under the name that its library gives it. Where
+// cuda.h redirects a name to a newer version by a macro, the newer version is
+// looked up.
 struct Driver {
 #define GT_CUDA_DRIVER(name) decltype(&::name) name = nullptr;
 #include "exec/backend/cuda/entry_points.def"
@@ -53,27 +54,31 @@ struct EntryPoints {
   Lt lt;
 };
 
-// All of them, looked up once in a process: below $GT_CUDA_PATH (folders, with
-// colons between them) if that is set, else where the system looks, else in the
-// toolkit's folder. Errors say in a sentence what is missing and what to do.
+// Returns the tables, which are looked up once in a process: in the folders of
+// $GT_CUDA_PATH, separated by colons, if that is set; else where the system
+// looks; else in the toolkit's folder. Errors say in a sentence what is missing
+// and what to do.
 Result<const EntryPoints*> entry_points();
-// NVRTC's alone, which needs neither a driver nor a GPU.
+// Returns the table of NVRTC alone, which needs neither a driver nor a GPU.
 Result<Nvrtc> nvrtc_entry_points();
 #ifdef GT_CUDA_NCCL
-// NCCL's, which not every worker needs; looked up once in a process.
+// Returns the table of NCCL, which not every worker needs; looked up once in a
+// process.
 Result<const Nccl*> nccl_entry_points();
 #endif
 #ifdef GT_CUDA_CUDNN
-// cuDNN as a whole, whose functions its headers look up; looked up once in a
-// process.
+// Returns cuDNN's library handle, in which cuDNN's headers look up their
+// functions; loaded once in a process.
 Result<void*> cudnn_library();
 #endif
 
-// The first result of a call that meant that this process can use its GPU no
-// more, such as a kernel's illegal address; CUDA_SUCCESS if there was none.
+// Returns the first result after which this process cannot use its GPU any
+// more, such as that of a kernel's illegal address; CUDA_SUCCESS if there was
+// none.
 CUresult lost_context();
 
-// A call's result as a status: "cuMemAllocAsync: out of memory".
+// These turn the result of `call` into a status: "cuMemAllocAsync: out of
+// memory".
 Status check(const EntryPoints& api, CUresult result, const char* call);
 Status check(const EntryPoints& api, nvrtcResult result, const char* call);
 Status check(cublasStatus_t result, const char* call);

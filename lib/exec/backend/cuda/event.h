@@ -1,4 +1,4 @@
-// A point in the work of a stream.
+// A CUDA event: a point in the work of a stream.
 #pragma once
 
 #include <memory>
@@ -12,10 +12,11 @@ class CudaEvent final : public DeviceEvent {
  public:
   explicit CudaEvent(std::shared_ptr<Gpu> gpu) : gpu_(std::move(gpu)) {}
   ~CudaEvent() override;
-  // Behind what the stream was given so far.
+  // Marks the point behind all work that the stream was given so far.
   Status record(CUstream stream);
-  Status wait() const;  // sleeps
-  // Whether that is done. Error: the GPU has failed.
+  // Sleeps until the stream has reached the point.
+  Status wait() const;
+  // True if the stream has reached the point. Error: the GPU has failed.
   Result<bool> is_reached() const;
   CUevent get() const { return event_; }
 

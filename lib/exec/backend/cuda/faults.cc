@@ -8,7 +8,7 @@ namespace gt::exec::cuda {
 Status Faults::start(CUstream stream) {
   stream_ = stream;
   if (Status s = add_page(1); !s.ok()) return s;
-  // A place that is used for this alone.
+  // This place is never used for a run.
   begun_ = &free_[1].back()->position;
   free_[1].pop_back();
   *begun_ = 0;
@@ -24,7 +24,7 @@ void Faults::end() {
   for (Told* page : pages_) (void)gpu_->driver().cuMemFreeHost(page);
 }
 
-// Memory of the host has one address for both: all of it is mapped.
+// The memory is mapped, so the host and the GPU use the same address for it.
 Status Faults::add_page(size_t row) {
   const size_t rows = std::max(kPlaces / row, size_t{1});
   void* data = nullptr;
@@ -109,7 +109,8 @@ Result<bool> Faults::is_told(bool waits) const {
   return Error{"the GPU has not told whether the data is wrong"};
 }
 
-// The places of a run that may be told of yet are not used again.
+// Gives up the row of a check whose run may still report: its places are not
+// used again.
 void Faults::give_up_row() {
   for (Check& check : checks_) {
     if (std::exchange(check.row, 0) > 0) return;

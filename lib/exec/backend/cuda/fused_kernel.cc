@@ -10,17 +10,18 @@
 namespace gt::exec::cuda {
 namespace {
 
-// A number of dimensions for which there is a kernel, at least `rank`.
+// Returns a number of dimensions, at least `rank`, for which a kernel is made.
+// There are only a few, so that tensors of several ranks share one.
 size_t kernel_rank(size_t rank) {
   size_t kept = 1;
   while (kept < rank) kept *= 2;
   return kept;
 }
 
-// Result r where it is one element.
+// The variable that holds one element of result r.
 std::string y_of(size_t r) { return r == 0 ? "y" : fmt::format("y{}", r); }
 
-// Stores the packs of result r.
+// A statement that stores a pack of result r.
 std::string store_pack_text(size_t r, const std::string& y) {
   return fmt::format("    store_several(a, {}, i, {});\n", r, y);
 }
@@ -46,7 +47,7 @@ void FusedKernel::name_operands() {
   }
 }
 
-// Sizes and strides are written as Places of text/pointwise.cuh reads them.
+// Writes sizes and strides where Places of text/pointwise.cuh reads them.
 bool FusedKernel::add_operands() {
   name_operands();
   std::vector<Strides> strides;
@@ -73,7 +74,8 @@ bool FusedKernel::add_operands() {
   return true;
 }
 
-// How many elements of the smallest dtype have 16 bytes, but at most 8.
+// Returns how many elements of the smallest dtype fill 16 bytes, but between 2
+// and 8.
 int64_t FusedKernel::widest_pack() const {
   size_t smallest = size_of(type_.dtype);
   for (const Id id : results_) {
@@ -86,8 +88,9 @@ int64_t FusedKernel::widest_pack() const {
   return std::clamp<int64_t>(static_cast<int64_t>(16 / smallest), 2, 8);
 }
 
-// Packs lie along the last dimension, where every operand's elements lie side
-// by side or are one. A result of one dimension may have a rest.
+// Chooses packs along the last dimension if each operand's elements lie side by
+// side there, or are one repeated element. If the result has one dimension, its
+// size need not be a multiple of the pack.
 void FusedKernel::choose_pack() {
   const int64_t pack = widest_pack();
   bool fits = dimensions_ < 2 || n_[rank_] % pack == 0;
@@ -102,7 +105,7 @@ void FusedKernel::choose_pack() {
   if (fits) pack_ = pack;
 }
 
-// A value of the same dtype is handed on as it is, so that a nan keeps its
+// A value of the same dtype is passed on unchanged, so that a nan keeps its
 // bits.
 void FusedKernel::add_cast(Id id) {
   const Value& v = value(id);
@@ -149,7 +152,7 @@ bool FusedKernel::add_formula(Id id) {
       name(id), v.parameters, v.formula);
   const std::string operands = rounded_operands(v);
   if (v.wrong != nullptr) {
-    // Which operand is wrong is known of the kernel's only op alone.
+    // A fault's position is known only if the op is the only one in the kernel.
     if (id != operands_.size() || ids_.back() != id || results_.size() > 1) {
       return false;
     }
@@ -166,7 +169,8 @@ bool FusedKernel::add_formula(Id id) {
   return true;
 }
 
-// The formulas, and a function that computes one element of them all.
+// Returns the formulas, and a function that computes one element of every
+// result.
 std::string FusedKernel::declarations() const {
   std::string parameters = "const Args& a, int64_t i";
   for (const Id id : operands_) {
@@ -187,8 +191,8 @@ std::string FusedKernel::operand_text(size_t k, std::string_view at) const {
   return fmt::format("{}::at(a, {}, {})", sources_[k], k, at);
 }
 
-// A statement that computes an element, of the operands that operand(k) names,
-// as the results that to(r) does.
+// Returns a statement that computes one element, from the operands that
+// operand(k) names, into the results that to(r) names.
 template <typename Operand, typename To>
 std::string FusedKernel::call_element(const std::string& at,
                                       const Operand& operand,
@@ -199,8 +203,8 @@ std::string FusedKernel::call_element(const std::string& at,
   return text + ");\n";
 }
 
-// A statement for each operand: what pack(k) loads where its elements lie side
-// by side, else what one(k) does.
+// Returns a statement for each operand: it loads pack(k) if the operand's
+// elements lie side by side, else one(k).
 template <typename PackOf, typename OneOf>
 std::string FusedKernel::loads(const PackOf& pack, const OneOf& one) const {
   std::string text;
@@ -211,7 +215,7 @@ std::string FusedKernel::loads(const PackOf& pack, const OneOf& one) const {
   return text;
 }
 
-// text(r, its variable) of each result r from the first on.
+// Returns text(r, variable of r) for each result r from `first` on, joined.
 template <typename Text>
 std::string FusedKernel::of_results(size_t first, const Text& text) const {
   std::string all;
@@ -221,7 +225,8 @@ std::string FusedKernel::of_results(size_t first, const Text& text) const {
   return all;
 }
 
-// The addresses of operands and results that are loaded and stored as packs.
+// Returns the addresses of all operands and results that are loaded or stored
+// as packs, combined by "or" to check their alignment.
 std::string FusedKernel::addresses(size_t first_result) const {
   std::vector<std::string> all;
   for (size_t k = 0; k < operands_.size(); ++k) {
@@ -233,7 +238,7 @@ std::string FusedKernel::addresses(size_t first_result) const {
   return all.empty() ? "0" : fmt::format("{}", fmt::join(all, " | "));
 }
 
-// A statement for element j of packs.
+// Returns a statement that computes element j of the packs.
 std::string FusedKernel::packed_element() const {
   return call_element(
       "i + j",
@@ -250,8 +255,8 @@ std::string FusedKernel::pack_results() const {
   });
 }
 
-// By packs where all addresses let them be loaded at once; the rest, or all, an
-// element at a time.
+// Works on packs if all addresses are aligned for them; the remaining elements,
+// or all, are computed one at a time.
 std::string FusedKernel::body() const {
   const auto one = [&](size_t k) {
     return operand_text(k, fmt::format("at[{}]", k));
@@ -316,8 +321,8 @@ std::optional<Launch> FusedKernel::make(std::span<const Slot> to) {
 
 // ---- items ------------------------------------------------------------------
 
-// Memory of the results' shape is the item's, in the order in which it comes;
-// what is one element is the launch's.
+// Operands and results of the results' shape belong to the item, in the order
+// in which they come; operands of one element belong to the launch.
 std::string FusedKernel::item_body() const {
   size_t of_item = 0;
   size_t of_launch = 0;
@@ -346,7 +351,8 @@ std::string FusedKernel::item_body() const {
 
 std::optional<ItemLaunch> FusedKernel::make_item(std::span<const Slot> to) {
   if (!add_flat_operands() || !add_statements()) return std::nullopt;
-  pack_ = widest_pack();  // statements are of one element
+  // The statements compute one element, so packs of any size can use them.
+  pack_ = widest_pack();
   ItemLaunch made;
   made.item.n = type_.elements();
   made.launch = each_launch(
@@ -366,10 +372,11 @@ std::optional<ItemLaunch> FusedKernel::make_item(std::span<const Slot> to) {
   return made;
 }
 
-// ---- what is reduced --------------------------------------------------------
+// ---- reductions -------------------------------------------------------------
 
-// Each has its element where all others have theirs, or it is one element. Of
-// Args::n, which is a reduction's or common to many runs, nothing is needed.
+// Names the operands of a kernel that indexes all of them alike: an operand has
+// the results' shape or is one element. Nothing computed may need Args::n,
+// which belongs to a reduction or is common to several runs.
 bool FusedKernel::add_flat_operands() {
   name_operands();
   if (operands_.size() > kIn) return false;
@@ -385,8 +392,8 @@ bool FusedKernel::add_flat_operands() {
   });
 }
 
-// The struct Computed of text/reduce_computed.cuh. What is written lies behind
-// the reduction's own result.
+// Returns the struct Computed of text/reduce_computed.cuh. The values that are
+// written are results behind that of the reduction.
 std::string FusedKernel::computed() const {
   const std::string_view raw = result_word(0);
   const std::string load = loads(
@@ -428,12 +435,14 @@ std::string FusedKernel::computed() const {
       of_results(1, store_pack_text));
 }
 
-// A reduction of few blocks is no place for much work: by itself that has as
-// many threads as there are elements. Nor is any for many operands, since a
-// thread holds several packs of each: as many bytes of all of them as four
-// operands have that are of the dtype that is reduced.
+// True if a reduction's threads can compute its elements without losing time. A
+// reduction of few blocks must not do much work, which by itself would be
+// spread over as many threads as there are elements. And since a thread holds
+// several packs of each operand, all operands together may have no more bytes
+// than four operands of the reduced dtype.
 bool FusedKernel::is_little_work(const Launch& reduction) const {
-  constexpr int64_t kLittle = 512;  // ops that a thread does
+  // The most ops for each thread.
+  constexpr int64_t kLittle = 512;
   size_t bytes = 0;
   for (size_t k = 0; k < operands_.size(); ++k) {
     if (along_[k]) bytes += size_of(value(operands_[k]).type.dtype);

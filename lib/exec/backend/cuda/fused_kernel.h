@@ -1,5 +1,5 @@
-// The kernel of a fusion (fusion.h): its text, and the launch that carries what
-// it needs.
+// Makes the kernel of a fusion (fusion.h): its text, and a launch of it with
+// all that it needs.
 #pragma once
 
 #include <array>
@@ -14,32 +14,36 @@
 
 namespace gt::exec::cuda {
 
-// A value of a fusion: an operand, or what is made of values before it, which
-// are told by their indices.
+// A value of a fusion: an operand, or a value made of earlier values, which are
+// named by their indices.
 struct FusedValue {
   enum class Home : uint8_t { kMemory, kNumber, kComputed };
   enum class Maker : uint8_t { kFormula, kCast, kRand };
   Home home = Home::kComputed;
   Type type;
   Slot slot;
-  std::string text;  // of a number
+  std::string text;  // a number's text
   Maker maker = Maker::kFormula;
-  std::string formula;          // in words of text/pointwise.cuh
-  const char* parameters = "";  // of the formula
-  const char* wrong = nullptr;  // which b is wrong
-  std::vector<Dtype> rounds;    // of each operand, before the formula
+  std::string formula;          // in the words of text/pointwise.cuh
+  const char* parameters = "";  // the formula's parameters
+  // A test of b that finds wrong data, such as "b == 0"; null if none can be
+  // wrong.
+  const char* wrong = nullptr;
+  // The dtype that each operand is rounded to before the formula.
+  std::vector<Dtype> rounds;
   std::vector<size_t> operands;
-  // Of rand: the index of its first element in the whole, and where the
-  // others lie there.
+  // For `rand` only: the global index of the part's first element, and the
+  // strides of the whole tensor.
   int64_t first = 0;
   Strides whole{};
 };
 
-// A launch in the making, and its text.
+// Builds one launch and its text.
 class FusedKernel {
  public:
   using Id = size_t;
-  // `ids`: all that the results need, they included, in order.
+  // `ids` are all values that the results need, including the results
+  // themselves, in the order in which they are computed.
   FusedKernel(const std::vector<FusedValue>& values, std::vector<Id> ids,
               std::span<const Id> results)
       : values_(values),
@@ -47,13 +51,13 @@ class FusedKernel {
         results_(results.begin(), results.end()),
         type_(values.at(results_[0]).type) {}
 
-  // Writes the results, which have one shape. None if a launch cannot carry
-  // what is needed.
+  // Makes the launch that writes the results, which have one shape, to `to`.
+  // None if a launch cannot carry what the results need.
   std::optional<Launch> make(std::span<const Slot> to);
-  // The same of an item of a launch.
+  // Does the same for a run that is one item of a launch.
   std::optional<ItemLaunch> make_item(std::span<const Slot> to);
-  // Reduces the first result as `first` does its operand, and writes the
-  // others.
+  // Makes the launch that reduces the first result, as `first` reduces its
+  // operand, and writes the other results to `to`.
   std::optional<Launch> make_reduced(const Reducing& reducing,
                                      const Launch& first,
                                      std::span<const Slot> to);
@@ -63,7 +67,8 @@ class FusedKernel {
   using Home = FusedValue::Home;
   using Maker = FusedValue::Maker;
   const Value& value(Id id) const { return values_[id]; }
-  // Names are counted within the kernel, so that one text serves all.
+  // The variable of a value. Variables are numbered within the kernel, so that
+  // fusions of one form have the same text.
   std::string name(Id id) const;
   int64_t stride(size_t operand, size_t d) const {
     return n_[1 + (operand + 1) * rank_ + d];
@@ -100,15 +105,18 @@ class FusedKernel {
   const std::vector<Value>& values_;
   std::vector<Id> ids_;
   std::vector<Id> results_;
-  const Type& type_;          // of the first result, as all have its shape
-  std::vector<Id> operands_;  // that are read
-  std::vector<std::string> sources_;  // of each: "In<f32>"
-  std::vector<bool> along_;  // whether its elements lie side by side in a pack
+  const Type& type_;                  // the first result's; all have its shape
+  std::vector<Id> operands_;          // the values that are read
+  std::vector<std::string> sources_;  // each operand's: "In<f32>"
+  // For each operand, whether its elements lie side by side in a pack.
+  std::vector<bool> along_;
   size_t rank_ = 0;
-  size_t dimensions_ = 0;  // that there are of these
+  // The dimensions that the operands have; rank_ is that of the kernel, which
+  // may be larger.
+  size_t dimensions_ = 0;
   std::array<int64_t, kNumbers> n_{};
-  size_t used_ = 0;         // of n_
-  int64_t pack_ = 1;        // elements that a thread takes at once
+  size_t used_ = 0;         // entries of n_ in use
+  int64_t pack_ = 1;        // elements that a thread computes at once
   std::string places_;      // a type of text/pointwise.cuh
   std::string formulas_;    // functions
   std::string statements_;  // for one element

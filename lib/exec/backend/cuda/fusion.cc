@@ -1,5 +1,5 @@
-// What ops compute is in the formulas of lib/exec/backend/formulas.def, so what
-// gets a line there is fused here.
+// Fusion takes the formulas of ops from lib/exec/backend/formulas.def, so an op
+// that gets a line there is fused.
 #include "exec/backend/cuda/fusion.h"
 
 #include <algorithm>
@@ -28,7 +28,8 @@ constexpr Formula kFormulas[] = {
   {#op, Kind::kInteger, "", #formula, Cost::cost},
 #define GT_BOOL(op, operands, formula) {#op, Kind::kBool, "", #formula},
 #include "exec/backend/formulas.def"
-    // Those that the host leaves to its reference.
+    // These formulas are missing in formulas.def, since the cpu backend leaves
+    // these ops to the reference.
     {"pow", Kind::kInteger, "", "power(a, b)", Cost::powering},
     {"floor", Kind::kInteger, "", "a"},
     {"ceil", Kind::kInteger, "", "a"},
@@ -36,7 +37,7 @@ constexpr Formula kFormulas[] = {
     {"isfinite", Kind::kInteger, "", "a == a"},
     {"isfinite", Kind::kBool, "", "a == a"},
 };
-// Any kind; the first operand is a truth.
+// `where` selects values of any kind; its first operand is a bool.
 constexpr const char* kWhere = "a != 0 ? b : c";
 
 bool is_where(const Call& call) { return call.op->name == "where"; }
@@ -54,14 +55,16 @@ const Formula* formula_of(const Call& call) {
   return nullptr;
 }
 
-// Which b is wrong, in an integer formula.
+// Returns the test that an integer formula's operand b must not meet; null if
+// it has none.
 const char* wrong_test(const Formula& f) {
   if (f.kind != Kind::kInteger) return nullptr;
   if (f.cost == Cost::dividing) return "b == 0";
   return f.cost == Cost::powering ? "b < 0" : nullptr;
 }
 
-// The dtype an operand is rounded to before the formula is computed.
+// Returns the dtype that operands are rounded to before the formula is
+// computed.
 Dtype rounding_of(const Call& call, Dtype domain) {
   return is_half(domain) && call.results[0].dtype == domain ? Dtype::kF32
                                                             : domain;
@@ -153,7 +156,7 @@ std::vector<Fusion::Id> Fusion::needed(std::span<const Id> ids) const {
   const Id last = *std::max_element(ids.begin(), ids.end());
   std::vector<bool> is_needed(last + 1, false);
   for (const Id id : ids) is_needed[id] = true;
-  for (Id v = last + 1; v-- > 0;) {  // what a value is made of comes before it
+  for (Id v = last + 1; v-- > 0;) {  // the operands of a value come before it
     if (!is_needed[v] || !is_computed(v)) continue;
     for (const Id o : values_[v].operands) is_needed[o] = true;
   }

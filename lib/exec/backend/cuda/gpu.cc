@@ -5,7 +5,7 @@
 namespace gt::exec::cuda {
 namespace {
 
-// The one that backends share, for as long as there is one.
+// The Gpu that backends share as long as one of them holds it.
 std::mutex shared_mutex;
 std::weak_ptr<Gpu> shared_gpu;
 
@@ -20,7 +20,7 @@ int local_rank() {
   return text == nullptr ? 0 : std::max(0, std::atoi(text));
 }
 
-// The libraries, once the driver has found a GPU.
+// Loads the libraries and counts the GPUs. Error: the driver finds no GPU.
 Result<const EntryPoints*> driver_of(int& count) {
   const auto loaded = entry_points();
   if (!loaded.ok()) return loaded.error();
@@ -33,7 +33,7 @@ Result<const EntryPoints*> driver_of(int& count) {
   return &api;
 }
 
-// Which GPU of so many a worker has.
+// Chooses the GPU of a worker among `count` GPUs.
 Result<int> choose(std::optional<unsigned> wanted, int count) {
   if (!wanted) return local_rank() % count;
   if (*wanted < static_cast<unsigned>(count)) return static_cast<int>(*wanted);
@@ -112,8 +112,8 @@ Status Gpu::start() {
             driver().cuStreamCreate(&memory_stream_, CU_STREAM_NON_BLOCKING),
             "cuStreamCreate");
   if (!s.ok()) return s;
-  // Memory that was freed stays with the process: the pool above asks for it
-  // again.
+  // Freed memory is kept by the process, since the pool above (memory/pool.h)
+  // will ask for it again.
   CUmemoryPool pool = nullptr;
   s = check(api_, driver().cuDeviceGetDefaultMemPool(&pool, device_),
             "cuDeviceGetDefaultMemPool");
@@ -159,8 +159,8 @@ void* Gpu::allocate(size_t bytes) {
       CUDA_SUCCESS) {
     return nullptr;
   }
-  // A stream of its own has nothing else to do, so this costs little, and the
-  // memory may be used from any stream.
+  // Waiting costs little, since this stream has nothing else to do, and it
+  // makes the memory usable on any stream.
   if (driver().cuStreamSynchronize(memory_stream_) != CUDA_SUCCESS) {
     (void)driver().cuMemFreeAsync(data, memory_stream_);
     return nullptr;

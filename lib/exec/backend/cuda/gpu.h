@@ -1,5 +1,5 @@
 // One GPU of this process: its context, its memory, and the kernels loaded on
-// it. The backend that computes and the one that exchanges share it.
+// it. The backend that computes and the backend that communicates share it.
 #pragma once
 
 #include <future>
@@ -18,11 +18,13 @@ namespace gt::exec::cuda {
 
 class Gpu {
  public:
-  // The GPU of that number; without one that which LOCAL_RANK says, modulo how
-  // many there are, or the first. Errors: no driver, no GPU, none of that
-  // number, what the driver says.
+  // Opens the GPU with this number; without a number, GPU LOCAL_RANK modulo the
+  // number of GPUs, or the first if LOCAL_RANK is not set. A GPU that this
+  // process has open already is returned whatever the number. Errors: there is
+  // no driver, no GPU, or none of that number; or the driver's message.
   static Result<std::shared_ptr<Gpu>> open(std::optional<unsigned> number);
-  // The names of this host's GPUs, by number. Errors: no driver, no GPU.
+  // Returns the names of this host's GPUs, by number. Errors: there is no
+  // driver or no GPU.
   static Result<std::vector<std::string>> list();
   ~Gpu();
   Gpu(const Gpu&) = delete;
@@ -31,26 +33,27 @@ class Gpu {
   const EntryPoints& api() const { return api_; }
   const Driver& driver() const { return api_.driver; }
 
-  // The compute capability, as 90 for 9.0.
+  // The compute capability, written as 90 for 9.0.
   int arch() const { return arch_; }
 
-  // As "NVIDIA H100 80GB HBM3".
+  // The name of the model, such as "NVIDIA H100 80GB HBM3".
   Result<std::string> name() const;
-  // 16 bytes that no other GPU, nor part of one, has.
+  // 16 bytes that identify this GPU, or this part of a GPU.
   Result<std::string> uuid() const;
 
-  // Makes it the GPU of the calling thread's calls. Each thread, before its
-  // first call of the driver.
+  // Makes this the current GPU of the calling thread. Each thread must call it
+  // before it calls the driver.
   Status enter();
 
-  // Memory that every stream may use at once; null when there is none. Any
-  // thread.
+  // Returns memory that every stream may use at once; null if there is none
+  // left. Any thread may call it.
   void* allocate(size_t bytes);
-  // Frees it behind what the stream was given.
+  // Frees the memory behind the work that the stream was given so far.
   Status release(void* data, CUstream stream);
 
-  // A kernel. If it is new, it is compiled and loaded in the background, and
-  // whoever asks for its value waits for that. Any thread. It stays.
+  // Returns a kernel, which stays loaded. A new one is compiled and loaded in
+  // the background; get() of the returned future waits for that. Any thread may
+  // call it.
   using Function = std::shared_future<Result<CUfunction>>;
   Function function(const Source& source);
 

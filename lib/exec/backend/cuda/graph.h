@@ -1,4 +1,4 @@
-// Recorded work as a graph of CUDA, which is launched at once.
+// Recorded work as a CUDA graph, which is launched as one piece.
 #pragma once
 
 #include <memory>
@@ -11,10 +11,10 @@
 
 namespace gt::exec::cuda {
 
-// Memory that recorded kernels use one after the other.
+// Scratch memory that recorded kernels use one after the other.
 class Scratch {
  public:
-  // Takes over memory that the stream may use.
+  // Takes ownership of memory that may be used on the stream.
   Scratch(std::shared_ptr<Gpu> gpu, CUstream stream, CUdeviceptr data,
           size_t bytes)
       : gpu_(std::move(gpu)), stream_(stream), data_(data), bytes_(bytes) {}
@@ -34,15 +34,15 @@ class Scratch {
 
 class CudaGraph final : public DeviceRecording {
  public:
-  // What a graph depends on besides the addresses of values.
+  // What a graph needs besides the addresses of values.
   struct Needs {
-    std::vector<const Plan*> checks;  // see Faults
+    std::vector<const Plan*> checks;  // one for each check, in order (faults.h)
     std::shared_ptr<const Scratch> scratch;
   };
 
-  // Takes over what a stream has captured, whose first node is a launch. If
-  // `old` differs from it in addresses alone, `old` becomes it, which takes a
-  // fraction of the time.
+  // Makes a graph of what a stream has captured, and takes ownership of it. Its
+  // first node must be a kernel launch. If `old` differs from it in addresses
+  // alone, `old` is updated and returned, which takes a fraction of the time.
   static Result<std::unique_ptr<CudaGraph>> make(std::shared_ptr<Gpu> gpu,
                                                  CUstream stream,
                                                  CUgraph captured,
@@ -50,7 +50,8 @@ class CudaGraph final : public DeviceRecording {
                                                  Needs needs);
   ~CudaGraph() override;
 
-  // Gives it to the stream, with this in place of its first launch.
+  // Launches the graph on its stream, with `first` in place of its first
+  // launch.
   Status launch(const ReadyLaunch& first);
   const std::vector<const Plan*>& checks() const { return needs_.checks; }
 
@@ -61,7 +62,9 @@ class CudaGraph final : public DeviceRecording {
 
   std::shared_ptr<Gpu> gpu_;
   CUstream stream_;
-  CUgraph graph_;  // of which exec_ was made: it has the names of nodes
+  // The graph that exec_ was made of; kept because its nodes name those of
+  // exec_.
+  CUgraph graph_;
   CUgraphNode first_ = nullptr;
   CUgraphExec exec_ = nullptr;
   Needs needs_;

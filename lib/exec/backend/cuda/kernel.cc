@@ -8,7 +8,7 @@
 namespace gt::exec::cuda {
 namespace {
 
-// What tells the host what the steps before found wrong.
+// Makes the launch that reports the wrong data found by the steps before it.
 Launch tell_launch(const Call& call, const Plan& plan) {
   Launch launch = each_launch(
       plan.item ? make_items_source("fault.cuh", "tell_each(a, items);")
@@ -79,7 +79,8 @@ bool CudaKernel::in_place(size_t operand, size_t result) const {
                    std::pair{operand, result}) != plan_.in_place.end();
 }
 
-// Bytes of the host are on their way by staging memory, which is used again.
+// Uploads go through staging memory of the host, which is reused, so they
+// cannot be replayed.
 bool CudaKernel::may_be_recorded() const {
   return std::none_of(
       plan_.steps.begin(), plan_.steps.end(),
@@ -109,7 +110,8 @@ Status CudaKernel::run_whole(Addresses& at) {
   if (!scratch.ok()) return scratch.error();
   at.scratch = std::move(scratch.value());
   const Status s = attention_ != nullptr ? run_attention(at) : run_steps(at);
-  // Behind the steps, so that they have it as long as they need it.
+  // The memory is given back behind the steps, in stream order, so they have it
+  // as long as they need it.
   device_.give_back(at.scratch);
   return s;
 }
@@ -125,7 +127,8 @@ Status CudaKernel::run_steps(const Addresses& at) {
   return ok_status();
 }
 
-// Its steps are the work and, if it can find wrong data, what tells of it.
+// The plan's steps are the work and, if it can find wrong data, the launch that
+// reports it.
 Status CudaKernel::run_item(const Addresses& at) {
   Batch::Run& run = item_->run;
   for (size_t i = 0; i < plan_.steps.size(); ++i) {
@@ -154,7 +157,7 @@ Status CudaKernel::run_item(const Addresses& at) {
   return device_.launch_item(run);
 }
 
-// Its steps are launches alone.
+// All steps of a plan that reduces are launches.
 Status CudaKernel::run_reduction(const Addresses& at) {
   launches_.clear();
   for (size_t i = 0; i < plan_.steps.size(); ++i) {

@@ -1,6 +1,6 @@
-// A plan made ready: its kernels are being compiled, its products chosen, or a
-// library has a way to do it all. A run gives them to the stream of the device,
-// the first once they are compiled.
+// A plan made ready to run: its kernels are being compiled and the ways to
+// compute its products are chosen, or a library does all of its work. A run
+// gives the steps to the device's stream; the first run waits for the compiler.
 #pragma once
 
 #include <memory>
@@ -16,13 +16,13 @@ namespace gt::exec::cuda {
 
 class CudaKernel final : public Kernel {
  public:
-  // Error: what the library of products says. What the compiler says is that of
-  // each run.
+  // Makes a kernel that runs `plan`. Error: cuBLASLt's message. A failure of
+  // the compiler is the error of each run instead.
   static Result<std::unique_ptr<CudaKernel>> make(const Call& call, Plan plan,
                                                   Products& products,
                                                   Attentions& attentions);
 
-  // As memory/device.h says: it returns before the work is done, and leaves a
+  // As memory/device.h says, this returns before the work is done, and leaves a
   // check if the plan can find wrong data.
   Status run(std::span<const void* const> in,
              std::span<void* const> out) override;
@@ -30,12 +30,14 @@ class CudaKernel final : public Kernel {
   bool may_be_recorded() const override;
 
  private:
-  // The addresses of one run.
+  // The addresses that one run uses.
   struct Addresses {
     std::span<const void* const> in;
     std::span<void* const> out;
     std::vector<CUdeviceptr> scratch;
-    uint64_t told = 0;  // if the plan can find wrong data
+    // The run's place for its check, if the plan can find wrong data
+    // (faults.h).
+    uint64_t told = 0;
   };
 
   CudaKernel(Plan plan, Products& products)
@@ -55,12 +57,15 @@ class CudaKernel final : public Kernel {
                             const Addresses& at) const;
 
   Plan plan_;
-  std::shared_ptr<const ChainLink> link_;  // of a point-wise plan
-  std::shared_ptr<const ChainEnd> end_;    // of one that reduces
-  std::vector<ReadyLaunch> launches_;      // of a run of that
-  std::vector<Extent> others_;             // what it reads beside operand 0
-  std::vector<size_t> in_bytes_;           // of each operand in memory, else 0
-  // Of a plan whose runs can be items: such a run, and the bytes of each
+  std::shared_ptr<const ChainLink> link_;  // set if the plan is point-wise
+  std::shared_ptr<const ChainEnd> end_;    // set if the plan reduces
+  // Scratch vectors of run_reduction(), members only so that their memory is
+  // reused: the launches of a run, and what it reads besides operand 0.
+  std::vector<ReadyLaunch> launches_;
+  std::vector<Extent> others_;
+  // Size of each operand that is in memory, else 0.
+  std::vector<size_t> in_bytes_;
+  // Set if runs can be items of a launch: the last run, and the size of each
   // result.
   struct ItemRun {
     Batch::Run run;
@@ -68,10 +73,11 @@ class CudaKernel final : public Kernel {
   };
   std::unique_ptr<ItemRun> item_;
   CudaDevice& device_;
-  std::vector<bool> literals_;  // of each argument: whether it is a number
-  std::vector<Gpu::Function> functions_;  // of each step; none: no launch
-  std::vector<std::unique_ptr<LibraryProduct>> products_;  // of each step
-  std::unique_ptr<LibraryAttention> attention_;  // in the stead of all steps
+  std::vector<bool> literals_;  // for each argument, whether it is a number
+  // For each step its kernel, or an invalid future if the step launches none.
+  std::vector<Gpu::Function> functions_;
+  std::vector<std::unique_ptr<LibraryProduct>> products_;  // for each step
+  std::unique_ptr<LibraryAttention> attention_;  // if set, replaces all steps
 };
 
 }  // namespace gt::exec::cuda

@@ -2,8 +2,9 @@
 
 #ifdef GT_CUDA_CUDNN
 
-// The frontend is headers alone: what they call of cuDNN is looked up in
-// cudnn_dlhandle. With these they need no other library, and write no log.
+// The frontend consists of headers alone, which look up cuDNN's functions in
+// cudnn_dlhandle. With these macros they need no other library and write no
+// log.
 #define NV_CUDNN_FRONTEND_USE_DYNAMIC_LOADING
 #define NV_CUDNN_FRONTEND_DISABLE_LOGGING
 #define CUDNN_FRONTEND_SKIP_JSON_LIB
@@ -24,8 +25,8 @@ namespace fe = cudnn_frontend;
 using fe::graph::Graph;
 using TensorPointer = std::shared_ptr<fe::graph::Tensor_attributes>;
 
-// Older ones are given lengths at each run through CUDA's runtime library,
-// which gt does without.
+// Older versions need CUDA's runtime library to be given lengths at each run,
+// and gt does without that library.
 constexpr size_t kLeastVersion = 91600;
 
 Status check(fe::error_t result) {
@@ -33,7 +34,7 @@ Status check(fe::error_t result) {
   return Error{"cuDNN: " + result.get_message()};
 }
 
-// The frontend throws, too.
+// Calls run() and returns its status; the frontend may also throw.
 template <typename Run>
 Status guarded(const Run& run) {
   try {
@@ -43,7 +44,8 @@ Status guarded(const Run& run) {
   }
 }
 
-// The task as a graph of the frontend's. Tensors are known by their roles.
+// The task as a graph of cuDNN's frontend. Tensors are identified by their
+// roles.
 class AttentionGraph {
  public:
   AttentionGraph(const AttentionTask& task, int arch) : task_(task) {
@@ -180,7 +182,7 @@ class CudnnAttention final : public LibraryAttention {
   Status run(const Addresses& at, CUdeviceptr workspace) override {
     const std::lock_guard lock(mutex_);
     return guarded([&] {
-      // Behind all that the device was given.
+      // The work goes behind all that the device was given.
       if (fe::detail::set_stream(handle_, device_.stream()) !=
           CUDNN_STATUS_SUCCESS) {
         return Status(Error{"cuDNN does not take the stream"});

@@ -1,4 +1,4 @@
-// Attention by cuDNN, where it is.
+// Attention computed by cuDNN, where cuDNN is installed.
 #pragma once
 
 #include <array>
@@ -12,8 +12,8 @@ struct cudnnContext;
 
 namespace gt::exec::cuda {
 
-// One attention, or its gradient, whose way of computing is chosen. Products
-// are added in f32, in an order that does not depend on the clock.
+// One attention, or its gradient, for which cuDNN has chosen a way to compute
+// it. Products are summed in f32, in an order that does not depend on timing.
 class LibraryAttention {
  public:
   LibraryAttention() = default;
@@ -21,14 +21,15 @@ class LibraryAttention {
   LibraryAttention& operator=(const LibraryAttention&) = delete;
   virtual ~LibraryAttention() = default;
 
-  // The bytes of scratch memory that a run takes.
+  // The scratch memory that a run needs, in bytes.
   virtual size_t workspace() const = 0;
 
   using Addresses = std::array<CUdeviceptr, AttentionTask::kRoles>;
   virtual Status run(const Addresses& at, CUdeviceptr workspace) = 0;
 };
 
-// The library on one device.
+// The library on one device. Makes LibraryAttention objects, which must not
+// outlive it.
 class Attentions {
  public:
   explicit Attentions(CudaDevice& device) : device_(device) {}
@@ -36,16 +37,16 @@ class Attentions {
   Attentions(const Attentions&) = delete;
   Attentions& operator=(const Attentions&) = delete;
 
-  // Null where gt was built without cuDNN's headers, where cuDNN is not on this
-  // host or too old, and where it has no way for this task on this GPU.
+  // Returns null if gt was built without cuDNN's headers, if cuDNN is not on
+  // this host or too old, or if it cannot do this task on this GPU.
   std::unique_ptr<LibraryAttention> make(const AttentionTask& task);
 
  private:
-  // Null: there is none.
+  // Returns cuDNN's handle, or null if there is no cuDNN.
   cudnnContext* handle();
 
   CudaDevice& device_;
-  // Of the handle, which is for one thread at a time.
+  // Guards the handle, which one thread may use at a time.
   std::mutex mutex_;
   bool is_looked_up_ = false;
   cudnnContext* handle_ = nullptr;

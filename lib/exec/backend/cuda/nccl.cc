@@ -13,7 +13,7 @@
 namespace gt::exec::cuda {
 namespace {
 
-// Of the floats that NCCL adds.
+// Returns NCCL's name for the float types, the only ones that gt lets it add.
 std::optional<ncclDataType_t> data_type(Dtype dtype) {
   switch (dtype) {
     case Dtype::kF16:
@@ -29,8 +29,9 @@ std::optional<ncclDataType_t> data_type(Dtype dtype) {
   }
 }
 
-// Where NCCL writes a communicator that a split makes, from a thread of its own
-// and, once the split was given up, perhaps late: so the places stay.
+// Returns a place where NCCL writes the communicator that a split makes. NCCL
+// does so on a thread of its own and, if the split was given up, perhaps late,
+// so the places are never freed.
 ncclComm_t& place_of_child() {
   static std::list<ncclComm_t> places;
   return places.emplace_back(nullptr);
@@ -67,8 +68,8 @@ class NcclLink final : public DeviceLink {
     kIdle,
     kJoins,
     kSplits,
-    kGives,  // a group, which NCCL has not given to the stream yet
-    kMoves,  // the stream is to come to the event behind the group
+    kGives,  // NCCL has not given the group to the stream yet
+    kMoves,  // the stream has not reached the event behind the group
     kLeaves,
   };
   ncclComm_t comm() const { return comms_[busy_]; }
@@ -80,8 +81,8 @@ class NcclLink final : public DeviceLink {
   Status add_moves(std::span<const Move> sends,
                    std::span<const Move> receives) const;
   Status add_sum(const Sum& sum, ncclDataType_t type) const;
-  // Calls of a communicator's within a group, which it then gives to the
-  // stream.
+  // Makes the calls of one communicator as a group, which NCCL then gives to
+  // the stream.
   template <typename Calls>
   Status group(size_t comm, const Calls& calls);
 
@@ -89,16 +90,19 @@ class NcclLink final : public DeviceLink {
   CUstream stream_;
   Nccl api_;
   std::string kind_, device_;
-  // That of all members, and that of each split, or null; none, not joined.
+  // The communicator of all members, followed by that of each split, or null
+  // where this member is not in the split. Empty before join().
   std::vector<ncclComm_t> comms_;
-  size_t busy_ = 0;              // that of them with which something began
-  ncclComm_t* child_ = nullptr;  // of the split that is under way
+  // The communicator of the operation that began last.
+  size_t busy_ = 0;
+  // Where NCCL writes the communicator of the split that is under way.
+  ncclComm_t* child_ = nullptr;
   int member_ = 0;
   CudaEvent reached_;
   Phase phase_ = Phase::kIdle;
 };
 
-// A call that has only begun is no failure.
+// A call that is still in progress is no failure.
 Status NcclLink::check(ncclResult_t result, const char* call) const {
   if (result == ncclSuccess || result == ncclInProgress) return ok_status();
   std::string text = api_.ncclGetErrorString(result);
@@ -133,8 +137,9 @@ Status NcclLink::join(std::string_view id, std::span<const std::string> devices,
   return check(joined, "ncclCommInitRankConfig");
 }
 
-// Groups have the configuration of the whole, and nothing of it in common but,
-// where NCCL_COMM_SPLIT_SHARE_RESOURCES says so, memory.
+// The communicators of groups have the configuration of the whole one. They
+// share no resources with it, except for memory if
+// NCCL_COMM_SPLIT_SHARE_RESOURCES says so.
 Status NcclLink::split(std::span<const unsigned> group) {
   if (Status s = gpu_->enter(); !s.ok()) return s;
   phase_ = Phase::kSplits;
@@ -167,7 +172,8 @@ Status NcclLink::add_moves(std::span<const Move> sends,
   return ok_status();
 }
 
-// A scatter has equal parts; others are a sum for each member.
+// A scatter into equal parts is one ReduceScatter; unequal parts need a Reduce
+// for each member.
 Status NcclLink::add_sum(const Sum& sum, ncclDataType_t type) const {
   if (sum.parts.empty()) {
     return check(api_.ncclAllReduce(sum.data, sum.result, sum.count, type,
@@ -204,7 +210,8 @@ Status NcclLink::group(size_t comm, const Calls& calls) {
   if (!s.ok()) return s;
   phase_ = Phase::kGives;
   s = calls();
-  // Ended even then: a group that is open would take all calls that follow.
+  // The group is ended even after an error: an open group would take in all
+  // calls that follow.
   const Status ended = check(api_.ncclGroupEnd(), "ncclGroupEnd");
   return s.ok() ? ended : s;
 }
@@ -223,8 +230,8 @@ Status NcclLink::add(const Sum& sum) {
   return group(sum.group, [&] { return add_sum(sum, *type); });
 }
 
-// Whether the communicator has done what it began, but for what is on the
-// stream.
+// Asks whether the communicator has finished the operation that it began, apart
+// from work that is on the stream.
 Status NcclLink::check_comm(bool& is_ready) const {
   ncclResult_t state = ncclSuccess;
   Status s = check(api_.ncclCommGetAsyncError(comm(), &state),
@@ -234,8 +241,9 @@ Status NcclLink::check_comm(bool& is_ready) const {
   return s;
 }
 
-// Once the whole has done its part of a split: whether the new communicator is
-// there, which then has to be ready, too.
+// Called once the whole communicator has done its part of a split. True if this
+// member gets no new communicator; otherwise the new one must still appear and
+// become ready.
 bool NcclLink::take_child() {
   const ncclComm_t child =
       child_ == nullptr ? nullptr : std::atomic_ref(*child_).load();
@@ -286,12 +294,12 @@ void NcclLink::abort(ncclComm_t& comm) const {
   comm = nullptr;
 }
 
-// What is under way ends first, since the others' ends may wait for the GPU. A
-// split ends with the whole, whose abort waits for it; only then is it known
-// whether it has made a communicator.
+// Aborts the operation under way first, since ending the other communicators
+// may wait for the GPU. A split ends with the whole communicator, whose abort
+// waits for the split; only then is it known whether a communicator was made.
 void NcclLink::cancel() {
   if (comms_.empty()) return;
-  // Even if this fails: what is not aborted would never end.
+  // An error here is ignored: whatever is not aborted would never end.
   (void)gpu_->enter();
   abort(comms_[busy_]);
   if (child_ != nullptr) comms_.push_back(std::atomic_ref(*child_).load());
@@ -308,7 +316,8 @@ Status NcclLink::leave() {
   return left.ok() ? ok_status() : Status(left.error());
 }
 
-// Groups before the whole, the last one first. True once all were left.
+// Leaves the groups before the whole, the last group first. Returns true once
+// all are left.
 Result<bool> NcclLink::leave_next() {
   while (!comms_.empty() && comms_.back() == nullptr) comms_.pop_back();
   busy_ = comms_.empty() ? 0 : comms_.size() - 1;

@@ -1,8 +1,9 @@
-// NCCL as the link between the GPUs of workers. The library is looked up when
-// a link is made, as all of CUDA; without it there is peer_copies.h.
+// NCCL as the link between the GPUs of workers. The library is looked up when a
+// link is made, as all of CUDA is; where there is no NCCL, peer_copies.h serves
+// instead.
 //
 // Communicators are non-blocking (ncclConfig_t::blocking is 0), so each call
-// returns at once, and is_done() asks how far it is.
+// returns at once, and is_done() polls how far the operation has come.
 #pragma once
 
 #include <memory>
@@ -14,8 +15,9 @@
 
 namespace gt::exec::cuda {
 
-// For a GPU, whose stream it uses; both outlive it. Errors: NCCL is not on this
-// host, or too old, or was not there when the backend was built.
+// Makes a link for `gpu` that uses `stream`; the stream must outlive the link.
+// Errors: NCCL is not on this host, is too old, or was not there when the
+// backend was built.
 Result<std::unique_ptr<DeviceLink>> make_nccl_link(std::shared_ptr<Gpu> gpu,
                                                    CUstream stream);
 

@@ -21,7 +21,8 @@ Result<OwnBoard> OwnBoard::make() {
   return OwnBoard(std::move(arena.value()), new (memory) Board{});
 }
 
-// The process, its descriptor, the size of the memory, where in it, its token.
+// The text names the process, its descriptor, the size of the memory, the
+// board's offset in it, and the arena's token.
 std::string OwnBoard::word() const {
   const ArenaToken& token = arena_->token();
   return std::to_string(::getpid()) + "-" + std::to_string(arena_->fd()) + "-" +
@@ -49,7 +50,8 @@ Result<OthersBoard> OthersBoard::find(std::string_view word) {
                      static_cast<const Board*>(board));
 }
 
-// The boot of the machine, and what it takes for numbers of processes.
+// The text identifies the boot of the machine and the namespace of process
+// numbers.
 Result<std::string> host_word() {
   std::string boot;
   std::ifstream("/proc/sys/kernel/random/boot_id") >> boot;

@@ -1,5 +1,6 @@
-// What a member of a link by copies (peer_copies.h) shows the other processes
-// of its host: memory that it alone writes and all of them read.
+// Shared host memory through which the members of a peer-copy link
+// (peer_copies.h) tell each other how far they are. Each member writes its own
+// board, and the other processes of the host read it.
 #pragma once
 
 #include <cuda.h>
@@ -17,22 +18,24 @@ namespace gt::exec::cuda {
 struct Board {
   static constexpr unsigned kMostMembers = 64;
   enum class State : uint32_t { kNothing, kOpen, kLeft };
-  // How many pieces it has written for another member and taken of it, ever.
+  // The number of pieces that this member has ever written for another member
+  // and taken from it.
   struct alignas(64) Counts {
     std::atomic<uint64_t> written, taken;
   };
   std::atomic<State> state;
-  CUipcMemHandle staging;  // its area's, once that is open
+  // The handle of the member's staging area, valid once `state` is kOpen.
+  CUipcMemHandle staging;
   std::array<Counts, kMostMembers> with;
 };
 static_assert(std::atomic<uint64_t>::is_always_lock_free);
 
-// That of this process.
+// The board of this process.
 class OwnBoard {
  public:
   static Result<OwnBoard> make();
   Board* operator->() const { return board_; }
-  // By which others find it.
+  // Returns the text by which other processes find the board.
   std::string word() const;
 
  private:
@@ -42,10 +45,11 @@ class OwnBoard {
   Board* board_;
 };
 
-// That of another, which has to be one of the same user.
+// The board of another process, which must belong to the same user.
 class OthersBoard {
  public:
-  // Error: it is not there, or cannot be read.
+  // Maps the board that OwnBoard::word() describes. Error: it is not there or
+  // cannot be read.
   static Result<OthersBoard> find(std::string_view word);
   const Board* operator->() const { return board_; }
 
@@ -56,8 +60,8 @@ class OthersBoard {
   const Board* board_;
 };
 
-// A word that processes have in common if they can find each other's. Error:
-// there is no /proc.
+// Returns a text that is the same in two processes if they can find each
+// other's boards. Error: there is no /proc.
 Result<std::string> host_word();
 
 }  // namespace gt::exec::cuda

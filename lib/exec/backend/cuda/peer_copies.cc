@@ -10,18 +10,18 @@
 namespace gt::exec::cuda {
 namespace {
 
-// For each of the others. While one is emptied, the next is filled.
+// The slots for each other member: while one is emptied, the next is filled.
 constexpr uint64_t kSlots = 2;
 constexpr size_t kSlot = size_t{4} << 20;
 
-// The moves to a member, or from it, one piece after the other.
+// The moves to one member, or from it, done piece by piece.
 struct Way {
   std::vector<DeviceLink::Move> moves;
   size_t move = 0, offset = 0;  // of the next piece
-  uint64_t pieces = 0;          // that were begun, ever
+  uint64_t pieces = 0;          // pieces ever begun
 
   bool has_more() const { return move < moves.size(); }
-  // The next piece.
+  // Steps to the next piece and returns its address and size.
   std::pair<CUdeviceptr, size_t> next() {
     const DeviceLink::Move& from = moves[move];
     const size_t bytes = std::min(kSlot, from.bytes - offset);
@@ -49,7 +49,7 @@ class PeerCopies final : public DeviceLink {
 
   std::string kind() const override { return kind_; }
   std::string device() const override { return board_.word(); }
-  // The devices' words are enough.
+  // No id is needed, since the devices' texts identify the members.
   Result<std::string> make_id() override { return std::string("copies"); }
   Status join(std::string_view id, std::span<const std::string> devices,
               unsigned member) override;
@@ -63,12 +63,14 @@ class PeerCopies final : public DeviceLink {
  private:
   enum class Phase : uint8_t { kIdle, kJoins, kMoves, kLeaves };
   struct Peer {
-    std::optional<OthersBoard> board;  // none: this member itself
-    CUdeviceptr staging = 0;           // 0: it is not open yet
+    // None for this member itself.
+    std::optional<OthersBoard> board;
+    CUdeviceptr staging = 0;  // 0: not open yet
     Way out, in;
   };
-  // Pieces that are on their way: one at most of each Way. Behind them is an
-  // event, and once that was reached, these counts are said.
+  // Pieces that are on their way, at most one of each Way. Once the event
+  // behind them is reached, `counts` are announced: for each member, the pieces
+  // written for it and taken from it.
   struct Batch {
     CudaEvent reached;
     std::vector<std::pair<uint64_t, uint64_t>> counts;
@@ -96,12 +98,14 @@ class PeerCopies final : public DeviceLink {
   unsigned self_ = 0;
   std::vector<Peer> peers_;  // by member
   std::array<Batch, 2> batches_;
-  size_t first_ = 0, under_way_ = 0;  // of the batches
+  // The oldest batch, and how many there are.
+  size_t first_ = 0, under_way_ = 0;
   uint64_t progress_ = 0;
   Phase phase_ = Phase::kIdle;
 };
 
-// In the staging area of a member, that of another's piece.
+// Returns the offset of a piece's slot in the staging area of member `owner`;
+// the piece comes from member `writer`.
 size_t slot_of(unsigned owner, unsigned writer, uint64_t piece) {
   const unsigned place = writer < owner ? writer : writer - 1;
   return (place * kSlots + piece % kSlots) * kSlot;
@@ -127,7 +131,8 @@ Status PeerCopies::join(std::string_view /*id*/,
   return show_staging();
 }
 
-// A size of whole slots, so that no other memory is shown with it.
+// The size is a multiple of the slot size, so that no other memory is shared
+// along with it.
 Status PeerCopies::show_staging() {
   if (Status s = gpu_->enter(); !s.ok()) return s;
   const Driver& driver = gpu_->driver();
@@ -179,8 +184,8 @@ Status PeerCopies::copy(CUdeviceptr to, CUdeviceptr from, size_t bytes) {
                "cuMemcpyDtoDAsync");
 }
 
-// One piece to and from each of the others, as far as they let it. Whether
-// there was any.
+// Begins to copy one piece to and from each other member, if a slot is free or
+// full. Returns whether any copy was begun.
 Result<bool> PeerCopies::begin_pieces() {
   Status s = ok_status();
   bool has_any = false;
@@ -214,7 +219,7 @@ void PeerCopies::say(const Batch& batch) {
   }
 }
 
-// Whether the oldest batch is done.
+// Announces the oldest batch if it is done. True if it was.
 Result<bool> PeerCopies::take_pieces() {
   const Batch& oldest = batches_[first_];
   const CUresult reached = gpu_->driver().cuEventQuery(oldest.reached.get());
@@ -265,8 +270,8 @@ Result<bool> PeerCopies::is_done() {
 
 // ---- its end ----------------------------------------------------------------
 
-// Copies that were begun end by themselves, and soon. If that cannot be known,
-// what they may still use stays.
+// The copies that were begun end soon, by themselves. If they cannot be waited
+// for, the memory that they may still use is not freed.
 Status PeerCopies::close() {
   if (peers_.empty()) return ok_status();
   phase_ = Phase::kIdle;
@@ -307,15 +312,16 @@ void PeerCopies::free_staging() {
   (void)gpu_->driver().cuMemFree(std::exchange(staging_, 0));
 }
 
-// The area of a member is freed once no other has it open, or can open it; if
-// that is not so by now, when the process ends.
+// A member's staging area is freed once no other member has it open or can open
+// it. If one still can, the area is freed when the process ends.
 PeerCopies::~PeerCopies() {
   const bool was_shown = board_->state.load() != Board::State::kNothing;
   cancel();
   if (!was_shown || have_all_left()) free_staging();
 }
 
-// Whether memory can be shown at all, as it cannot on some virtual machines.
+// Returns an error if GPU memory cannot be shared with other processes, as on
+// some virtual machines.
 Status try_handle(Gpu& gpu) {
   if (Status s = gpu.enter(); !s.ok()) return s;
   CUdeviceptr data = 0;

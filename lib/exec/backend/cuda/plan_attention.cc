@@ -1,5 +1,5 @@
-// attention and its gradient, by the kernels of text/attention.cuh or by a
-// library.
+// Plans attention and its gradient, for the kernels of text/attention.cuh or
+// for a library.
 #include <algorithm>
 #include <bit>
 #include <limits>
@@ -16,8 +16,9 @@ namespace {
 
 int64_t parts_of(int64_t n, int64_t size) { return (n + size - 1) / size; }
 
-// Where each matrix of an operand lies, in matrices and times `group`, of which
-// neighbours in the last leading dimension share one.
+// Returns where each matrix of an operand lies over the leading dimensions, in
+// matrices times `group`: `group` neighbours in the last leading dimension
+// share one matrix.
 Strides lead_strides(const Type& type, const Attention& a, int64_t group) {
   Shape own(
       std::span<const int64_t>(type.shape.begin(), type.shape.size() - 2));
@@ -25,10 +26,11 @@ Strides lead_strides(const Type& type, const Attention& a, int64_t group) {
   return broadcast_strides(own, a.lead);
 }
 
-// Launches of one call; they differ in what a block of threads makes.
+// Makes the launches of one call, which differ in what a block of threads
+// computes.
 class AttentionLaunches {
  public:
-  // `mask`: the operand that is it, if one is given.
+  // `mask` is the operand that is the mask, if the call has one.
   AttentionLaunches(const Call& call, size_t mask)
       : call_(call),
         a_(attention_of(call).value()),
@@ -43,8 +45,8 @@ class AttentionLaunches {
   int64_t rows() const { return units_.elements() * a_.rows; }
   Slot mask() const { return is_masked() ? operand(mask_) : Slot{}; }
 
-  // Of a block for each tile of `rows` rows of a result and each part of its
-  // `columns` columns.
+  // Returns a launch with a block for each tile of `rows` rows of a result and
+  // each part of its `columns` columns.
   Launch of_tiles(const char* kernel, int64_t rows, int64_t columns) const {
     const int64_t wide = columns > tile_ ? 2 : 1;
     const std::string_view masks[] = {"kNoMask", "kBoolMask", "kFloatMask"};
@@ -75,7 +77,8 @@ class AttentionLaunches {
     launch.blocks = block_launch({}, blocks).blocks;
   }
 
-  // Its numbers are those of AttentionNumber there.
+  // Writes the launch's numbers in the order of AttentionNumber in
+  // text/attention.cuh.
   Launch launch_of(const std::string& kernel, int64_t tiles,
                    int64_t chunks) const {
     Launch launch;
@@ -92,7 +95,7 @@ class AttentionLaunches {
       scores.push_back(a_.columns);
       mask = broadcast_strides(call_.type(mask_).shape, scores);
     }
-    // Of no depth the products are 0, whatever they are scaled by.
+    // With a depth of 0 all products are 0, whatever the scale.
     const double scale = a_.depth == 0 ? 0 : a_.scale;
     const std::array<int64_t, 16> numbers = {launch.n[0],
                                              units,
@@ -124,12 +127,12 @@ class AttentionLaunches {
   Attention a_;
   Dtype dtype_;
   int64_t tile_;  // kTile of text/tile.cuh
-  Shape units_;   // the leading dimensions, and the heads
+  Shape units_;   // the leading dimensions, and the heads if there are any
   size_t mask_;
 };
 
-// Below so many rows or columns a kernel of ours, which is one for all sizes,
-// is there sooner than the library has chosen one.
+// With fewer rows or columns than this, gt's own kernel, which is the same for
+// all sizes, is ready sooner than the library has chosen one.
 constexpr int64_t kLeastForLibrary = 64;
 constexpr int64_t kMostDepth = 128;
 
@@ -137,8 +140,8 @@ bool has_library_size(int64_t depth) {
   return depth > 0 && depth % 8 == 0 && depth <= kMostDepth;
 }
 
-// What a library may compute in the stead of kernels, if libraries have the
-// form of the call; without slots.
+// Returns the task, without slots, that a library may compute instead of the
+// kernels; none if libraries do not support the form of the call.
 std::optional<AttentionTask> task_of(const Call& call, const Attention& a) {
   AttentionTask task;
   task.dtype = call.type(0).dtype;
@@ -163,7 +166,7 @@ std::optional<AttentionTask> task_of(const Call& call, const Attention& a) {
                     a.columns >= kLeastForLibrary &&
                     has_library_size(a.depth) && has_library_size(a.width);
   if (!fits) return std::nullopt;
-  // No operand is broadcast, and places in it are numbers of 32 bits.
+  // No operand may be broadcast, and element indices must fit into 32 bits.
   const int64_t own = task.batch * task.heads;
   const auto is_whole = [&](size_t i, int64_t elements) {
     return call.type(i).dtype == task.dtype &&

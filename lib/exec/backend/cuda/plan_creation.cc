@@ -1,5 +1,5 @@
-// Creation: values from a type, a few numbers and a seed. A part of a whole has
-// the elements that stand there in the whole.
+// Plans the creation of values from a type, a few numbers and a seed. A part of
+// a tensor has the elements that the whole tensor has there.
 #include <bit>
 #include <optional>
 #include <string>
@@ -29,7 +29,7 @@ std::string_view result_word(const Call& call) {
   return word_of(call.results[0].dtype);
 }
 
-// The numbers are those of the whole.
+// The call's numbers are those of the whole tensor.
 std::optional<Plan> plan_tensor(const Call& call) {
   const Type& type = call.results[0];
   Upload upload{result(0), std::vector<std::byte>(type.bytes())};

@@ -1,6 +1,6 @@
-// Ops that are run as their expansions, where these are point-wise ops around
-// reductions: what is point-wise is computed by the reduction that reads it, or
-// becomes one kernel.
+// Plans ops by their expansions, if these are point-wise ops around reductions:
+// point-wise ops are computed by the reduction that reads them, or become one
+// kernel.
 #include <algorithm>
 #include <optional>
 #include <string>
@@ -14,7 +14,7 @@
 namespace gt::exec::cuda {
 namespace {
 
-constexpr int kMaxDepth = 16;  // of expansions within expansions
+constexpr int kMaxDepth = 16;  // most nested expansions
 
 bool is_reduction(const Call& call) {
   const auto rows = reduction_plans();
@@ -76,7 +76,7 @@ class ExpansionPlan {
     std::vector<Value> operands;
     std::vector<const Type*> types;
     for (StepOperand& o : step.operands) {
-      // A number of the call stays what it is, whatever its value.
+      // A number of the call stays an operand, whatever its value.
       const Ref ref = o.is_ref ? o.ref
                                : Ref{Ref::Kind::kOperand,
                                      static_cast<uint32_t>(o.argument)};
@@ -88,7 +88,8 @@ class ExpansionPlan {
       }
       types.push_back(o.is_ref ? &fusion_.type(v) : nullptr);
     }
-    // The fusion's types move when values are added.
+    // The types are copied, since those in the fusion move when values are
+    // added.
     std::vector<Type> kept;
     kept.reserve(types.size());
     for (const Type*& type : types) {
@@ -107,7 +108,8 @@ class ExpansionPlan {
     return emit(call, arguments, results, depth);
   }
 
-  // A number that the step itself has is a value of its own.
+  // Returns the value of an argument. A number that the step itself has becomes
+  // a new value.
   Value value_of(const Argument& a, Value given) {
     if (given != kNone || !(a.literal || a.role == Role::kNumber)) return given;
     const Slot slot = is_float(a.type.dtype) ? number(a.number.real)
@@ -127,7 +129,7 @@ class ExpansionPlan {
            expand(call, arguments, results, depth + 1);
   }
 
-  // The same memory under another type.
+  // An alias is the same memory under another type.
   bool take_alias(const Call& call, Value of, std::vector<Value>& results) {
     const Type& type = call.results[0];
     if (fusion_.type(of) == type) {
@@ -179,8 +181,8 @@ class ExpansionPlan {
     return true;
   }
 
-  // The first launch of a plan that reduces, of a value that is not written;
-  // none if it must be.
+  // Returns the first launch of a plan that reduces, changed to compute the
+  // value `of` itself; none if the value must be written first.
   std::optional<Launch> reduce_computed(const Plan& part, Value of) {
     if (!part.reducing || !fusion_.is_computed(of)) return std::nullopt;
     auto launch = fusion_.launch_reduced(
@@ -189,7 +191,7 @@ class ExpansionPlan {
     return launch;
   }
 
-  // Sees to it that the value is in memory.
+  // Makes sure that the value is in memory.
   bool store(Value v) {
     if (!fusion_.is_computed(v)) return true;
     return write_to(v, scratch(plan_.add_scratch(fusion_.type(v).bytes())));
@@ -203,8 +205,8 @@ class ExpansionPlan {
     return true;
   }
 
-  // Each result is computed into its memory, or made there in place of scratch
-  // memory.
+  // Makes each result end up in its memory: it is computed into it, or its
+  // scratch memory is replaced by it.
   bool write(const std::vector<Value>& results) {
     for (size_t r = 0; r < results.size(); ++r) {
       if (fusion_.is_computed(results[r])) {
@@ -227,7 +229,8 @@ class ExpansionPlan {
 
   Fusion fusion_;
   Plan plan_;
-  bool saves_ = false;  // a launch takes several ops together
+  // True if some launch does several ops at once.
+  bool saves_ = false;
 };
 
 }  // namespace

@@ -1,6 +1,7 @@
-// gather, embedding, scatter, scatter_add and embedding_grad. What several
-// indices write to one place is added in their order: the indices are sorted by
-// where they write to, and each place collects what is its own.
+// Plans gather, embedding, scatter, scatter_add and embedding_grad. When
+// several indices write to one place, their values are added in the order of
+// the indices: the indices are sorted by the place they write to, and each
+// place collects its own values.
 #include <optional>
 #include <string>
 
@@ -13,7 +14,8 @@
 namespace gt::exec::cuda {
 namespace {
 
-// What row_of() of text/index.cuh reads, and what it reports.
+// Writes the numbers that row_of() of text/index.cuh reads, and that it reports
+// errors by.
 void write_rows(const Window& rows, Launch& launch) {
   launch.n[68] = rows.start;
   launch.n[69] = rows.size;
@@ -29,8 +31,8 @@ void explain_rows(Plan& plan, const Window& rows, Dtype index) {
   };
 }
 
-// The operand of gather and of the scatters: its strides without the axis, and
-// along it.
+// The operand of gather and of the scatters: its strides outside of the axis,
+// and the step along it.
 struct Along {
   Window rows;
   Strides rest{};
@@ -72,7 +74,8 @@ std::optional<Plan> plan_gather(const Call& call) {
               along.rest);
 }
 
-// The result's last dimension is the table's; those before are the index's.
+// The last dimension of the result is that of the table; the dimensions before
+// it are those of the index.
 std::optional<Plan> plan_embedding(const Call& call) {
   const Shape& to = call.results[0].shape;
   Strides of_index = strides_of(call.type(1).shape);
@@ -83,7 +86,7 @@ std::optional<Plan> plan_embedding(const Call& call) {
               of_row);
 }
 
-// Where the indices write: the keys, and their order.
+// The places that the indices write to (keys), and their sorted order.
 struct Targets {
   Slot keys, order;
 };
@@ -134,7 +137,7 @@ std::optional<Plan> plan_scatter(const Call& call) {
   return plan;
 }
 
-// Each row of the result looks for its keys once, and then has its values by
+// Each row of the result finds its keys once, and then collects its values in
 // packs.
 std::optional<Plan> plan_embedding_grad(const Call& call) {
   Plan plan;

@@ -1,6 +1,6 @@
-// Ops that move elements: transpose, slice, flip, windows, concat and pad, and
-// the gradient of windows; and expand and cast, which are planned as point-wise
-// ops are.
+// Plans ops that move elements: transpose, slice, flip, windows, concat and
+// pad, and the gradient of windows. It also plans expand and cast, the way
+// point-wise ops are planned.
 #include <algorithm>
 #include <optional>
 #include <string>
@@ -14,8 +14,8 @@
 namespace gt::exec::cuda {
 namespace {
 
-// Where a launch of move() reads or writes: `offset` elements in, then by
-// strides.
+// What a launch of move() reads or writes: it starts `offset` elements in and
+// follows the strides.
 struct Side {
   Dtype dtype;
   Strides strides{};
@@ -30,11 +30,11 @@ void write_sides(Launch& launch, const Shape& shape, const Side& from,
   write_place(rest, shape, into.strides);
 }
 
-// Up to here a tile would be mostly empty.
+// With no more rows or columns than this, tiles would be mostly empty.
 constexpr int64_t kThinMatrix = 8;
 
-// By tiles, where the last dimension of the result is not that whose elements
-// lie side by side in the operand; none elsewhere.
+// Returns a launch that moves elements by tiles, if the dimension that is
+// contiguous in the operand is not the last one of the result; else none.
 std::optional<Launch> transpose(const Shape& shape, size_t i, const Side& from,
                                 const Side& into) {
   if (from.dtype != into.dtype) return std::nullopt;
@@ -48,7 +48,8 @@ std::optional<Launch> transpose(const Shape& shape, size_t i, const Side& from,
       joined.sizes[rank - 1] <= kThinMatrix) {
     return std::nullopt;
   }
-  constexpr int64_t kSide = 32;  // of text/layout.cuh
+  // kSide of text/layout.cuh.
+  constexpr int64_t kSide = 32;
   const auto tiles = [](int64_t n) { return (n + kSide - 1) / kSide; };
   Shape matrices;
   Strides from_matrix{};
@@ -82,7 +83,7 @@ std::optional<Launch> transpose(const Shape& shape, size_t i, const Side& from,
   return launch;
 }
 
-// Elements of operand `i` become elements of result 0.
+// Returns a launch that copies elements of operand `i` to elements of result 0.
 Launch move(const Shape& shape, size_t i, const Side& from, const Side& into) {
   if (auto by_tiles = transpose(shape, i, from, into)) return *by_tiles;
   const bool same = from.dtype == into.dtype;
@@ -154,7 +155,8 @@ Launch fill(const Type& type, std::string_view source, Slot value) {
   return launch;
 }
 
-// The border, and then what of x is neither cropped nor margin.
+// Fills the result with the border value, and then copies the part of x that is
+// not cropped.
 std::optional<Plan> plan_pad(const Call& call) {
   const Type& to = call.results[0];
   const Number value = *parse_number(call.key("value"));

@@ -1,4 +1,4 @@
-// Steps of training in one pass over memory.
+// Plans the optimizers' steps, each as one pass over memory.
 #include <algorithm>
 #include <bit>
 #include <optional>
@@ -12,7 +12,8 @@
 namespace gt::exec::cuda {
 namespace {
 
-// The data is at fault only where t, operand `i`, is no step's number.
+// Wrong data is only possible in t, operand `i`, if it is not the number of a
+// step.
 void explain_step(Plan& plan, size_t i, Dtype dtype) {
   plan.witness = {i, false};
   plan.explain = [i, dtype](int64_t, const Peek& peek) {
@@ -24,7 +25,8 @@ void explain_step(Plan& plan, size_t i, Dtype dtype) {
   };
 }
 
-// A launch over items, of as many blocks as there are packs for their threads.
+// Returns a plan of one launch that takes items, with as many blocks as there
+// are packs for their threads.
 Plan step_plan(const std::string& body, const Type& type) {
   const int64_t pack = 16 / static_cast<int64_t>(size_of(type.dtype));
   Plan plan = one_step(
@@ -69,7 +71,7 @@ std::optional<Plan> plan_adamw(const Call& call) {
   plan.item->in = {operand(0), operand(1), operand(2), operand(3)};
   plan.item->out = {result(0), result(1), result(2)};
   plan.in_place = {{0, 0}, {2, 1}, {3, 2}};
-  // A number was looked at when the line was bound.
+  // A number of the line was checked when the line was bound.
   if (!call.arguments[4].literal) explain_step(plan, 4, call.type(4).dtype);
   return plan;
 }

@@ -1,4 +1,4 @@
-// argsort, and randperm, which sorts random words.
+// Plans argsort, and randperm, which sorts random words.
 #include <algorithm>
 #include <optional>
 
@@ -51,8 +51,8 @@ std::optional<Plan> plan_argsort(const Call& call) {
   return plan;
 }
 
-// The indices of the whole in the order of their random words; of them the
-// part.
+// Sorts all indices of the whole tensor by their random words, and copies those
+// of the part.
 std::optional<Plan> plan_randperm(const Call& call) {
   const Type& type = call.results[0];
   const int64_t whole = window_of(call, 0).whole;

@@ -1,4 +1,4 @@
-// Point-wise ops, casts and expands: kernels of one op each.
+// Plans point-wise ops, casts and expands as kernels of one op each.
 #include <memory>
 #include <optional>
 #include <string>

@@ -1,5 +1,5 @@
-// matmul and linear: products of floats of one dtype by a library, all others
-// by a kernel of ours.
+// Plans matmul and linear: a library computes products of floats of one dtype,
+// and a kernel of gt computes all others.
 #include <optional>
 #include <string>
 
@@ -10,8 +10,8 @@
 namespace gt::exec::cuda {
 namespace {
 
-// An operand of matmul: the strides of its rows and columns, and those of its
-// matrices over the result's leading dimensions.
+// The layout of an operand of matmul: the strides of its rows and columns, and
+// those of its matrices over the result's leading dimensions.
 struct Side {
   int64_t row = 0, column = 0;
   Strides matrices{};
@@ -88,8 +88,8 @@ Product library_product(const Call& call, int64_t m, int64_t n, int64_t k) {
   return product;
 }
 
-// The innermost of the joined leading dimensions is the library's batch; there
-// is a call for each element of the others.
+// The innermost of the joined leading dimensions becomes the library's batch;
+// the library is called once for each element of the other dimensions.
 Plan by_library(const Call& call, const Matmul& p) {
   Product product = library_product(call, p.m, p.n, p.k);
   product.ta = p.ta;
@@ -129,8 +129,9 @@ std::optional<Plan> plan_matmul(const Call& call) {
   return by_library(call, p);
 }
 
-// linear x w b: one product over all rows of x, and the bias with it, which the
-// library adds in all dtypes but f64, if it has the result's.
+// Plans linear x w b as one product over all rows of x. The library also adds
+// the bias, in all dtypes but f64, if the bias has the result's dtype; a bias
+// of another dtype is cast first.
 std::optional<Plan> plan_linear(const Call& call) {
   if (!is_for_library(call)) return std::nullopt;
   const Dtype to = call.results[0].dtype;

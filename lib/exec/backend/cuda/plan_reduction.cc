@@ -1,4 +1,4 @@
-// sum, mean, prod, max, min, argmax and argmin over any axes, and cumsum.
+// Plans sum, mean, prod, max, min, argmax and argmin over any axes, and cumsum.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -14,21 +14,21 @@
 namespace gt::exec::cuda {
 namespace {
 
-// How many elements a block reduces as one part.
+// The number of elements that a block reduces as one part.
 constexpr int64_t kBlockPart = 16384;
-// Up to here one thread takes a row.
+// A row of up to this many elements is reduced by one thread.
 constexpr int64_t kShortRow = 32;
 // Columns of more than kLongColumn rows are cut into parts of at least
 // kLeastRows, until there are about kColumnBlocks blocks: three for each
 // multiprocessor, which together load enough at a time to keep memory busy. All
-// of them run at once, unless the elements are computed by a chain that needs
-// many registers.
+// of them run at once, unless a chain that needs many registers computes the
+// elements.
 constexpr int64_t kLongColumn = 1024;
 constexpr int64_t kColumnBlocks = 3 * kMultiprocessors;
 constexpr int64_t kLeastRows = 64;
-constexpr int64_t kLanes = 32;  // of a block, where columns are long
-// Memory is read in sectors of so many bytes, so neighbouring threads read at
-// least one of them together.
+constexpr int64_t kLanes = 32;  // of a block for long columns
+// Memory is read in sectors of this many bytes, so neighbouring threads read at
+// least one whole sector together.
 constexpr int64_t kSector = 32;
 
 Layout layout_of(const Shape& shape,
@@ -45,8 +45,8 @@ Layout layout_of(const Shape& shape,
   return layout;
 }
 
-// Whether elements of neighbouring results lie side by side, rather than those
-// of one result.
+// True if the elements of neighbouring results lie side by side, rather than
+// those of one result.
 bool is_by_columns(const Layout& layout) {
   const size_t kept = layout.kept.size();
   const size_t reduced = layout.reduced.size();
@@ -65,10 +65,11 @@ bool are_multiples(size_t count, const Strides& strides, int64_t of) {
                      [of](int64_t stride) { return stride % of == 0; });
 }
 
-// The text of a launch, by the type that its elements come from.
+// Makes the text of a launch, given the type that its elements come from.
 using Body = std::function<std::string(std::string_view from)>;
 
-// Launches of one reduction, and what the last of them has left.
+// Adds the launches of one reduction, and keeps what the last of them has left
+// to reduce.
 class Passes {
  public:
   Passes(Plan& plan, const Reduction& r)
@@ -79,7 +80,7 @@ class Passes {
         in_(r.in),
         element_bytes_(r.element_bytes) {}
 
-  // Until each result is one part. Returns the first launch's text.
+  // Adds launches until each result is one part. Returns the text of the first.
   Body add() {
     Body first;
     bool goes_on = true;
@@ -92,8 +93,9 @@ class Passes {
   }
 
  private:
-  // The launch is made of the words and numbers that a caller gives; whether
-  // there are parts of results to reduce yet.
+  // Completes a launch, of which the caller has set the text and the numbers,
+  // and adds it to the plan. Returns true if parts of results still have to be
+  // reduced.
   bool finish(Launch launch, int64_t parts, const Layout& left) {
     const int64_t results = layout_.kept.elements();
     launch.in = in_;
@@ -118,7 +120,8 @@ class Passes {
     };
   }
 
-  // These two add a launch, give its text, and say whether others must follow.
+  // These two functions add a launch, set `body` to its text, and return true
+  // if another launch must follow.
   bool add_rows(Body& body) {
     const int64_t results = layout_.kept.elements();
     const int64_t reduced = layout_.reduced.elements();
@@ -159,7 +162,8 @@ class Passes {
     const auto tiles = [&](int64_t lanes) {
       return parts_of(width, lanes * pack);
     };
-    // Many rows: parts of them. Few: as many side by side as there are.
+    // Many rows are cut into parts. With few rows, a block has about as many
+    // threads along the rows as there are rows.
     int64_t parts = 1;
     int64_t lanes = kLanes;
     if (rows > kLongColumn) {
@@ -172,8 +176,8 @@ class Passes {
                                   1, kLanes);
     }
     while (lanes > 1 && (lanes / 2) * pack >= width) lanes /= 2;
-    // Where blocks are few, more of them share out the columns, and in each
-    // more threads the rows.
+    // If there are few blocks, the columns are divided among more blocks, and
+    // the rows among more threads of each block.
     const int64_t pack_bytes = pack * static_cast<int64_t>(element_bytes_);
     while (lanes > 1 && groups * parts * tiles(lanes) < kBusyBlocks &&
            lanes * pack_bytes > kSector &&
@@ -215,8 +219,8 @@ class Passes {
     launch.n[entry::kIsWhole] = is_whole;
   }
 
-  // How many elements side by side a thread takes: 16 bytes of them, while
-  // their totals are not too much for it.
+  // Returns how many neighbouring elements a thread takes at once: 16 bytes of
+  // them, unless their totals would need too many registers.
   int64_t pack_size() const {
     const size_t least = std::max(element_bytes_, r_.total_bytes / 4);
     return std::min<int64_t>(8, static_cast<int64_t>(16 / least));
@@ -303,7 +307,7 @@ std::optional<Plan> plan_cumsum(const Call& call) {
   return plan;
 }
 
-// Of text/reduce.cuh.
+// The names of the functions in text/reduce.cuh.
 constexpr char kSum[] = "Sum";
 constexpr char kProd[] = "Prod";
 constexpr char kMax[] = "Max";

@@ -1,4 +1,4 @@
-// Softmax, norms and cross entropy, a row at a time.
+// Plans softmax, norms and cross entropy, whose kernels work row by row.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -16,7 +16,8 @@
 namespace gt::exec::cuda {
 namespace {
 
-// What kernels over rows are launched with; so many blocks at a time.
+// Returns a launch of a kernel over rows, with at most `blocks` blocks at a
+// time.
 Launch rows_launch(Source source, const Lines& rows, int64_t blocks) {
   Launch launch = block_launch(std::move(source), blocks);
   write_lines(launch, rows);
@@ -24,7 +25,7 @@ Launch rows_launch(Source source, const Lines& rows, int64_t blocks) {
   return launch;
 }
 
-// A block for each row.
+// Returns a launch with a block for each row.
 Launch row_launch(const std::string& body, const Lines& rows) {
   return rows_launch(make_source("softmax.cuh", body + "(a);"), rows,
                      rows.count);
@@ -42,7 +43,7 @@ void keep_near(Launch& launch, const Lines& rows, Dtype dtype) {
 
 std::string_view flag(bool b) { return b ? "true" : "false"; }
 
-// Whether all tensors have the dtype of result 0.
+// True if all tensors have the dtype of result 0.
 bool has_one_dtype(const Call& call) {
   for (size_t i = 0; i < call.arguments.size(); ++i) {
     const Argument& a = call.arguments[i];
@@ -54,15 +55,15 @@ bool has_one_dtype(const Call& call) {
 
 // ---- teams ------------------------------------------------------------------
 
-// How the threads of a block share out rows: teams of some threads, each of
-// which holds some packs of its row (text/teams.cuh).
+// How the threads of a block divide the rows: teams of `team` threads, each of
+// which holds `held` packs of its row in registers (text/teams.cuh).
 struct Teams {
   int64_t team = 0, held = 0;
   int64_t count() const { return kThreads / team; }
 };
-// None for rows that do not lie in one piece, or are too long to be held: by
-// `most` elements of four bytes for each thread, or by `longest` in a team of
-// all.
+// Returns none for rows that are not contiguous or are too long to be held in
+// registers. The limits count registers of four bytes in each thread: `longest`
+// if the team is the whole block, `most` if it is smaller.
 std::optional<Teams> teams_for(const Lines& rows, Dtype dtype,
                                int64_t most = 24, int64_t longest = 64) {
   if (rows.step != 1) return std::nullopt;
@@ -70,7 +71,7 @@ std::optional<Teams> teams_for(const Lines& rows, Dtype dtype,
   const auto size = static_cast<int64_t>(size_of(dtype));
   const int64_t pack = 16 / size;
   const int64_t packs = (width + pack - 1) / pack;
-  const int64_t registers = size == 8 ? 2 : 1;  // of an element
+  const int64_t registers = size == 8 ? 2 : 1;  // of one element
   for (int64_t team = 32; team <= kThreads; team *= 2) {
     const int64_t held = (packs + team - 1) / team;
     const int64_t limit = team == kThreads ? longest : most;
@@ -79,22 +80,22 @@ std::optional<Teams> teams_for(const Lines& rows, Dtype dtype,
   return std::nullopt;
 }
 
-// "name<f32, ..., 32, 3, ...>"
+// Returns a kernel's instance: "name<f32, ..., 32, 3, ...>".
 std::string team_instance(const char* name,
                           const std::vector<std::string_view>& arguments,
                           const Teams& teams, const std::string& more = "") {
   return fmt::format("{}<{}, {}, {}{}>", name, fmt::join(arguments, ", "),
                      teams.team, teams.held, more);
 }
-// A team for each row.
+// Returns a launch with a team for each row.
 Launch team_launch(Source source, const Lines& rows, const Teams& teams) {
   return rows_launch(std::move(source), rows,
                      (rows.count + teams.count() - 1) / teams.count());
 }
 
-// The launch of a kernel that takes the rows of operand 0, of the dtype of its
-// result, once: from memory, or as they are computed. Its `own` other operands
-// come behind those that the rows may be computed from.
+// Plans a kernel that takes each row of operand 0 once, from memory or
+// computed; the rows have the result's dtype. The kernel's other operands,
+// `own`, come behind those that the rows may be computed from.
 Plan taking_plan(const char* header, const char* name, const Call& call,
                  const Lines& rows, const Teams& teams, std::string_view flag,
                  const std::vector<Slot>& own) {
@@ -148,7 +149,7 @@ std::optional<Plan> plan_softmax_grad(const Call& call) {
   const Type& type = call.results[0];
   if (type.elements() == 0) return std::nullopt;
   const Lines rows = lines_along(type.shape, single_axis(call, 0));
-  // It holds two rows.
+  // The kernel holds two rows.
   const auto teams =
       has_one_dtype(call) ? teams_for(rows, type.dtype, 24, 32) : std::nullopt;
   Launch launch =
@@ -197,20 +198,20 @@ std::optional<Plan> plan_norm(const Call& call) {
   return plan;
 }
 
-// gx [gw] [gb] of g x [w]: gx, and the sums over the rows of a block, which a
-// reduction then adds up.
+// The results gx [gw] [gb] are computed from g x [w]: a launch computes gx and,
+// for each block, the sums over its rows, which a reduction then adds up.
 template <bool kCenter>
 std::optional<Plan> plan_norm_grad(const Call& call) {
   const Type& type = call.results[0];
   if (!has_one_dtype(call) || type.elements() == 0) return std::nullopt;
   const Lines rows = rows_of(type.shape);
-  // Beside each element of a row, there are two sums. A row that a warp holds
-  // is waited for by nobody else.
+  // There are two sums besides each element of a row. No other warp waits for a
+  // row that one warp holds.
   const auto teams = teams_for(rows, type.dtype, 24, 32);
   if (!teams) return std::nullopt;
-  // So many blocks for each multiprocessor have 40 KB of g and x on their way
-  // to it, which takes as long as memory needs; more blocks, more parts of
-  // sums.
+  // With this many blocks for each multiprocessor, 40 KB of g and x are on
+  // their way to it, which hides the latency of memory; more blocks would mean
+  // more partial sums.
   constexpr int64_t kPackBytes = 2 * 16 * kThreads;
   const int64_t most_blocks =
       kMultiprocessors *
@@ -223,7 +224,7 @@ std::optional<Plan> plan_norm_grad(const Call& call) {
                         *teams, fmt::format(", {}", sums)) +
               "(a);"),
       rows, *teams);
-  const int64_t at_once = most_blocks * teams->count();  // rows
+  const int64_t at_once = most_blocks * teams->count();  // rows at once
   const int64_t turns = (rows.count + at_once - 1) / at_once;
   const int64_t of_block = turns * teams->count();
   const int64_t blocks = (rows.count + of_block - 1) / of_block;
@@ -277,8 +278,8 @@ Launch cross_entropy_launch(const std::string& name,
   return team_launch(make_source("softmax.cuh", body), rows, *teams);
 }
 
-// A loss for each row; unless each is wanted, in scratch memory, and then their
-// sum or mean.
+// Computes a loss for each row. If the call does not want each loss, they go to
+// scratch memory, and a reduction makes their sum or mean.
 std::optional<Plan> plan_cross_entropy(const Call& call) {
   const Type& x = call.type(0);
   const bool is_plain = !call.given(2) && !call.has_key("ignore_index") &&

@@ -1,4 +1,4 @@
-// Convolutions and pools, by the kernels of text/convolution.cuh and
+// Plans convolutions and pools, for the kernels of text/convolution.cuh and
 // text/pool.cuh.
 #include <algorithm>
 #include <optional>
@@ -11,6 +11,7 @@
 namespace gt::exec::cuda {
 namespace {
 
+// True if all tensors have the dtype of result 0, and it is a float.
 bool has_one_float(const Call& call) {
   const Dtype dtype = call.results[0].dtype;
   for (const Argument& a : call.arguments) {
@@ -19,7 +20,7 @@ bool has_one_float(const Call& call) {
   return is_float(dtype);
 }
 
-// As WindowAxis of text/windows.cuh reads them.
+// Writes the axes as WindowAxis of text/windows.cuh reads them.
 int64_t* write_axes(int64_t* n, const Windows& s) {
   for (const WindowAxis& axis : s.axes) {
     for (const int64_t size : {axis.in, axis.kernel, axis.stride, axis.padding,
@@ -34,10 +35,11 @@ int64_t* write_axes(int64_t* n, const Windows& s) {
 
 int64_t parts_of(int64_t n, int64_t size) { return (n + size - 1) / size; }
 
-// The matrix product of a group: rows and columns of its result, and what is
-// summed.
+// The matrix product of one group: the rows and columns of its result, and the
+// number of products in each sum.
 struct GroupProduct {
-  const char* which;  // of text/convolution.cuh
+  // The name of its layout in text/convolution.cuh.
+  const char* which;
   int64_t rows, columns, depth;
 };
 
@@ -45,14 +47,15 @@ std::optional<Plan> plan_product(const Call& call, const Windows& s,
                                  const GroupProduct& p) {
   if (!has_one_float(call)) return std::nullopt;
   const Dtype dtype = call.results[0].dtype;
-  const int64_t tile = dtype == Dtype::kF64 ? 32 : 64;  // kTile there
+  // KTile of text/tile.cuh.
+  const int64_t tile = dtype == Dtype::kF64 ? 32 : 64;
   const int64_t row_tiles = parts_of(p.rows, tile);
   const int64_t column_tiles = parts_of(p.columns, tile);
   int64_t most = std::max(call.results[0].elements(), p.depth + tile);
   for (const Argument& a : call.arguments) {
     if (!a.absent) most = std::max(most, a.type.elements());
   }
-  // Places in the margin count as well.
+  // Positions in the margin count, too.
   for (const WindowAxis& axis : s.axes) {
     most = std::max(most, 4 * (axis.padded() + axis.reach() + axis.stride));
   }

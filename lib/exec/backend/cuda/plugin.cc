@@ -1,4 +1,5 @@
-// The plug-in: gt-work --backend cuda loads it from lib/gt/cuda.so.
+// The plug-in of the cuda backend: gt-work --backend cuda loads it from
+// lib/gt/cuda.so.
 #include <stdexcept>
 
 #include "exec/backend/cuda/kernel.h"

@@ -9,7 +9,7 @@
 namespace gt::exec::cuda {
 namespace {
 
-// The alignment of values (memory/device.h).
+// The alignment of values, in bytes (memory/device.h).
 constexpr uint64_t kAlignment = 64;
 
 cudaDataType_t data_type(Dtype dtype) {
@@ -25,7 +25,7 @@ cudaDataType_t data_type(Dtype dtype) {
   }
 }
 
-// The least alignment that any matrix of an operand has, in bytes.
+// Returns the alignment, in bytes, that all matrices of an operand have.
 uint32_t alignment_of(const Product& product, size_t operand) {
   const auto size =
       static_cast<uint64_t>(size_of(operand == 2 ? product.to : product.dtype));
@@ -37,10 +37,10 @@ uint32_t alignment_of(const Product& product, size_t operand) {
   return static_cast<uint32_t>(bits & (~bits + 1));  // the lowest bit
 }
 
-// The ending of the names of files that keep an algorithm.
+// The cache kind (disk_cache.h) under which algorithms are kept.
 constexpr const char* kKind = "product";
 
-// All that the choice of an algorithm depends on.
+// Returns a text of all that the choice of an algorithm depends on.
 std::string text_of(const Product& p) {
   std::string out = std::string(to_string(p.dtype)) + " " +
                     std::string(to_string(p.to)) + (p.ta ? " ta" : "") +
@@ -93,7 +93,8 @@ Status LibraryProduct::start() {
 }
 
 // The library's matrices are column-major, so it is asked for the transpose of
-// c, which is the transpose of b times that of a: b comes first there.
+// c, which is the transpose of b times the transpose of a. That is why b comes
+// first in its calls.
 Status LibraryProduct::describe() {
   const Lt& lt = products_.lt();
   const Product& p = product_;
@@ -143,10 +144,10 @@ Status LibraryProduct::describe() {
   return s;
 }
 
-// The library's heuristics are asked once for a kind of GPU, a version of the
-// library and a form of product. Its manual says that what they choose may be
-// kept and used again by the same version; the library is asked whether it
-// still takes it.
+// The library's heuristics are asked once for each kind of GPU, version of the
+// library and form of product. The library's manual says that the algorithm
+// they choose may be kept and used again with the same version; the library is
+// still asked whether it accepts the algorithm.
 Status LibraryProduct::choose() {
   const auto handle = products_.handle();
   if (!handle.ok()) return handle.error();
@@ -189,7 +190,8 @@ Status LibraryProduct::ask(cublasLtHandle_t handle) {
   };
   prefer(CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES,
          uint64_t{CudaDevice::kWorkspace});
-  // Not in place: that order of sums would depend on the clock.
+  // In-place reduction is excluded, since its order of sums would depend on
+  // timing.
   prefer(CUBLASLT_MATMUL_PREF_REDUCTION_SCHEME_MASK,
          uint32_t{CUBLASLT_REDUCTION_SCHEME_COMPUTE_TYPE});
   prefer(CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_A_BYTES, alignment_of(product_, 1));

@@ -1,4 +1,4 @@
-// Matrix products by cuBLASLt.
+// Matrix products computed by cuBLASLt.
 #pragma once
 
 #include <memory>
@@ -9,14 +9,14 @@
 
 namespace gt::exec::cuda {
 
-// The library on one device.
+// The library on one device. Must outlive the LibraryProducts made with it.
 class Products {
  public:
   explicit Products(CudaDevice& device) : device_(device) {}
   ~Products();
   Products(const Products&) = delete;
   Products& operator=(const Products&) = delete;
-  // The library's handle, made when it is first asked for.
+  // Returns the library's handle, which is made on the first call.
   Result<cublasLtHandle_t> handle();
   CudaDevice& device() { return device_; }
   const Lt& lt() { return device_.gpu().api().lt; }
@@ -27,9 +27,9 @@ class Products {
   cublasLtHandle_t handle_ = nullptr;
 };
 
-// A product whose way of computing the library's heuristics chose, now or in an
-// earlier process. Sums are of f32 (f64 for f64), without TF32 and without
-// atomics.
+// A product for which the library's heuristics chose an algorithm, now or in an
+// earlier process (disk_cache.h). Sums are in f32 (f64 for f64), without TF32
+// and without atomics.
 class LibraryProduct {
  public:
   static Result<std::unique_ptr<LibraryProduct>> make(Products& products,
@@ -38,7 +38,8 @@ class LibraryProduct {
   LibraryProduct(const LibraryProduct&) = delete;
   LibraryProduct& operator=(const LibraryProduct&) = delete;
 
-  // The addresses are those of the operands and of the result.
+  // Computes the product on the device's stream. The addresses are those of the
+  // operands and the result; `bias` is 0 if there is none.
   Status run(CUdeviceptr a, CUdeviceptr b, CUdeviceptr c, CUdeviceptr bias);
 
  private:

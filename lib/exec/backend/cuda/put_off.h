@@ -1,6 +1,6 @@
-// Runs that a device puts off, to give them to the GPU together with those that
-// follow. Whatever else the device is told first gives it what was put off, so
-// nobody can tell.
+// The interface of objects that put runs off, so that the GPU gets them
+// together with the runs that follow. Anything else that the device is told to
+// do first launches what was put off, so the delay has no visible effect.
 #pragma once
 
 #include <cstddef>
@@ -13,7 +13,7 @@
 
 namespace gt::exec::cuda {
 
-// Memory of a device that a run reads or writes.
+// A range of device memory that a run reads or writes.
 struct Extent {
   uint64_t begin = 0;
   uint64_t bytes = 0;
@@ -22,14 +22,16 @@ struct Extent {
   }
 };
 
-// A launch that is ready: a function, and what it is given.
+// A launch that is ready: a function and its arguments.
 struct ReadyLaunch {
   CUfunction function = nullptr;
   int64_t blocks = 1;
   Args args;
-  const Items* items = nullptr;  // of a kernel that takes them
+  // Set only for a kernel that takes items.
+  const Items* items = nullptr;
 };
 
+// Runs that are put off. Batch and Chains implement it; CudaDevice uses it.
 class PutOff {
  public:
   PutOff() = default;
@@ -37,20 +39,20 @@ class PutOff {
   PutOff& operator=(const PutOff&) = delete;
   virtual ~PutOff() = default;
 
-  // What a run wrote there is read no more.
+  // Says that nothing reads the value at `out` any more.
   virtual void forget(uint64_t /*out*/) {}
-  // How many of the runs have left checks.
+  // The number of the runs that have left checks.
   virtual size_t checks() const { return 0; }
-  // The run that was put off last is the last of a line.
+  // Says that the run that was put off last is the last of its line.
   virtual void end_line() = 0;
 
-  // Takes launches that do the work of so many lines. There may be none for
-  // lines that made nothing that is read.
+  // Receives launches that do the work of `lines` lines. There may be no
+  // launches, if the lines made nothing that is read.
   using Give =
       std::function<void(std::span<const ReadyLaunch> launches, size_t lines)>;
-  // Gives what is to be launched for all runs, in order; then there are none.
-  // With `waits` it is as few launches as can be, even if these must be
-  // compiled first.
+  // Passes the launches for all runs to `give`, in order; then no runs are
+  // left. With `waits` there are as few launches as possible, even if their
+  // kernels must be compiled first.
   virtual void take(bool waits, const Give& give) = 0;
 };
 

@@ -32,7 +32,8 @@ Status CudaReader::read(const void* data, size_t bytes,
   if (!s.ok()) return s;
   s = staging_.download(reinterpret_cast<CUdeviceptr>(data), bytes, stream_,
                         take);
-  // The value may be written over once this has returned.
+  // The caller may overwrite the value after this returns, so no copy is left
+  // under way.
   if (!s.ok()) (void)gpu_->driver().cuStreamSynchronize(stream_);
   return s;
 }

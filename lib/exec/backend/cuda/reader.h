@@ -1,5 +1,5 @@
-// Reads values on a stream of its own, so that a save does not keep waiting
-// what the GPU computes behind it.
+// Reads values on a stream of its own, so that saving a value does not delay
+// the work that the GPU computes behind it.
 #pragma once
 
 #include <memory>
@@ -22,7 +22,8 @@ class CudaReader final : public DeviceReader {
   Status begin(const DeviceEvent* behind);
 
   std::shared_ptr<Gpu> gpu_;
-  CUstream stream_ = nullptr;  // once it has read
+  // Made by the first read.
+  CUstream stream_ = nullptr;
   Staging staging_;
 };
 

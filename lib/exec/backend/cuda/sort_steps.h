@@ -1,4 +1,4 @@
-// The launches that sort lines of keys, for the plans that need an order.
+// Adds the launches of a sort to a plan, for all plans that need an order.
 #pragma once
 
 #include <string_view>
@@ -8,15 +8,17 @@
 
 namespace gt::exec::cuda {
 
+// The lines of keys to sort.
 struct SortedLines {
-  std::string_view key;  // as texts name its type
+  // The type of a key, as kernel texts name it.
+  std::string_view key;
   Lines lines;
   bool descending = false;
 };
 
-// Appends to the plan what writes, for each line, the indices of its keys in
-// order to `into`, as i64, each where a key lies. Equal keys keep their order;
-// nan is the largest.
+// Appends the steps that write the indices of each line's keys, in sorted
+// order, to `into`, as i64: index j of a line is written where key j of the
+// line lies. Equal keys keep their order; nan is the largest.
 void add_sort(Plan& plan, const SortedLines& sorted, Slot keys, Slot into);
 
 }  // namespace gt::exec::cuda

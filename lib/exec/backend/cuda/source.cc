@@ -9,8 +9,8 @@
 namespace gt::exec::cuda {
 namespace {
 
-// As many as keep any GPU busy; a kernel's threads take more than one element
-// each beyond that.
+// Enough blocks to keep any GPU busy; beyond that, each thread of a kernel
+// takes more than one element.
 constexpr int64_t kMostBlocks = int64_t{1} << 16;
 
 constexpr TextFile kFiles[] = {
@@ -23,7 +23,7 @@ std::span<const TextFile> text_files() { return kFiles; }
 
 namespace {
 
-// `word` begins the kernel, see text/gpu_target.cuh.
+// Makes a kernel. `word` is the macro that begins it, see text/gpu_target.cuh.
 Source kernel_source(std::string_view word, std::string_view header,
                      std::string_view body, std::string_view declarations) {
   const std::string all = fmt::format("{}\n{}\n{}", header, declarations, body);

@@ -34,7 +34,8 @@ Status Staging::download(CUdeviceptr data, size_t bytes, CUstream stream,
   struct Piece {
     Half* half = nullptr;
     size_t bytes = 0;
-  } before;  // on its way while the next is asked for
+    // The piece that is on its way while the next one is begun.
+  } before;
   const auto give = [&take](const Piece& piece) {
     if (piece.half == nullptr) return ok_status();
     const Status s = piece.half->used->wait();

@@ -1,5 +1,5 @@
-// Values on their way from the GPU to memory of the host that it cannot reach
-// by itself.
+// Copies values of any size from the GPU to host memory that the GPU cannot
+// reach by itself.
 #pragma once
 
 #include <array>
@@ -11,28 +11,30 @@
 
 namespace gt::exec::cuda {
 
-// Memory of the host that the GPU copies to by itself, in two halves: one is
-// emptied while the other is on its way.
+// Host memory that the GPU copies to by itself, in two halves: one is emptied
+// while the other is being filled.
 class Staging {
  public:
-  static constexpr size_t kBytes = size_t{1} << 20;  // of a half
+  static constexpr size_t kBytes = size_t{1} << 20;  // size of a half
 
   explicit Staging(std::shared_ptr<Gpu> gpu) : gpu_(std::move(gpu)) {}
   ~Staging();
   Staging(const Staging&) = delete;
   Staging& operator=(const Staging&) = delete;
 
-  // Gives the bytes to `take` in their order, in pieces of kBytes at most.
-  // Where it fails, some of the work may be under way.
+  // Copies `bytes` bytes from `data` on `stream` and passes them to `take` in
+  // order, in pieces of at most kBytes. After an error, some of the copies may
+  // still be under way.
   Status download(CUdeviceptr data, size_t bytes, CUstream stream,
                   const TensorBytes::Take& take);
 
  private:
   struct Half {
     char* data = nullptr;
-    std::unique_ptr<CudaEvent> used;  // the copy that uses it is done
+    // Reached once the copy that uses this half is done.
+    std::unique_ptr<CudaEvent> used;
   };
-  // The half whose turn it is, once nothing uses it any more.
+  // Returns the half whose turn it is, after waiting until nothing uses it.
   Result<Half*> next();
 
   std::shared_ptr<Gpu> gpu_;

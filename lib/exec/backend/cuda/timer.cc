@@ -43,7 +43,7 @@ void Timer::drop(CUevent event) {
   if (event != nullptr) free_.push_back(event);
 }
 
-// The first event, and when the host saw it reached.
+// Records the first event and takes the host's time when it was reached.
 void Timer::start(CUstream stream) {
   last_ = record(stream);
   if (last_ == nullptr) return;

@@ -1,5 +1,5 @@
-// When a stream did what it was given, measured by pairs of events between
-// which the work lies. They are read later, without waiting.
+// Measures when a stream did the work it was given, with pairs of events around
+// the work. The events are read later, without waiting.
 #pragma once
 
 #include <deque>
@@ -11,13 +11,14 @@
 
 namespace gt::exec::cuda {
 
-// Events tell how much time lies between two of them, in milliseconds of a
-// float. So each is measured from the one before, and only the first, which is
-// waited for, by the host's clock. Where the clocks drift apart, a span is
-// moved: none begins before it was given, or ends after it was seen to have.
+// Events tell the time between two of them, as a float of milliseconds. So each
+// event is measured from the one before it, and only the first, for which the
+// timer waits, by the host's clock. A span is shifted where the two clocks
+// drift apart, so that it does not begin before its work was given to the
+// stream, nor end after the host saw it end.
 //
-// Spans whose work was given to the stream as one share a pair, and its time in
-// equal parts.
+// Spans whose work was given to the stream as one piece share a pair of events,
+// and divide its time equally.
 class Timer {
  public:
   explicit Timer(std::shared_ptr<Gpu> gpu) : gpu_(std::move(gpu)) {}
@@ -25,21 +26,24 @@ class Timer {
   Timer(const Timer&) = delete;
   Timer& operator=(const Timer&) = delete;
 
-  // What the stream is given between the two is the work of so many spans.
+  // begin() and end() enclose the work of `spans` spans, as it is given to the
+  // stream.
   void begin(CUstream stream);
   void end(CUstream stream, size_t spans = 1);
-  // As Device::take_span(). Of one whose end() is yet to come there is none, or
-  // no time, if it waits.
+  // Same contract as Device::take_span(). If end() was not called yet for the
+  // oldest span, this returns none or, with `waits`, a span of zero length.
   std::optional<Device::Span> take(bool waits);
 
  private:
   struct Pair {
-    CUevent begin = nullptr;  // null, as the other: it could not be recorded
+    // Both events are null if either of them could not be recorded.
+    CUevent begin = nullptr;
     CUevent end = nullptr;
-    double given = 0;  // by the host's clock
-    size_t spans = 0;  // 0 until it has ended
+    // When the work was given to the stream, by the host's clock.
+    double given = 0;
+    size_t spans = 0;  // 0 until end() was called
   };
-  // What is left of a pair that was measured.
+  // The remaining spans of a pair that was measured.
   struct Rest {
     double start = 0;
     double end = 0;
@@ -49,16 +53,17 @@ class Timer {
   void drop(CUevent event);
   void start(CUstream stream);
   Rest measure(const Pair& pair);
-  // The nanoseconds between two events that were reached; 0 if the driver does
-  // not say.
+  // Returns the nanoseconds between two events that were reached; 0 if the
+  // driver cannot tell.
   double between(CUevent begin, CUevent end) const;
 
   std::shared_ptr<Gpu> gpu_;
   std::deque<Pair> pairs_;
-  Rest rest_;  // its spans are the next to be taken
+  // Its spans are the next that take() returns.
+  Rest rest_;
   std::vector<CUevent> free_;
-  CUevent last_ = nullptr;  // the last that was measured
-  double at_ = 0;           // and when it was reached, by the host's clock
+  CUevent last_ = nullptr;  // the last event that was measured
+  double at_ = 0;           // when last_ was reached, by the host's clock
 };
 
 }  // namespace gt::exec::cuda

@@ -37,8 +37,9 @@ Result<std::unique_ptr<Uploads::Room>> Uploads::make(size_t bytes) {
   return room;
 }
 
-// The first of these that is large enough, but not far too large, and free; or
-// a new one, in the place of the oldest ones if need be.
+// Rooms have power-of-two sizes. Takes the oldest room of the right size if it
+// is free, or if there is no space for more; else makes a new room, dropping
+// the oldest rooms if there is no space.
 Result<char*> Uploads::take(size_t bytes) {
   const size_t wanted = std::bit_ceil(std::max(bytes, kLeast));
   for (auto it = rooms_.begin(); it != rooms_.end(); ++it) {

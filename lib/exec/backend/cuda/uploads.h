@@ -1,9 +1,9 @@
-// Values on their way to the GPU, such as the rows of each step, which are read
-// from a file straight into memory that the GPU copies from by itself.
+// Copies values to the GPU, such as the rows of each step, which are read from
+// a file straight into host memory that the GPU copies from by itself.
 //
-// A large one is copied while the GPU computes: on a stream of its own, which
-// waits for nothing, to memory beside the value. Only the short copy from there
-// takes its turn among what the GPU computes, since the value's own memory may
+// A large value is copied while the GPU computes: on a stream of its own, which
+// waits for nothing, to GPU memory beside the value. Only the short copy from
+// there takes its turn among the GPU's work, since the value's own memory may
 // be in use until then.
 #pragma once
 
@@ -16,7 +16,7 @@
 
 namespace gt::exec::cuda {
 
-// Used by one thread.
+// Must be used by one thread.
 class Uploads {
  public:
   explicit Uploads(std::shared_ptr<Gpu> gpu) : gpu_(std::move(gpu)) {}
@@ -24,26 +24,30 @@ class Uploads {
   Uploads(const Uploads&) = delete;
   Uploads& operator=(const Uploads&) = delete;
 
-  // The most bytes that there is room for at once.
+  // The most bytes that take() can give at once.
   static constexpr size_t kMost = size_t{16} << 20;
 
-  // Memory of the host for so many bytes, to be written and then sent before
-  // other memory is taken. Where too much is under way it waits for the oldest.
+  // Returns host memory for `bytes` bytes, to be filled and passed to send()
+  // before take() is called again. If too much is under way, it waits for the
+  // oldest copies.
   Result<char*> take(size_t bytes);
-  // Copies the first `bytes` of what take() gave last to a value, in its turn
-  // on the stream. Where it fails, some of it may be under way.
+  // Copies the first `bytes` bytes of the memory that take() returned last to
+  // `data`, in their turn on the stream. After an error, some of the copy may
+  // still be under way.
   Status send(CUdeviceptr data, size_t bytes, CUstream stream);
 
  private:
   static constexpr size_t kMostRoom = 4 * kMost;
   static constexpr size_t kLeast = size_t{4} << 10;
-  // From here on a copy takes longer than what it takes to put it beside.
+  // From this size on, the copy from the host takes longer than the extra copy
+  // on the GPU, so the value is first copied beside.
   static constexpr size_t kBeside = size_t{256} << 10;
 
+  // A buffer on the host, and one beside the values on the GPU.
   struct Room {
     char* data = nullptr;    // on the host
-    CUdeviceptr beside = 0;  // on the GPU, or 0: none yet
-    size_t bytes = 0;        // of each
+    CUdeviceptr beside = 0;  // on the GPU; 0 until it is needed
+    size_t bytes = 0;        // size of each buffer
     std::unique_ptr<CudaEvent> come, used;
   };
 
@@ -54,9 +58,10 @@ class Uploads {
                      CUstream stream);
 
   std::shared_ptr<Gpu> gpu_;
-  CUstream stream_ = nullptr;                 // of the copies to beside
-  std::vector<std::unique_ptr<Room>> rooms_;  // that taken last at the end
-  size_t bytes_ = 0;                          // of all
+  CUstream stream_ = nullptr;  // the stream that copies to `beside`
+  // The room that was taken last is at the end.
+  std::vector<std::unique_ptr<Room>> rooms_;
+  size_t bytes_ = 0;  // total size of the host buffers
 };
 
 }  // namespace gt::exec::cuda

@@ -15,7 +15,7 @@ class NullKernel final : public Kernel {
   }
 };
 
-// Takes as long as the machine would.
+// Takes as long as the machine that is rehearsed would take.
 class PacedKernel final : public Kernel {
  public:
   PacedKernel(Pace& processor, double seconds)
@@ -31,7 +31,8 @@ class PacedKernel final : public Kernel {
   const double seconds_;
 };
 
-// An address that nobody follows, as if there were so many bytes at it.
+// Gives out one address that nobody follows, as if there were enough memory at
+// it.
 class NullDevice final : public Device {
  public:
   explicit NullDevice(const std::optional<Machine>& pace) : pace_(pace) {}

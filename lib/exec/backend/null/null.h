@@ -1,8 +1,8 @@
-// The backend that computes nothing: shapes, costs and order are real, values
-// are not, and print gives zeros. For sizing a program, for measuring what
-// surrounds the arithmetic and, with BackendOptions::pace, for rehearsing a run
-// on machines that are not there: each line then takes the time that such a
-// machine would take, asleep.
+// The null backend, which computes nothing: shapes, costs and order are real,
+// but values are not, and print gives zeros. It serves for sizing a program,
+// for measuring what surrounds the arithmetic and, with BackendOptions::pace,
+// for rehearsing a run on machines that are not there: each line then sleeps
+// for the time that such a machine would take.
 #pragma once
 
 #include <memory>

@@ -1,10 +1,10 @@
-// A clock of a machine that is only imagined: one part of it, its processor or
-// its link, does one piece of work after the other, and each takes its time.
+// The clock of one part of an imagined machine, its processor or its link,
+// which does one piece of work after the other; each piece takes its time.
 //
-// Who sleeps until a moment wakes up late, by 50 us and more. So a piece of
-// work begins when the one before it was to end, not when the sleeper woke up,
-// and lateness does not add up. Only if the part had nothing to do in between
-// does the next piece begin when it comes.
+// A thread that sleeps until a moment wakes up late, by 50 us and more. So a
+// piece of work begins when the one before it was to end, not when the sleeper
+// woke up, and lateness does not add up. Only if the part was idle in between
+// does the next piece begin when it arrives.
 #pragma once
 
 #include <chrono>
@@ -16,23 +16,24 @@ class Pace {
  public:
   using Clock = std::chrono::steady_clock;
 
-  // The part does a piece of work of so many seconds, which comes now. Returns
-  // the moment until which to sleep, none if that is too near to be worth a
-  // sleep. To be followed by woke() once that moment has come.
+  // Adds a piece of work of `seconds` seconds, which arrives at `now`. Returns
+  // the moment until which to sleep, or none if that is too near to be worth a
+  // sleep. After sleeping, the caller must call woke().
   std::optional<Clock::time_point> work(double seconds, Clock::time_point now);
   void woke(Clock::time_point now) { last_ = now; }
 
-  // The same, asleep meanwhile.
+  // Does the same and sleeps.
   void spend(double seconds);
 
  private:
-  // Sleeps that are shorter are put off until they add up to more.
+  // Shorter sleeps are put off until they add up to more than this.
   static constexpr std::chrono::microseconds kLeastSleep{100};
-  // Work that comes later than this after the last has kept the part waiting.
+  // If work arrives later than this after the last, the part was idle in
+  // between.
   static constexpr std::chrono::microseconds kLeastGap{200};
 
-  Clock::time_point free_{};  // when the part is done with all that came
-  Clock::time_point last_{};  // when the thread went on after that
+  Clock::time_point free_{};  // when the part has done all work that arrived
+  Clock::time_point last_{};  // when work() or woke() was called last
 };
 
 }  // namespace gt::exec

@@ -1,4 +1,4 @@
-// Creation: values from a type, a few numbers and a seed.
+// Kernels that create tensors from a type, a few numbers and a seed.
 #include <algorithm>
 #include <string>
 #include <vector>
@@ -40,7 +40,7 @@ class Creation : public Kernel {
 class Tensor final : public Creation {
  public:
   explicit Tensor(const Call& call) : Creation(call), bytes_(type_.bytes()) {
-    // The numbers are those of the whole.
+    // The call's numbers are those of the whole tensor.
     each_of_part(runs_, [&](int64_t i, int64_t g) {
       write(i, *parse_number(call.numbers[static_cast<size_t>(g)].text));
     });
@@ -61,7 +61,7 @@ class Tensor final : public Creation {
     }
   }
 
-  std::vector<std::byte> bytes_;  // of the elements
+  std::vector<std::byte> bytes_;  // the result's elements
 };
 
 class Full final : public Creation {
@@ -84,7 +84,7 @@ class Full final : public Creation {
   Scalar value_;
 };
 
-// start + i * step: an element depends on its index in the whole alone.
+// start + i * step; an element depends only on its index in the whole tensor.
 class Arange final : public Creation {
  public:
   explicit Arange(const Call& call)
@@ -167,7 +167,7 @@ class Randn final : public Creation {
   double scale_;
 };
 
-// The indices of the whole in the order of their random words.
+// The indices of the whole tensor, sorted by their random words.
 class Randperm final : public Creation {
  public:
   explicit Randperm(const Call& call)

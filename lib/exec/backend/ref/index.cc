@@ -1,6 +1,6 @@
 // Ops that read or write where a tensor of indices says. An index must name a
-// row of the whole; those of a row that part= puts elsewhere read 0 and write
-// nothing.
+// row of the whole tensor; if part= puts that row elsewhere, it reads 0 and
+// writes nothing.
 #include <cstring>
 #include <vector>
 
@@ -12,7 +12,7 @@
 namespace gt::exec::ref {
 namespace {
 
-// Sums that are rounded once, when all has been added.
+// Sums that are rounded once, after everything has been added.
 class Totals {
  public:
   explicit Totals(const Type& type)
@@ -57,9 +57,9 @@ class Indexed : public Kernel {
   }
 
  protected:
-  // Calls use(i, at, from): element i of the index reads or writes x's element
-  // `at`, -1 if that is elsewhere. walk[0] goes over x without the axis,
-  // walk[1] over `other`.
+  // Calls use(i, at, from) for each element i of the index: it reads or writes
+  // element `at` of x, or none if `at` is -1, because the row is elsewhere.
+  // `from` is the element of a tensor of shape `other` at the same position.
   template <typename Use>
   Status each(const void* index, const Shape& other, const Use& use) const {
     Strides rest = strides_of(x_.shape);

@@ -1,4 +1,4 @@
-// Ops that move elements and look at none of them.
+// Ops that move elements without computing anything.
 #include <algorithm>
 #include <cstring>
 #include <vector>
@@ -17,7 +17,8 @@ void move(void* to, int64_t i, const void* from, int64_t j, size_t size) {
               size);
 }
 
-// transpose, expand, slice, flip: a copy through strides.
+// The kernel of transpose, expand, slice, flip and windows: a copy through
+// strides.
 class Gathered final : public Kernel {
  public:
   explicit Gathered(const Call& call)
@@ -50,7 +51,7 @@ class Gathered final : public Kernel {
   Argument literal_;
 };
 
-// Operands one after another along an axis.
+// Copies operands one after another along an axis.
 class Concat final : public Kernel {
  public:
   explicit Concat(const Call& call)
@@ -94,8 +95,8 @@ class Concat final : public Kernel {
   std::vector<Type> types_;
 };
 
-// A border of one value.
-// What of x is neither cropped nor margin, from its place to its place.
+// Fills the result with the border value, and then copies the part of x that is
+// not cropped.
 class Pad final : public Kernel {
  public:
   explicit Pad(const Call& call)
@@ -140,7 +141,8 @@ class Pad final : public Kernel {
   int64_t into_ = 0;
 };
 
-// Sums, in double, of an element's places in all windows along an axis.
+// Sums, in double, the elements that each place has in all windows along an
+// axis.
 class WindowsGrad final : public Kernel {
  public:
   explicit WindowsGrad(const Call& call)
@@ -170,7 +172,7 @@ class WindowsGrad final : public Kernel {
 
  private:
   Type from_, to_;
-  Strides strides_;  // of the result, along the windows' dimensions
+  Strides strides_;  // of the result, over the windows' dimensions
 };
 
 template <typename K>

@@ -1,4 +1,4 @@
-// What optimizers ask of their scalars.
+// The op that optimizers apply to their step number.
 #include "exec/backend/element.h"
 #include "exec/backend/ref/ref.h"
 #include "exec/backend/step_number.h"
@@ -6,7 +6,7 @@
 namespace gt::exec::ref {
 namespace {
 
-// y = step_number t: t, which must be the number of a step, from 1.
+// y = step_number t: copies t, which must be the number of a step, from 1.
 class StepNumber final : public Kernel {
  public:
   explicit StepNumber(const Call& call) : dtype_(call.type(0).dtype) {}

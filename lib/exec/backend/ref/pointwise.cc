@@ -1,5 +1,5 @@
 // Point-wise ops. Operands are rounded to the dtype that the op computes in
-// (f16 and bf16 compute in f32), the function is taken in double or int64_t,
+// (f16 and bf16 compute in f32), the function is computed in double or int64_t,
 // and the result is rounded once.
 #include <cmath>
 #include <string>
@@ -11,16 +11,17 @@
 namespace gt::exec::ref {
 namespace {
 
+// The functions of an op for floats and for integers; null if it has none.
 struct Function {
   const char* op;
   double (*real)(const double* x);
   int64_t (*integer)(const int64_t* x);
-  // What is wrong with integer operands, or null.
+  // Returns what is wrong with integer operands, or null.
   const char* (*wrong)(const int64_t* x) = nullptr;
 };
 
-// Remainder and quotient as Python and PyTorch have them: the remainder takes
-// the divisor's sign.
+// Remainder and quotient, as in Python and PyTorch: the remainder has the
+// divisor's sign.
 double floor_mod(double a, double b) {
   const double r = std::fmod(a, b);
   return r != 0 && (b < 0) != (r < 0) ? r + b : r;
@@ -37,7 +38,7 @@ double floor_div(double a, double b) {
 }
 
 int64_t floor_mod(int64_t a, int64_t b) {
-  if (b == -1) return 0;  // the least integer has no positive twin
+  if (b == -1) return 0;  // the least integer has no negative
   const int64_t r = a % b;
   return r != 0 && (b < 0) != (r < 0) ? r + b : r;
 }
@@ -60,7 +61,7 @@ int64_t power(int64_t base, int64_t exponent) {
 double sign(double x) { return x > 0 ? 1 : x < 0 ? -1 : 0; }
 int64_t sign(int64_t x) { return x > 0 ? 1 : x < 0 ? -1 : 0; }
 
-// A nan on either side is the result.
+// If either operand is nan, the result is nan.
 double greater(double a, double b) { return a > b || std::isnan(a) ? a : b; }
 double lesser(double a, double b) { return a < b || std::isnan(a) ? a : b; }
 
@@ -136,7 +137,7 @@ class Pointwise final : public Kernel {
   Pointwise(const Call& call, const Function& function)
       : function_(function), result_(call.results[0]) {
     for (const Argument& a : call.arguments) {
-      if (a.role != Role::kTensor) continue;  // the dtype of a cast
+      if (a.role != Role::kTensor) continue;  // the dtype operand of a cast
       types_[count_] = a.type;
       strides_[count_] = broadcast_strides(a.type.shape, result_.shape);
       ++count_;
@@ -186,7 +187,7 @@ class Pointwise final : public Kernel {
       return load_real(dtype, data, i) != 0 ? 1 : 0;
     }
     if (!is_float(dtype)) return wrap_int(domain_, load_int(dtype, data, i));
-    int64_t x = 0;  // a cast: saturate at the result's own bounds
+    int64_t x = 0;  // a cast saturates at the result's own bounds
     store_real(domain_, &x, 0, load_real(dtype, data, i));
     return load_int(domain_, &x, 0);
   }
@@ -196,8 +197,8 @@ class Pointwise final : public Kernel {
   size_t count_ = 0;
   std::array<Type, kMost> types_;
   std::array<Strides, kMost> strides_{};
-  Dtype domain_ = Dtype::kF32;  // computed in
-  Dtype round_ = Dtype::kF32;   // that operands are rounded to first
+  Dtype domain_ = Dtype::kF32;  // the dtype that is computed in
+  Dtype round_ = Dtype::kF32;   // the dtype that operands are rounded to first
   bool is_where_ = false;
   bool is_cast_ = false;
 };

@@ -1,6 +1,6 @@
-// Matrix product over the last two axes. a[..,m,k] b[..,k,n] -> c[..,m,n],
-// leading axes broadcast; ta, tb: that operand's last two are swapped. Floats
-// accumulate in long double, integers in wrapping i64.
+// The matrix product over the last two axes: a[..,m,k] b[..,k,n] -> c[..,m,n].
+// Leading axes broadcast; with ta or tb, the last two axes of that operand are
+// swapped. Floats accumulate in long double, integers in wrapping i64.
 #include "exec/backend/element.h"
 #include "exec/backend/ref/ref.h"
 #include "exec/backend/view.h"

@@ -1,5 +1,5 @@
-// Reductions over any axes, and cumsum. Floats accumulate in long double, for
-// f64's sake, and are rounded once; integers in wrapping i64.
+// Reductions over any axes, and cumsum. Floats accumulate in long double, which
+// f64 needs, and are rounded once; integers accumulate in wrapping i64.
 #include <algorithm>
 #include <cmath>
 #include <vector>
@@ -13,15 +13,18 @@ namespace {
 
 using Real = long double;
 
+// A reduction: the total of no elements, and how an element is joined to a
+// total.
 struct Function {
   const char* op;
   double first;
   Real (*real)(Real total, Real x);
   int64_t (*integer)(int64_t total, int64_t x);
-  bool starts;  // with the first element, instead of `first`
+  // The total begins with the first element instead of `first`.
+  bool starts;
 };
 
-// nan, once met, stays.
+// A nan stays once it was met.
 Real greater(Real a, Real b) { return b > a || std::isnan(b) ? b : a; }
 Real lesser(Real a, Real b) { return b < a || std::isnan(b) ? b : a; }
 
@@ -34,7 +37,7 @@ constexpr Function kFunctions[] = {
      [](int64_t a, int64_t b) { return std::min(a, b); }, true},
 };
 
-// Strides of the result over the operand's shape: 0 along reduced axes.
+// Returns strides of the result over the operand's shape: 0 along reduced axes.
 Strides result_strides(const Shape& shape,
                        const std::array<bool, Shape::kMaxRank>& reduced) {
   Strides strides{};
@@ -101,8 +104,8 @@ std::unique_ptr<Kernel> ref_reduction(const Call& call) {
   return nullptr;
 }
 
-// Index of the first largest or smallest element along an axis, or of all in
-// row-major order. nan beats everything.
+// Finds the index of the first largest or smallest element along an axis, or of
+// all elements in row-major order. nan comes before all others.
 class Argmax final : public Kernel {
  public:
   explicit Argmax(const Call& call)

@@ -1,5 +1,5 @@
-// The reference backend: each primitive as a plain loop. It says what an op
-// means; speed is the other backends' business.
+// The reference backend: each primitive as a plain loop. It defines what an op
+// means; speed is left to the other backends.
 #pragma once
 
 #include <memory>
@@ -13,11 +13,12 @@ std::unique_ptr<Backend> make_ref_backend(const BackendOptions& options);
 
 namespace ref {
 
-// The reference kernel of a call; null when its op is no primitive.
+// Returns the reference kernel of a call; null if the reference has none, as
+// for an op that is no primitive.
 std::unique_ptr<Kernel> kernel_of(const Call& call);
 
-// A row of a file's table: an op and what makes its kernel for a call. Each of
-// the functions below gives the table of the file of that name.
+// A row of a file's table: an op, and the function that makes its kernel for a
+// call. Each of the functions below returns the table of the file of that name.
 struct KernelRow {
   const char* op;
   std::unique_ptr<Kernel> (*make)(const Call& call);

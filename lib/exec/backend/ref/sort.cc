@@ -1,4 +1,4 @@
-// argsort along an axis, stable; nan counts as the largest.
+// argsort along an axis. It is stable, and nan counts as the largest.
 #include <algorithm>
 #include <cmath>
 #include <numeric>

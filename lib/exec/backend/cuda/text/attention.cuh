@@ -1,21 +1,23 @@
-// Attention and its gradient, a tile of scores at a time, so that memory grows
-// with the tokens and not with their square: T. Dao, FlashAttention-2, arXiv
-// 2307.08691; the running softmax is of M. Milakov and N. Gimelshein, arXiv
-// 1805.02867. Every result is written by one block of threads, and sums go over
-// tiles in the order of what is summed: bits depend neither on where rows begin
-// nor on the clock.
+// Attention and its gradient, computed a tile of scores at a time, so that
+// memory grows with the number of tokens and not with its square: T. Dao,
+// FlashAttention-2, arXiv 2307.08691; the running softmax is by M. Milakov and
+// N. Gimelshein, arXiv 1805.02867. Every result is written by one block of
+// threads, and sums go over tiles in the order of the summed dimension, so the
+// bits depend neither on where rows begin nor on timing.
 #pragma once
 
 #include "tile.cuh"
 
 namespace gt {
 
-// Args::n of all kernels here.
+// The entries of Args::n in all kernels of this file.
 enum AttentionNumber {
   kBlockCount,
-  kUnits,  // matrices of scores: leading positions, and heads of each
-  kTiles,  // of a unit
-  kChunks,  // of the results' columns; a block has one tile and one of these
+  // Matrices of scores: one for each leading position and head.
+  kUnits,
+  kTiles,  // tiles of a unit
+  // Parts of the results' columns; a block works on one tile and one chunk.
+  kChunks,
   kHeads,
   kQueries,
   kKeys,
@@ -24,16 +26,19 @@ enum AttentionNumber {
   kCausal,
   kFirst,  // if causal, row i sees the columns up to kFirst + i
   kScale,  // bits of f64
-  kGroup,  // heads of q in a row that share one of k and v
-  kLeadGroup,  // leading positions of q that do
-  kMaskRow,  // strides
+  kGroup,  // heads of q in a row that share one head of k and v
+  // Leading positions of q that share one of k and v.
+  kLeadGroup,
+  kMaskRow,  // a stride, like the next entry
   kMaskColumn,
-  kPlaces,  // then the places of q, k and v over the leading positions, and of
-            // the mask over the units
+  // From here on: the places of q, k and v over the leading positions, and the
+  // place of the mask over the units.
+  kPlaces,
 };
 enum MaskKind { kNoMask, kBoolMask, kFloatMask };
 
-// What a block of threads works on. Where causal, the long rows come first.
+// The part of the work that one block of threads does. With `last_first`, which
+// suits causal attention, the tiles with the longest rows come first.
 struct AttentionBlock {
   AttentionBlock(const Args& a, int64_t b, bool last_first) {
     chunk = b % a.n[kChunks];
@@ -43,15 +48,15 @@ struct AttentionBlock {
     lead = unit / a.n[kHeads];
     head = unit % a.n[kHeads];
   }
-  // Element of the unit's first row in a tensor of n rows whose heads have
-  // `size` elements.
+  // Returns the index of the unit's first element in a tensor of n rows whose
+  // heads have `size` elements.
   int64_t at(const Args& a, int64_t n, int64_t size) const {
     return (lead * n * a.n[kHeads] + head) * size;
   }
   int64_t chunk, unit, tile, lead, head;
 };
 
-// The matrices of a unit, from the first row on.
+// The matrices of a unit, from their first rows on.
 template <typename T>
 struct AttentionHead {
   AttentionHead(const Args& a, const AttentionBlock& b) {
@@ -60,7 +65,8 @@ struct AttentionHead {
     const int64_t* to_k = to_q + place_size(to_q);
     const int64_t* to_v = to_k + place_size(to_k);
     const int64_t* to_mask = to_v + place_size(to_v);
-    const int64_t heads = n[kHeads] / n[kGroup];  // of k and v
+    // Number of heads of k and v.
+    const int64_t heads = n[kHeads] / n[kGroup];
     const int64_t head = b.head / n[kGroup];
     const int64_t q_lead = place(to_q, b.lead);
     const int64_t k_lead = place(to_k, b.lead) / n[kLeadGroup];
@@ -80,7 +86,7 @@ struct AttentionHead {
   Wide<T> scale;
 };
 
-// How many columns some row before `row` sees.
+// Returns the most columns that any row before `row` sees.
 inline int64_t seen_columns(const Args& a, int64_t row) {
   const int64_t rows = row < a.n[kQueries] ? row : a.n[kQueries];
   const int64_t seen = a.n[kFirst] + rows;
@@ -88,8 +94,8 @@ inline int64_t seen_columns(const Args& a, int64_t row) {
                                                        : a.n[kKeys];
 }
 
-// A score as softmax takes it, of the product of a row and a column; -inf where
-// the row does not see the column or neither is there.
+// Returns a score for softmax, made of the product of a row and a column; -inf
+// if the row does not see the column or one of them does not exist.
 template <typename T, int kMask, int kMaskOperand>
 inline Wide<T> score(const Args& a, const AttentionHead<T>& head, int64_t row,
                      int64_t column, Wide<T> product) {
@@ -114,11 +120,11 @@ template <typename V, int kRows, int kOwners>
 struct RunningSoftmax {
   V most[kRows];
   V sum[kRows];
-  V factor[kRows];  // what sums so far shrink by
+  V factor[kRows];  // factor by which the sums so far must be scaled
   V part[kRows][kOwners + 1];
 };
 
-// Takes scores in: they become exp(score - most), which p gets too.
+// Adds a tile of scores to the running softmax: p becomes exp(score - most).
 template <typename T, typename S, typename R, typename P>
 inline void take_scores(Own<S>& scores, R& rows, P& p) {
   using V = typename S::V;
@@ -149,7 +155,7 @@ inline void take_scores(Own<S>& scores, R& rows, P& p) {
 #pragma unroll
     for (int i = 0; i < S::kOwnRows; ++i) {
       const int row = S::row(t, i);
-      // A row that has seen nothing so far has no greatest score.
+      // A row that has seen no column so far has no greatest score.
       const V most = rows.most[row] == none ? V(0) : rows.most[row];
       V sum = 0;
 #pragma unroll
@@ -170,8 +176,8 @@ inline void take_scores(Own<S>& scores, R& rows, P& p) {
   }
 }
 
-// Writes the sums, each row by its factor, to rows and columns from those of
-// `to` on.
+// Writes the sums, each multiplied by its row's factor, to the rows and columns
+// that begin at `to`.
 template <typename T, typename S, typename By>
 inline void store_sums(int t, S& s, T* to, const Matrix<T>& like,
                        const By& factor) {
@@ -189,8 +195,8 @@ inline void store_sums(int t, S& s, T* to, const Matrix<T>& like,
   }
 }
 
-// o [lse] of q, k, v and perhaps a mask. A block has kTile rows and kWide times
-// as many columns of o.
+// Computes o [lse] from q, k, v and perhaps a mask. A block computes kTile rows
+// and kWide times as many columns of o.
 template <typename T, int kMask, int kWide>
 inline void attention(const Args& a) {
   using V = Wide<T>;
@@ -250,7 +256,8 @@ inline void attention(const Args& a) {
                  out<T>(a, 0) + at.at(a, a.n[kQueries], a.n[kHeadWidth]) +
                      row * stride + column,
                  like, [&](int r) {
-                   // Of no columns, or none that the mask leaves, 0.
+                   // A row that sees no column, because there are none or
+                   // because of the mask, gives 0.
                    const bool may_be_none =
                        kMask != kNoMask || a.n[kKeys] == 0;
                    return may_be_none && rows.sum[r] == 0 ? V(0)
@@ -267,8 +274,8 @@ inline void attention(const Args& a) {
 
 // ---- backwards --------------------------------------------------------------
 
-// What the gradients of a row's scores are less by: the sum of go o, less glse.
-// 16 rows to a block. in: o, go, glse or null.
+// Computes delta, which is subtracted from the gradients of a row's scores: the
+// sum of go o, minus glse. A block does 16 rows. in: o, go, glse or null.
 template <typename T>
 inline void attention_delta(const Args& a) {
   using V = Wide<T>;
@@ -304,8 +311,8 @@ inline void attention_delta(const Args& a) {
   }
 }
 
-// in of both kernels below: q, k, v, go, lse, what attention_delta made, the
-// mask.
+// The operands of both kernels below are q, k, v, go, lse, the result of
+// attention_delta, and the mask.
 template <typename T>
 inline Matrix<T> gradient_of_o(const Args& a, const AttentionBlock& at) {
   return {in<T>(a, 3) + at.at(a, a.n[kQueries], a.n[kHeadWidth]),
@@ -326,14 +333,14 @@ inline void load_ends(int t, const Args& a, int64_t unit, int64_t row,
   const bool is_there = row + t < a.n[kQueries];
   const int64_t at = unit * a.n[kQueries] + row + t;
   const V lse = is_there ? in<V>(a, 4)[at] : infinity;
-  // So that the probabilities of a row that sees nothing are 0.
+  // With an lse of +inf, the probabilities of a row that sees nothing become 0.
   to.lse[t] = lse == -infinity ? infinity : lse;
   to.delta[t] = is_there ? in<V>(a, 5)[at] : V(0);
 }
 
-// s: products of q and k become probabilities. g: their gradients, go v^T,
-// become those of the scores. Tiles have rows of queries from `row` on and
-// columns of keys from `key` on.
+// Turns s, the products of q and k, into probabilities, and g, their gradients
+// go v^T, into gradients of the scores. The tiles have rows of queries from
+// `row` on and columns of keys from `key` on.
 template <typename T, int kMask, typename S, typename R>
 inline void take_gradients(int t, const Args& a, const AttentionHead<T>& head,
                            int64_t row, int64_t key, const R& ends, S& s,
@@ -352,7 +359,7 @@ inline void take_gradients(int t, const Args& a, const AttentionHead<T>& head,
   }
 }
 
-// Writes a tile as a factor: as it lies, or its columns as rows.
+// Writes a tile as a factor, transposed if kTurned.
 template <bool kTurned, typename S, typename F>
 inline void put_factor(int t, S& s, F& to) {
 #pragma unroll
@@ -367,7 +374,7 @@ inline void put_factor(int t, S& s, F& to) {
   }
 }
 
-// gq: a block has kTile of its rows.
+// Computes gq; a block computes kTile of its rows.
 template <typename T, int kMask, int kWide>
 inline void attention_grad_rows(const Args& a) {
   using V = Wide<T>;
@@ -412,7 +419,7 @@ inline void attention_grad_rows(const Args& a) {
   }
 }
 
-// gk and gv: a block has kTile of their rows.
+// Computes gk and gv; a block computes kTile of their rows.
 template <typename T, int kMask, int kWide>
 inline void attention_grad_columns(const Args& a) {
   using V = Wide<T>;
@@ -435,7 +442,7 @@ inline void attention_grad_columns(const Args& a) {
       gk.of(t) = O{};
       gv.of(t) = O{};
     }
-    // Rows before the first that sees this tile's first column are left out.
+    // Rows that see none of this tile's columns are left out.
     const int64_t unseen =
         a.n[kCausal] != 0 && key > a.n[kFirst] ? key - a.n[kFirst] : 0;
     for (int64_t row = unseen / kRows * kRows; row < a.n[kQueries];

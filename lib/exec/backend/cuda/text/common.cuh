@@ -1,8 +1,9 @@
 // What all kernels share: their arguments, the dtypes of the language, and the
-// conversions between them, which give the bits of lib/exec/backend/element.h.
+// conversions between dtypes, which give the same bits as
+// lib/exec/backend/element.h.
 #pragma once
 
-// No compiler of kernels has <cstdint>.
+// The compilers of kernels have no <cstdint>.
 typedef signed char int8_t;
 typedef unsigned char uint8_t;
 typedef unsigned short uint16_t;
@@ -12,7 +13,7 @@ typedef long long int64_t;
 typedef unsigned long long uint64_t;
 
 namespace gt {
-constexpr int kThreads = 256;  // of a block
+constexpr int kThreads = 256;  // threads of a block
 }
 
 #include "entries.cuh"
@@ -20,36 +21,39 @@ constexpr int kThreads = 256;  // of a block
 
 namespace gt {
 
-// What a launch carries. The text of a kernel says which entries it reads; some
-// have names (entries.cuh). An entry of `in` is an address or, of a number of the
-// line, its 8 bytes.
+// The arguments of a launch. Each kernel's comment says which entries it reads;
+// some entries have names (entries.cuh). An entry of `in` is an address or, for
+// a number of the line, the number's 8 bytes.
 struct Args {
   uint64_t in[8];
   uint64_t out[4];
-  uint64_t* fault;  // the least position that met wrong data; else all ones
+  // The least position that met wrong data; all ones if there is none.
+  uint64_t* fault;
   volatile uint64_t* told;  // for tell() of fault.cuh
-  volatile uint64_t* begun;  // where a kernel says that it has begun; or null
-  uint64_t task;             // what it says
-  // Of a recording, else null: what is to be added to `task` and to `told`.
+  // Where a kernel writes `task` when it begins; may be null.
+  volatile uint64_t* begun;
+  uint64_t task;  // the task that the launch belongs to
+  // In a recording: two numbers to add to `task` and to `told`. Else null.
   const uint64_t* base;
-  int64_t n[72];    // sizes, strides and the like
+  int64_t n[72];  // sizes, strides and the like
 };
 
-// What a kernel that does many runs at once has beside its Args, which say what
-// they have in common: the memory of each, and of how many elements it is.
+// The arguments of one of the runs that a kernel does at once: its memory and
+// its number of elements. Args holds what all runs have in common.
 struct Item {
   uint64_t in[4];
   uint64_t out[3];
   int64_t n;
-  volatile uint64_t* told;  // as that of Args
+  volatile uint64_t* told;  // as in Args
 };
 struct Items {
   int64_t count;
-  int64_t blocks;  // that share out the elements of all
+  int64_t blocks;  // blocks that divide the elements of all items
   Item item[46];
 };
 
-// The dtypes, by their names in the language; bool is `boolean` here.
+// The dtypes, by their names in the language, except that bool is called
+// `boolean`.
 typedef float f32;
 typedef double f64;
 typedef int64_t i64;
@@ -81,9 +85,9 @@ constexpr bool kSame = false;
 template <typename A>
 inline constexpr bool kSame<A, A> = true;
 
-// ---- mathematics: one name for both floats ----------------------------------
+// ---- mathematics: one name for both float types -----------------------------
 
-#define GT_FUNCTION(name)                                 \
+#define GT_FUNCTION(name)                         \
   inline f32 name(f32 x) { return ::name##f(x); } \
   inline f64 name(f64 x) { return ::name(x); }
 GT_FUNCTION(exp)
@@ -111,7 +115,7 @@ inline f32 remainder_of(f32 x, f32 y) { return ::fmodf(x, y); }
 inline f64 remainder_of(f64 x, f64 y) { return ::fmod(x, y); }
 inline f32 with_sign(f32 x, f32 y) { return ::copysignf(x, y); }
 inline f64 with_sign(f64 x, f64 y) { return ::copysign(x, y); }
-// The greater; a nan only of two.
+// Returns the greater of two numbers; nan only if both are nan.
 inline f32 number_max(f32 x, f32 y) { return ::fmaxf(x, y); }
 inline f64 number_max(f64 x, f64 y) { return ::fmax(x, y); }
 
@@ -127,11 +131,11 @@ inline To bits_as(From x) {
   return __builtin_bit_cast(To, x);
 }
 
-// Halves are rounded to nearest, ties to even, as the target does; but it may
-// have one nan for all.
+// Halves are rounded to nearest, ties to even, as the target does it. A nan is
+// converted here, since the target may map every nan to one.
 inline f32 f32_of(f16 x) {
   const uint32_t bits = x.bits;
-  if ((bits & 0x7c00) == 0x7c00) {  // nan and infinity
+  if ((bits & 0x7c00) == 0x7c00) {  // nan or infinity
     return bits_as<f32>((bits & 0x8000) << 16 | 0x7f800000 |
                         (bits & 0x3ff) << 13);
   }
@@ -154,7 +158,8 @@ inline bf16 bf16_of(f32 value) {
   return {brain_of_float(value)};
 }
 
-// A float that rounds to any shorter one as `value` does (round to odd).
+// Returns a float that rounds to any shorter float as `value` does (round to
+// odd).
 inline f32 odd_float(f64 value) {
   const auto near = static_cast<f32>(value);
   if (static_cast<f64>(near) == value || value != value) return near;
@@ -168,8 +173,8 @@ inline f32 odd_float(f64 value) {
 
 // ---- conversions ------------------------------------------------------------
 
-// A value as arithmetic takes it: f16 and bf16 as f32, bool as i64, all others
-// as themselves. Nothing is lost.
+// Returns a value as arithmetic takes it: f16 and bf16 as f32, integers and
+// bool as i64, f32 and f64 unchanged. Nothing is lost.
 inline f32 widen(f32 x) { return x; }
 inline f64 widen(f64 x) { return x; }
 inline f32 widen(f16 x) { return f32_of(x); }
@@ -188,9 +193,9 @@ inline T saturated(f64 x, f64 low, f64 high, T least, T most) {
   return x <= low ? least : x >= high ? most : static_cast<T>(x);
 }
 
-// to<T>(x): x, which widen() gave, rounded once to T. Floats become integers by
-// truncation and saturate, nan is 0; integers wrap; bool says whether x is not
-// 0.
+// to<T>(x) returns x, a result of widen(), rounded once to T. Floats become
+// integers by truncation and saturate, and nan gives 0; integers wrap; a
+// boolean is 1 if x is not 0.
 template <typename T>
 struct To;
 template <>
@@ -264,7 +269,8 @@ inline T* out(const Args& a, int k) {
   return reinterpret_cast<T*>(a.out[k]);
 }
 
-// Where the elements of an operand come from: memory, or a number of the line.
+// The sources of an operand's elements: memory (In), or a number of the line
+// (Literal).
 template <typename T>
 struct In {
   using type = T;
@@ -286,21 +292,21 @@ struct Literal<boolean> {
 };
 struct None {};  // an operand that is absent
 
-// Neighbouring elements, which a thread loads and stores at once: 16 bytes each
-// time.
+// Neighbouring elements, which a thread loads and stores together, 16 bytes
+// each time.
 template <typename T, int kCount>
 struct alignas(kCount * sizeof(T) < 16 ? kCount * sizeof(T) : 16) Several {
   T x[kCount];
 };
-// As many as have 16 bytes, the most that a thread loads at once.
+// The number of elements in 16 bytes, the most that a thread loads at once.
 template <typename T>
 inline constexpr int kPackOf = static_cast<int>(16 / sizeof(T));
 template <typename T>
 using Pack = Several<T, kPackOf<T>>;
 
-// The first kCount of `left` elements that are `step` apart from x on, and
-// `other` in place of those that there are not. kWhole: there are as many, side
-// by side, or none; and x is where they can be loaded at once.
+// Returns the first kCount of the `left` elements that are `step` apart from x
+// on; elements beyond `left` are `other`. With kWhole, either all kCount
+// elements are there, contiguous and aligned for one load, or none is.
 template <bool kWhole, int kCount, typename T>
 inline Several<T, kCount> load_pack(const T* x, int64_t step, int64_t left,
                                     T other) {
@@ -314,6 +320,9 @@ inline Several<T, kCount> load_pack(const T* x, int64_t step, int64_t left,
   }
   return pack;
 }
+// Stores the first `left` elements of a pack `step` apart from x on. With
+// kWhole, either all are there, contiguous and aligned for one store, or none
+// is.
 template <bool kWhole, int kCount, typename T>
 inline void store_pack(T* x, int64_t step, int64_t left,
                        const Several<T, kCount>& pack) {
@@ -326,10 +335,11 @@ inline void store_pack(T* x, int64_t step, int64_t left,
     }
   }
 }
-// Whether packs that begin at these addresses may be loaded at once.
+// True if packs that begin at these addresses, joined by "or", may be loaded at
+// once.
 inline bool is_even(uint64_t addresses) { return (addresses & 15) == 0; }
 
-// Calls use() with whether `whole` as a constant.
+// Calls use() with `whole` as a constant.
 template <bool kValue>
 struct Constant {
   static constexpr bool value = kValue;
@@ -343,7 +353,7 @@ inline void with_constant(bool whole, const Use& use) {
   }
 }
 
-// What every kernel does first.
+// Reports that the kernel has begun; every kernel does this first.
 inline void has_begun(const Args& a) {
   GT_EACH(i, 1) {
     if (a.begun != nullptr) {
@@ -352,13 +362,15 @@ inline void has_begun(const Args& a) {
   }
 }
 
-// Wrong data at a position. The host tells what is wrong with the first.
+// Reports wrong data at a position. The host tells what is wrong at the least
+// one.
 inline void fault(const Args& a, int64_t position) {
   keep_least(a.fault, static_cast<uint64_t>(position));
 }
 
-// The offset, in elements, of the i-th position of a shape in row-major order:
-// n[0] dimensions, then their sizes, then their strides.
+// Returns the offset, in elements, of position i of a shape in row-major order.
+// n[0] is the number of dimensions, followed by their sizes, and then by their
+// strides.
 inline int64_t place(const int64_t* n, int64_t i) {
   const int64_t rank = n[0];
   int64_t at = 0;
@@ -368,18 +380,18 @@ inline int64_t place(const int64_t* n, int64_t i) {
   }
   return rank > 0 ? at + i * n[rank + 1] : at;
 }
-// How many entries of Args::n such a place takes.
+// Returns the number of entries of Args::n that such a place takes.
 inline int64_t place_size(const int64_t* n) { return 1 + 2 * n[0]; }
 
-// Where line l begins in a tensor that is taken as lines along an axis.
+// Returns where line l begins in a tensor that is taken as lines along an axis.
 inline int64_t line_begin(const Args& a, int64_t l) {
   const int64_t step = a.n[entry::kLineStep];
   return l / step * step * a.n[entry::kLineSize] + l % step;
 }
 
-// ---- functions of formulas --------------------------------------------------
+// ---- functions that formulas call -------------------------------------------
 
-// A nan on the left, else on the right, is the result.
+// These return a nan if an operand is one: the left one if both are.
 template <typename V>
 inline V greater(V a, V b) {
   return a > b || a != a ? a : b;

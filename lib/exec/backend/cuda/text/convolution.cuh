@@ -1,5 +1,5 @@
-// conv2d and its gradients as products of tiles whose factors are read from the
-// image where they lie: no array of windows is made, and every element of a
+// conv2d and its gradients as products of tiles, whose factors are read
+// directly from the image: no array of windows is made, and every element of a
 // result is summed by one block in one order.
 #pragma once
 
@@ -9,8 +9,8 @@
 namespace gt {
 
 // Args::n: blocks, groups, tiles of rows and of columns; the product's rows,
-// columns and depth; channels of a group, outputs of a group, images; then the
-// axes of windows.cuh.
+// columns and depth; the channels of a group, the outputs of a group, images;
+// then the axes (windows.cuh).
 template <typename Index>
 struct ConvolutionSizes {
   explicit ConvolutionSizes(const Args& a)
@@ -20,8 +20,9 @@ struct ConvolutionSizes {
         h(a.n + 10),
         w(a.n + 16) {}
   Index window() const { return h.kernel * w.kernel; }
-  // Of the image's element that element k of a window at (p, q) is, where k
-  // counts over the channels of a group too; -1: it lies in the margin.
+  // Returns the index, in the images, of element k of the window at (p, q),
+  // where k also counts over the channels of a group; -1 if the element is in
+  // the margin.
   Index in_image(Index image, Index group, Index k, Index p, Index q) const {
     const Index channel = k / window();
     const Index in_window = k % window();
@@ -32,7 +33,8 @@ struct ConvolutionSizes {
                w.in +
            column;
   }
-  // Of what the windows of a group make, at output o.
+  // Returns where, in the convolution's output, the plane of output o of a
+  // group begins.
   Index in_made(Index image, Index group, Index o) const {
     return ((image * groups + group) * outputs + o) * h.out * w.out;
   }
@@ -41,9 +43,10 @@ struct ConvolutionSizes {
   WindowAxis<Index> h, w;
 };
 
-// Which product a convolution is: the elements a(row, k) and b(column, k), and
-// where (row, column) of the result is. kAlongDepth: neighbours in memory are
-// those along k.
+// The three structs below describe the product of each kind of convolution: the
+// elements a(row, k) and b(column, k) of its factors, and the place to(row,
+// column) of its result. kAlongDepth: b's neighbours in memory are those along
+// k.
 template <typename T, typename Index>
 struct Forward {  // rows are outputs, columns windows; x, w
   static constexpr bool kAlongDepth = false;
@@ -122,7 +125,8 @@ struct ByWeight {  // rows are outputs, columns elements of a window; g, x
   }
 };
 
-// f(row, k) for each element of a factor, neighbours by neighbouring threads.
+// Sets each element of a factor to of(row, k); neighbouring threads take
+// neighbours in memory.
 template <bool kAlongDepth, typename F, typename Of>
 inline void fill_factor(int t, F& to, const Of& of) {
 #pragma unroll
@@ -133,7 +137,7 @@ inline void fill_factor(int t, F& to, const Of& of) {
   }
 }
 
-// in: the two operands that kWhich names, and a bias for each output or null.
+// in: the two operands that kWhich names, and a bias for each output, or null.
 template <template <typename, typename> class kWhich, typename T,
           typename Index>
 inline void convolution(const Args& a) {

@@ -1,13 +1,15 @@
-// Tells the host what the launches before found wrong, see faults.h.
+// Kernels that report the wrong data found by the launches before them to the
+// host, see faults.h.
 #pragma once
 
 #include "common.cuh"
 
 namespace gt {
 
-// in: the operand whose element may be wrong, or a number. Args::n: the bytes of
-// an element, 0 for a number; and 1 if each position has an element, 0 if there
-// is one alone.
+// Returns the element at `position`, or a number's bits. in: the operand whose
+// element may be wrong, or a number. Args::n: the size of an element in bytes,
+// 0 for a number; and 1 if each position has an element, 0 if there is only
+// one.
 inline uint64_t wrong_element(const Args& a, uint64_t position) {
   if (a.n[0] == 0 || position == ~uint64_t{0}) return a.in[0];
   const auto at = static_cast<int64_t>(position) * a.n[1] * a.n[0];
@@ -25,6 +27,8 @@ inline void tell_at(const Args& a, volatile uint64_t* told, uint64_t position) {
   seen_by_host();
   told[0] = 1;
 }
+// Reports the first wrong position of a run, and resets the word for the next
+// run.
 inline void tell(const Args& a) {
   GT_EACH(i, 1) {
     const uint64_t position = *a.fault;
@@ -32,7 +36,7 @@ inline void tell(const Args& a) {
     tell_at(a, a.told, position);
   }
 }
-// The same of each item, all of which met the same data.
+// Does the same for each item; all items have met the same data.
 inline void tell_each(const Args& a, const Items& items) {
   GT_SHARED uint64_t position;
   GT_BLOCKS(b, 1) {
@@ -46,8 +50,8 @@ inline void tell_each(const Args& a, const Items& items) {
   }
 }
 
-// The first launch of a recording, whose Args::n are other ones each time: what
-// Args::base of the others points to.
+// The first launch of a recording. Its Args::n, which differ each time, are
+// written to where Args::base of the other launches points.
 inline void begin_recording(const Args& a) {
   GT_EACH(i, 2) {
     out<int64_t>(a, 0)[i] = a.n[i];

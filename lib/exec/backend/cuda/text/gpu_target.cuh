@@ -1,30 +1,31 @@
-// What a kernel's text stands on, when NVRTC compiles it for a GPU; it includes
-// this as "target.cuh". Tests compile the same text for the host, where a file
-// of that name plays blocks and threads as loops (tests/cuda/twin/target.cuh).
+// The macros and functions that all kernel texts use, for NVRTC and a GPU;
+// kernel texts include them as "target.cuh". Tests compile the same texts for
+// the host, where a file of that name runs blocks and threads as loops
+// (tests/cuda/twin/target.cuh).
 //
 //   GT_KERNEL(name) { ... }   a kernel; its Args are `a` (common.cuh)
-//   GT_ITEMS_KERNEL(name)     a kernel that has Items, `items`, too
-//   GT_EACH(i, n) { ... }     for every i in [0, n), in any order, all at once
-//   GT_BLOCKS(b, n) { ... }   for every b in [0, n), a block of threads each
-//   GT_PHASE(t) { ... }       within that, for each of the block's kThreads
-//                             threads; what they wrote is seen behind it
-//   GT_ALONE(t) { ... }       a phase whose threads write nothing of the block's
-//                             memory, so that none waits for the others
+//   GT_ITEMS_KERNEL(name)     a kernel that also has Items, called `items`
+//   GT_EACH(i, n) { ... }     for every i in [0, n), in any order, in parallel
+//   GT_BLOCKS(b, n) { ... }   for every b in [0, n), by one block of threads
+//   GT_PHASE(t) { ... }       within GT_BLOCKS, for each of a block's kThreads
+//                             threads; what they write is visible after it
+//   GT_ALONE(t) { ... }       a phase whose threads write no GT_SHARED memory,
+//                             so that none waits for the others
 //   GT_SHARED T x[n];         within a kernel, memory of the block
-//   Own<T> x;                 within GT_BLOCKS, a T for each thread that outlives
-//                             a phase: x.of(t) is thread t's
-//   GT_BARRIER();             where memory of the block was read outside of a
-//                             phase, before a phase may write it again
+//   Own<T> x;                 within GT_BLOCKS, a T for each thread that lives
+//                             longer than a phase: x.of(t) is thread t's
+//   GT_BARRIER();             separates reads of GT_SHARED memory outside of a
+//                             phase from a later phase that writes it
 //
-// A variable declared outside of a phase is one for the block, and no phase
-// changes it. A phase stands where all threads of the block come.
+// A variable that is declared outside of a phase belongs to the block, and no
+// phase may change it. All threads of the block must reach a phase.
 //
-// warp_join<F>() gives each of 32 threads that follow each other what F joins
-// of them all, in an order that depends on nothing else. load_last() reads what
-// nothing will read again, and store_rest() writes what nothing will read soon.
-// float_of_half(), half_of_float() and brain_of_float() convert the bits of f16
-// and bf16; what they make of a nan is some nan. mma_16_8_16() multiplies and
-// adds 16-bit floats by tensor cores.
+// warp_join<F>() gives each thread of a warp what F joins of the values of all
+// 32, in a fixed order. load_last() reads memory that nothing will read again,
+// and store_rest() writes memory that nothing will read soon. float_of_half(),
+// half_of_float() and brain_of_float() convert the bits of f16 and bf16; they
+// turn a nan into some nan. mma_16_8_16() multiplies and adds 16-bit floats
+// with tensor cores.
 #pragma once
 
 #define GT_KERNEL(name) extern "C" __global__ void name(const gt::Args a)
@@ -54,7 +55,8 @@ using ::uint64_t;
 inline void keep_least(uint64_t* word, uint64_t value) {
   atomicMin(reinterpret_cast<unsigned long long*>(word), value);
 }
-// What the thread wrote before, the host sees before what it writes then.
+// Makes the host see what the thread wrote before the call before what it
+// writes after it.
 inline void seen_by_host() { __threadfence_system(); }
 
 inline float float_of_half(uint16_t bits) {
@@ -92,7 +94,8 @@ inline T load_last(const void* x) {
   static_assert(sizeof(T) == 16);
   return __builtin_bit_cast(T, __ldcs(static_cast<const uint4*>(x)));
 }
-// 16 bytes at once, which a compiler does not take apart again.
+// Writes 16 bytes with one instruction, which the compiler does not split
+// again.
 template <typename T>
 inline void store_16(void* x, const T& value) {
   static_assert(sizeof(T) == 16);
@@ -104,8 +107,8 @@ inline void store_rest(void* x, const T& value) {
   __stcs(static_cast<uint4*>(x), __builtin_bit_cast(uint4, value));
 }
 
-// c += a b of 16 by 16 elements of a and 16 by 8 of b, as PTX's mma.m16n8k16
-// lays them out over a warp.
+// Computes c += a b for 16 by 16 elements of a and 16 by 8 of b, laid out over
+// a warp as PTX's mma.m16n8k16 has them.
 struct f16;
 struct bf16;
 #define GT_MMA(type)                                                        \
@@ -120,10 +123,11 @@ GT_MMA(f16)
 GT_MMA(bf16)
 #undef GT_MMA
 
-// c += a b^T of 16 rows of a and 8 kCount rows of b, and 16 columns of both,
-// in memory of the block; a stride is even. Of 8 columns of the result each,
-// lane l has in c[j] those of row l / 4 and, behind them, of the row 8 below, at
-// columns l % 4 * 2 and the next. All lanes of a warp call it at once.
+// Computes c += a b^T for 16 rows of a and 8 kCount rows of b, and 16 columns
+// of both, in memory of the block; the strides must be even. For columns 8 j to
+// 8 j + 7 of the result, lane l holds in c[j] two elements of row l / 4 and,
+// behind them, two of the row 8 below, at columns l % 4 * 2 and the next. All
+// lanes of a warp must call it together.
 template <int kCount, typename T>
 inline void mma_16_8_16(int lane, float (*c)[4], const T* a, int a_stride,
                         const T* b, int b_stride) {

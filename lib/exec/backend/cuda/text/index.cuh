@@ -1,5 +1,6 @@
 // Ops that read or write where a tensor of indices says. An index must name a
-// row of the whole; those of a row that lies elsewhere read 0 and write nothing.
+// row of the whole tensor; if that row lies in another part, it reads 0 and
+// writes nothing.
 #pragma once
 
 #include "common.cuh"
@@ -8,9 +9,10 @@
 
 namespace gt {
 
-// The row that an index names, counted in the block that is here: of one that
-// lies elsewhere -1, of one that is wrong -1 and a fault. Args::n[68] on: the
-// first row here, how many are here, and how many there are.
+// Returns the row that an index names, counted within the part that is here. If
+// the row lies in another part, it returns -1; if the index is out of range, it
+// returns -1 and reports a fault. Args::n from 68 on: the first row here, the
+// number of rows here, and the number of rows in the whole.
 template <typename I>
 inline int64_t row_of(const Args& a, int64_t at) {
   const int64_t row = widen(in<I>(a, 1)[at]);
@@ -22,8 +24,9 @@ inline int64_t row_of(const Args& a, int64_t at) {
   return here >= 0 && here < a.n[69] ? here : -1;
 }
 
-// gather and embedding. Args::n: elements, the stride of a row, then for an
-// element of the result the places of its index and of row 0 of what it reads.
+// The kernel of gather and embedding. Args::n: elements, the stride of a row,
+// then for an element of the result the places of its index and of row 0 of
+// what it reads.
 template <typename T, typename I>
 inline void pick(const Args& a) {
   const int64_t* of_index = a.n + 2;
@@ -36,8 +39,8 @@ inline void pick(const Args& a) {
   }
 }
 
-// Where each element of the index writes to, as keys to sort by: what writes
-// nothing comes last. Args::n as of pick().
+// Writes where each element of the index writes to, as keys to sort by; an
+// element that writes nothing comes last. Args::n as in pick().
 template <typename I>
 inline void targets(const Args& a) {
   const int64_t* of_row = a.n + 2;
@@ -49,7 +52,7 @@ inline void targets(const Args& a) {
   }
 }
 
-// The first of the n sorted keys that is not below `key`.
+// Returns the first of the n sorted keys that is not below `key`.
 inline int64_t first_not_below(const uint64_t* keys, const int64_t* order,
                                int64_t n, uint64_t key) {
   int64_t low = 0;
@@ -65,9 +68,10 @@ inline int64_t first_not_below(const uint64_t* keys, const int64_t* order,
   return low;
 }
 
-// Element `target` of the result: x, plus the values that are written there in
-// their order; or, if kLast, the last of them. in: x, the values, the keys, the
-// order. Args::n: elements of the result, keys, then the place of a key's value.
+// Makes element `target` of the result: x plus the values that are written
+// there, in their order or, if kLast, the last of these values. in: x, the
+// values, the keys, the order. Args::n: elements of the result, keys, then the
+// place of a key's value.
 template <typename X, typename S, typename R, bool kLast>
 inline void collect(const Args& a) {
   const int64_t n = a.n[1];
@@ -94,8 +98,8 @@ inline void collect(const Args& a) {
   }
 }
 
-// Where the values of each target begin among the sorted keys. in: the keys,
-// the order. Args::n: targets and one more, keys.
+// Writes where the values of each target begin among the sorted keys. in: the
+// keys, the order. Args::n: the number of targets plus one, the number of keys.
 inline void begins(const Args& a) {
   GT_EACH(i, a.n[0]) {
     out<int64_t>(a, 0)[i] =
@@ -104,9 +108,9 @@ inline void begins(const Args& a) {
   }
 }
 
-// A row of the result for each target: the sum of the rows of S that are
+// Makes a row of the result for each target: the sum of the rows of S that are
 // written there, in their order. in: these rows, the order, where targets
-// begin. Args::n: packs of kPack elements of the result, those of a row.
+// begin. Args::n: packs of kPack elements of the result, and packs of a row.
 template <typename S, typename R, int kPack>
 inline void collect_rows(const Args& a) {
   using A = Total<R>;

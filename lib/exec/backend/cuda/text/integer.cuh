@@ -1,4 +1,4 @@
-// Integers that wrap, as formulas want them.
+// Integers that wrap, for use in formulas.
 #pragma once
 
 #include "common.cuh"
@@ -9,7 +9,7 @@ template <typename T>
 struct Wrap {
   T value;
   Wrap() : value(0) {}
-  // From any integer: the bits that fit.
+  // Takes the low bits of any integer, as many as fit.
   Wrap(int64_t x) : value(static_cast<T>(x)) {}  // NOLINT: as T itself
 };
 
@@ -50,10 +50,11 @@ GT_COMPARING(>)
 GT_COMPARING(>=)
 #undef GT_COMPARING
 
-// As Python has them: the remainder takes the divisor's sign. b is not 0.
+// As in Python, the remainder has the divisor's sign. b must not be 0.
 template <typename T>
 inline Wrap<T> floor_mod(Wrap<T> a, Wrap<T> b) {
-  if (static_cast<int64_t>(b.value) == -1) return 0;  // the least has no twin
+  // The least value has no negative.
+  if (static_cast<int64_t>(b.value) == -1) return 0;
   const int64_t r = a.value % b.value;
   return r != 0 && (b.value < 0) != (r < 0) ? r + b.value : r;
 }
@@ -65,7 +66,7 @@ inline Wrap<T> floor_div(Wrap<T> a, Wrap<T> b) {
   return cut && (a.value < 0) != (b.value < 0) ? q - 1 : q;
 }
 
-// b is not negative.
+// Returns a to the power b, which must not be negative.
 template <typename T>
 inline Wrap<T> power(Wrap<T> a, Wrap<T> b) {
   Wrap<T> out = 1;

@@ -1,19 +1,19 @@
-// What kernels that do many runs at once share: how the elements of all items are
-// shared out, and how a thread loads and stores its own.
+// Code that all kernels over items share: it divides the elements of all items
+// among the threads, and loads and stores a thread's elements.
 #pragma once
 
 #include "common.cuh"
 
 namespace gt {
 
-// Calls use(item, i, left, is_whole) for packs of kPack elements of all items, of
-// which this is thread t of block b: the pack begins at element i of an item and,
-// with those behind it, has `left`. If it is_whole, it is loaded and stored at
-// once.
+// Calls use(item, i, left, is_whole) for each pack of kPack elements, of any
+// item, that is the work of thread t of block b: the pack begins at element i
+// of the item, which has `left` elements from there on. If is_whole, the pack
+// is loaded and stored at once.
 template <int kPack, typename Use>
 inline void each_pack(const Items& items, int64_t b, int t, const Use& use) {
   constexpr int64_t kTurn = int64_t{kThreads} * kPack;
-  int64_t turn = b;  // of the block, in the item
+  int64_t turn = b;  // the block's next turn in the item
   for (int k = 0; k < items.count; ++k) {
     const Item& p = items.item[k];
     const int64_t turns = (p.n + kTurn - 1) / kTurn;
@@ -30,7 +30,7 @@ inline void each_pack(const Items& items, int64_t b, int t, const Use& use) {
   }
 }
 
-// The pack at element i of x, an entry of an item.
+// Returns the pack at element i of x, the address of an operand in an item.
 template <typename T, bool kWhole, int kPack = kPackOf<T>>
 inline Several<T, kPack> load_item(uint64_t x, int64_t i, int64_t left) {
   return load_pack<kWhole, kPack>(reinterpret_cast<const T*>(x) + i, 1, left,

@@ -1,4 +1,4 @@
-// Ops that move elements, and creation from a few numbers.
+// Ops that move elements, and ops that create tensors from a few numbers.
 #pragma once
 
 #include "common.cuh"
@@ -7,9 +7,9 @@
 
 namespace gt {
 
-// Element i of the result's part is element i of the operand's, each through a
-// place of its own. Args::n: elements, the operand's offset and the result's,
-// then the places of the operand and of the result.
+// Copies elements from the operand to the result; each side has a place of its
+// own. Args::n: elements, the operand's offset and the result's offset, then
+// the places of the operand and of the result.
 template <typename T, typename R>
 inline void move(const Args& a, int64_t extra = 0) {
   const int64_t* from = a.n + 3;
@@ -26,11 +26,12 @@ inline void move(const Args& a, int64_t extra = 0) {
   }
 }
 
-// The same where neighbours of the operand are rows of the result, by tiles in
-// memory of the block, so that both are read and written in the order they lie
-// in. Args::n: blocks, the offsets, rows and columns of a matrix, the stride of
-// the operand's columns and that of the result's rows, tiles of rows and of
-// columns, then the places of matrices in the operand and in the result.
+// Does the same where neighbours in the operand belong to different rows of the
+// result. It goes through tiles in memory of the block, so that both sides are
+// accessed in the order in which they lie in memory. Args::n: blocks, the two
+// offsets, rows and columns of a matrix, the stride of the operand's columns
+// and that of the result's rows, tiles of rows and of columns, then the places
+// of matrices in the operand and in the result.
 template <typename T>
 inline void transpose(const Args& a) {
   constexpr int kSide = 32;
@@ -64,8 +65,8 @@ inline void transpose(const Args& a) {
   }
 }
 
-// As move(), of a slice that begins where operand 1 says. Args::n[68] on: the
-// operand's size along the axis, the last start, its stride.
+// Does the same as move() for a slice that begins where operand 1 says. Args::n
+// from 68 on: the operand's size along the axis, the last start, its stride.
 template <typename T, typename Start>
 inline void move_from(const Args& a) {
   const int64_t start = to<i64>(widen(Start::at(a, 1, 0)));
@@ -77,17 +78,17 @@ inline void move_from(const Args& a) {
   }
 }
 
-// One value everywhere. Args::n: elements.
+// Writes one value everywhere. Args::n: elements.
 template <typename R, typename Value>
 inline void fill(const Args& a) {
   const R value = to<R>(widen(Value::at(a, 0, 0)));
   GT_EACH(i, a.n[0]) { out<R>(a, 0)[i] = value; }
 }
 
-// Each element of an array's windows is added to its place in the array: along
-// an axis, every `stride`, `size` elements that are `dilation` apart. Args::n:
-// elements of the result, its size and its stride along the axis; windows,
-// size, stride, dilation.
+// Adds each element of an array's windows to its place in the array. Along an
+// axis, a window begins every `stride` elements and has `size` elements that
+// are `dilation` apart. Args::n: elements of the result, its size and its
+// stride along the axis; windows, size, stride, dilation.
 template <typename T, typename R>
 inline void windows_grad(const Args& a) {
   const int64_t rows = a.n[1];
@@ -113,13 +114,14 @@ inline void windows_grad(const Args& a) {
 
 // ---- creation: element i of a part is element g of the whole ----------------
 
-// Args::n: elements, the whole's index of the first, and the place of the
-// others behind it.
+// Returns which element of the whole tensor element i of the part is. Args::n:
+// elements, the index in the whole of the first one, and the place of the
+// others.
 inline int64_t in_whole(const Args& a, int64_t i) {
   return a.n[1] + place(a.n + 2, i);
 }
 
-// start + g * step, in f64 or in integers.
+// Writes start + g * step, computed in f64 or in integers.
 template <typename R, bool kReal, typename Start, typename Step>
 inline void arange(const Args& a) {
   GT_EACH(i, a.n[0]) {
@@ -136,7 +138,7 @@ inline void arange(const Args& a) {
   }
 }
 
-// Args::n[70]: columns of the whole.
+// Args::n[70]: the number of columns of the whole tensor.
 template <typename R>
 inline void eye(const Args& a) {
   GT_EACH(i, a.n[0]) {
@@ -159,7 +161,7 @@ inline void rand(const Args& a) {
   }
 }
 
-// The scale is in in[1], as a number is.
+// in[1] is the scale, as a number.
 template <typename R, typename Seed>
 inline void randn(const Args& a) {
   const uint64_t seed = seed_of<Seed>(a);
@@ -171,7 +173,7 @@ inline void randn(const Args& a) {
   }
 }
 
-// The random words that randperm sorts by.
+// Writes the random words that randperm sorts by.
 template <typename Seed>
 inline void words(const Args& a) {
   const uint64_t seed = seed_of<Seed>(a);

@@ -5,13 +5,15 @@
 
 namespace gt {
 
-// A row's x is normalised as (x - shift) * scale.
+// A row's x is normalised to (x - shift) * scale.
 template <typename V>
 struct Normal {
   V shift, scale;
   V of(V x) const { return (x - shift) * scale; }
 };
 
+// Computes the shift and scale of each team's row; every thread gets those of
+// its team.
 template <bool kCenter, typename T, int kTeam, int kHeld>
 inline void normals_of(const Args& a, bool whole, Wide<T>* lane,
                        Own<Held<T, kTeam, kHeld>>& x,
@@ -41,8 +43,8 @@ inline void normals_of(const Args& a, bool whole, Wide<T>* lane,
   }
 }
 
-// Normalises the rows that From gives, times the weight and plus the bias, which
-// may be null. A team for each row.
+// Normalises the rows that From gives, multiplies them by the weight and adds
+// the bias, each of which may be null. A team works on each row.
 template <typename T, typename From, bool kCenter, int kTeam, int kHeld>
 inline void norm(const Args& a) {
   using V = Wide<T>;
@@ -84,13 +86,13 @@ inline void norm(const Args& a) {
   }
 }
 
-// A thread's sums over rows, of the columns that it has of each.
+// A thread's sums over rows, of the columns that it holds of each row.
 template <typename T, int kTeam, int kHeld>
 struct ColumnSums {
   Wide<T> sum[kHeld][kPackOf<T>];
 };
-// What the block has of them becomes row b of result k. `place`: packs of the
-// block's threads.
+// Writes the block's sums as row b of result k_out. `place` has a pack for each
+// of the block's threads.
 template <typename T, int kTeam, int kHeld>
 inline void write_sums(const Args& a, int64_t b, int k_out,
                        Several<Wide<T>, kPackOf<T>>* place,
@@ -117,7 +119,7 @@ inline void write_sums(const Args& a, int64_t b, int k_out,
         place[t] = own;
       }
       GT_PHASE(t) {
-        // A team's packs lie side by side, as in the row.
+        // A team's packs lie side by side, as they do in the row.
         constexpr int kColumns = kTeam * H::kPack;
         for (int c = t; c < kColumns; c += kThreads) {
           V sum = 0;
@@ -134,10 +136,10 @@ inline void write_sums(const Args& a, int64_t b, int k_out,
   }
 }
 
-// g, x, w or null: gx = (h - mean h - z mean(h z)) scale, h = g w and z the
-// normalised x; the first mean is left out where x is not centered. A team for
-// each row. Of the sums over a block's rows, out[1] gets those of g z if kSums >
-// 0, and out[2] those of g if kSums > 1.
+// From g, x, and w or null, computes gx = (h - mean h - z mean(h z)) scale,
+// where h = g w and z is the normalised x; the first mean is left out if x is
+// not centered. A team works on each row. Of the sums over a block's rows,
+// out[1] gets those of g z if kSums > 0, and out[2] those of g if kSums > 1.
 template <typename T, bool kCenter, int kTeam, int kHeld, int kSums>
 inline void norm_grad(const Args& a) {
   using V = Wide<T>;

@@ -1,4 +1,4 @@
-// Steps of training, of as many parameters as a launch has items.
+// Steps of optimizers, for as many parameters as a launch has items.
 #pragma once
 
 #include "items.cuh"
@@ -10,7 +10,8 @@ inline f64 scalar(const Args& a, int k) {
   return static_cast<f64>(widen(Scalar::at(a, k, 0)));
 }
 
-// Items: w g v, and w v. Args: lr and, as a number is, the momentum.
+// Operands of an item: w g [v]; its results: w [v]. Operands of Args: lr and,
+// as a number, the momentum.
 template <typename T, bool kVelocity, typename Rate>
 inline void sgd(const Args& a, const Items& items) {
   using V = Wide<T>;
@@ -41,9 +42,10 @@ inline void sgd(const Args& a, const Items& items) {
   }
 }
 
-// Items: w g m v, and w m v. Args: t lr and, as numbers are, beta1 and beta2;
-// eps and the decay are the bits of Args::n[0] and n[1]. What depends on these
-// alone is computed in f64, as torch.optim.AdamW has it, once for a block.
+// Operands of an item: w g m v; its results: w m v. Operands of Args: t lr and,
+// as numbers, beta1 and beta2; Args::n[0] and n[1] are the bits of eps and of
+// the decay. What depends on these alone is computed in f64, as
+// torch.optim.AdamW does it, once for each block.
 template <typename T, typename Step, typename Rate>
 inline void adamw(const Args& a, const Items& items) {
   using V = Wide<T>;
@@ -56,7 +58,8 @@ inline void adamw(const Args& a, const Items& items) {
   const V eps = static_cast<V>(bits_as<f64>(a.n[0]));
   GT_BLOCKS(b, items.blocks) {
     GT_PHASE(t) {
-      // By two warps, since a power takes its time.
+      // Two warps compute one power each at the same time, since a power is
+      // slow.
       const f64 step = t % 32 == 0 ? scalar<Step>(a, 0) : f64(1);
       if (!(step > 0)) fault(a, 0);
       if (t == 0) pace = static_cast<V>(rate / (1 - pow(beta1, step)));
@@ -91,7 +94,7 @@ inline void adamw(const Args& a, const Items& items) {
   }
 }
 
-// t, which must be the number of a step, from 1.
+// Copies t, which must be the number of a step, from 1.
 template <typename T, typename Step>
 inline void step_number(const Args& a) {
   GT_EACH(i, 1) {

@@ -1,13 +1,13 @@
-// Sorting: lines of keys are put in order by merging sorted runs, each launch
-// making runs of twice the length. What moves are indices; equal keys keep
-// their order.
+// Sorting: lines of keys are put in order by merging sorted runs; each launch
+// makes runs of twice the length. Indices are moved instead of keys, and equal
+// keys keep their order.
 #pragma once
 
 #include "common.cuh"
 
 namespace gt {
 
-// nan counts as the largest.
+// Compares keys; nan counts as the largest.
 template <typename K>
 inline bool less(K a, K b) {
   const auto x = widen(a);
@@ -16,8 +16,9 @@ inline bool less(K a, K b) {
 }
 inline bool less(uint64_t a, uint64_t b) { return a < b; }
 
-// The order so far lies line by line in in[1], and is 0, 1, 2 ... if kFirst; the
-// new one goes to out[0], where the keys lie if kLast.
+// Merges pairs of runs of one line. The order so far lies line by line in
+// in[1]; if kFirst, it is 0, 1, 2 ... instead. The new order goes to out[0],
+// line by line or, if kLast, to where the keys lie.
 template <typename K, bool kDescending, bool kFirst, bool kLast>
 struct Merge {
   const Args& a;
@@ -26,15 +27,15 @@ struct Merge {
   int64_t order(int64_t i) const {
     return kFirst ? i : in<int64_t>(a, 1)[line * a.n[entry::kLineSize] + i];
   }
-  // Where the i-th key of the line is in memory.
+  // Returns where the line's i-th key is in memory.
   int64_t at(int64_t i) const {
     return line_begin(a, line) + i * a.n[entry::kLineStep];
   }
   K key(int64_t i) const { return in<K>(a, 0)[at(order(i))]; }
   static bool before(K x, K y) { return kDescending ? less(y, x) : less(x, y); }
 
-  // How many of the run [begin, end) come before x; those that equal it count
-  // if it is `behind` them.
+  // Returns how many keys of the run [begin, end) come before x. Keys equal to
+  // x count if x is `behind` them.
   int64_t count(int64_t begin, int64_t end, K x, bool behind) const {
     int64_t low = begin;
     int64_t high = end;
@@ -50,6 +51,7 @@ struct Merge {
     return low - begin;
   }
 
+  // Writes index i of the merged order where it belongs.
   void place_one(int64_t i) const {
     const int64_t rows = a.n[entry::kLineSize];
     const int64_t width = a.n[entry::kRunLength];

@@ -1,4 +1,4 @@
-// Random numbers: the text of lib/exec/backend/philox.def.
+// Random numbers: includes lib/exec/backend/philox.def as kernel text.
 #pragma once
 
 #include "common.cuh"

@@ -1,4 +1,4 @@
-// Point-wise ops over broadcast operands, from a formula of
+// Point-wise ops over broadcast operands, computed by a formula of
 // lib/exec/backend/formulas.def.
 #pragma once
 
@@ -8,7 +8,7 @@
 
 namespace gt {
 
-// As Python has them: the remainder takes the divisor's sign.
+// As in Python, the remainder has the divisor's sign.
 template <typename V>
 inline V floor_mod(V a, V b) {
   const V r = remainder_of(a, b);
@@ -28,8 +28,8 @@ inline V floor_div(V a, V b) {
 #define GT_FORMULA_FUNCTIONS
 #include "formulas.def"
 
-// An operand's element as the formula wants it: a float rounded to D once, an
-// integer wrapped to D, a bool as 0 or 1.
+// As<D>::of(x) converts an operand's element for a formula: a float is rounded
+// to D once, an integer wraps to D, and a bool becomes 0 or 1.
 template <typename D>
 struct As {
   template <typename T>
@@ -62,7 +62,8 @@ struct As<boolean> {
   }
 };
 
-// An operand: where it comes from, and what it is converted to.
+// An operand: the source of its elements, and the dtype that they are converted
+// to.
 template <typename Source, typename D>
 struct Operand {
   static auto at(const Args& a, int k, int64_t i) {
@@ -91,9 +92,9 @@ inline R result(Wrap<T> x) {
   return to<R>(static_cast<i64>(x.value));
 }
 
-// Where each of kCount operands has its element for the i-th of the result.
-// Args::n: how many elements there are, the sizes of kRank dimensions, and for
-// each operand its strides over them. Index: an unsigned type that holds i.
+// The places of the elements of kCount operands for element i of the result.
+// Args::n: the number of elements, the sizes of kRank dimensions, and the
+// strides of each operand over them. Index is an unsigned type that holds i.
 template <typename Index, int kRank, int kCount>
 class Places {
  public:
@@ -114,7 +115,7 @@ class Places {
   int64_t at_[kCount] = {};
 };
 
-// The operand k, or the result, from element i on.
+// These load operand k, or store result k, from element i on.
 template <typename T, int kCount>
 inline Several<T, kCount> load_several(const Args& a, int k, int64_t i) {
   return *reinterpret_cast<const Several<T, kCount>*>(in<T>(a, k) + i);
@@ -125,7 +126,7 @@ inline void store_several(const Args& a, int k, int64_t i,
   *reinterpret_cast<Several<T, kCount>*>(out<T>(a, k) + i) = y;
 }
 
-// Element g of rand.
+// Returns element g of rand.
 template <typename R, int kDigits, typename Seed>
 inline R uniform(Seed seed, int64_t g) {
   const auto key = static_cast<uint64_t>(to<i64>(widen(seed)));

@@ -1,4 +1,5 @@
-// Point-wise computations that do many runs at once.
+// What the kernels of point-wise computations include that do several runs at
+// once.
 #pragma once
 
 #include "items.cuh"

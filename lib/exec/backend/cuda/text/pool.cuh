@@ -1,19 +1,22 @@
-// Pools and their gradients. A plane is one channel of one image; a gradient is
-// gathered at each pixel from the windows that have it, in their order.
+// Pools and their gradients. A plane is one channel of one image. A gradient is
+// gathered at each pixel from the windows that contain the pixel, in their
+// order.
 #pragma once
 
 #include "windows.cuh"
 
 namespace gt {
 
-// Args::n of all: results, the axes, whether the margin counts in a mean.
+// Args::n of all kernels here: results, the axes, and whether the margin counts
+// in a mean.
 struct PoolSizes {
   explicit PoolSizes(const Args& a)
       : h(a.n + 1), w(a.n + 7), whole(a.n[13] != 0) {}
   int64_t image() const { return h.in * w.in; }
   int64_t made() const { return h.out * w.out; }
 
-  // Calls use(place in the plane) for the window's elements inside the image.
+  // Calls use(place in the plane) for each element of the window that is inside
+  // the image.
   template <typename Use>
   void elements(int64_t p, int64_t q, const Use& use) const {
     for (int64_t i = 0; i < h.kernel; ++i) {
@@ -25,8 +28,8 @@ struct PoolSizes {
       }
     }
   }
-  // Calls use(window) for each window, and each of its elements, that is the
-  // pixel.
+  // Calls use(window) for each window that contains the pixel, in the order of
+  // the windows.
   template <typename Use>
   void windows(int64_t pixel, const Use& use) const {
     for (int64_t i = h.kernel; i-- > 0;) {
@@ -38,7 +41,7 @@ struct PoolSizes {
       }
     }
   }
-  // How many elements a mean divides by.
+  // Returns the number of elements that a mean divides by.
   int64_t count(int64_t p, int64_t q) const {
     if (whole) return h.kernel * w.kernel;
     int64_t n = 0;
@@ -50,8 +53,9 @@ struct PoolSizes {
   bool whole;
 };
 
-// Where x is largest in a window, the first of equals, nan before all; -1: in
-// the margin, which counts as -inf.
+// Returns where x is largest in a window: the first of equal elements, and nan
+// before all others. Returns -1 if only the margin, which counts as -inf, is
+// that large.
 template <typename T>
 inline int64_t largest_at(const PoolSizes& s, const T* x, int64_t p,
                           int64_t q) {
@@ -83,7 +87,7 @@ inline void max_pool(const Args& a) {
   }
 }
 
-// Where each window of x has its largest.
+// Writes where each window of x has its largest element.
 template <typename T>
 inline void max_pool_places(const Args& a) {
   const PoolSizes s(a);
@@ -95,7 +99,7 @@ inline void max_pool_places(const Args& a) {
   }
 }
 
-// g, and the places that max_pool_places gave.
+// in: g, and the places that max_pool_places wrote.
 template <typename T>
 inline void max_pool_grad(const Args& a) {
   const PoolSizes s(a);

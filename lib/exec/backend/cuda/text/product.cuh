@@ -1,13 +1,14 @@
-// Matrix products that no library is asked for: of integers, of mixed dtypes.
+// Matrix products that no library computes: those of integers and of mixed
+// dtypes.
 #pragma once
 
 #include "reduce.cuh"
 
 namespace gt {
 
-// c[..,i,j] = sum of a[..,i,k] b[..,k,j] over k. Args::n: elements, m, n, k;
-// the strides of a's rows and columns, of b's rows and columns; then the places
-// of the matrices of a and of b.
+// c[..,i,j] is the sum of a[..,i,k] b[..,k,j] over k. Args::n: elements, m, n,
+// k; the strides of a's rows and columns and of b's rows and columns; then the
+// places of the matrices of a and of b.
 template <typename A, typename B, typename R>
 inline void product(const Args& a) {
   using T = Total<R>;

@@ -1,7 +1,7 @@
 // Reductions over any axes. A result's elements are cut into parts, each of
-// which a block of threads or one thread reduces, and the parts of a result are
-// reduced in the same way by further launches. So the order of a sum follows
-// from its length and its layout alone.
+// which one thread or one block of threads reduces; further launches reduce the
+// parts of a result in the same way. So the order of a sum depends only on its
+// length and its layout.
 #pragma once
 
 #include "common.cuh"
@@ -9,8 +9,8 @@
 
 namespace gt {
 
-// What is accumulated of T: f32 for f16 and bf16 too, wrapping i64 for
-// integers.
+// The type that elements of T are accumulated in: f32 for f32, f16 and bf16,
+// f64 for f64, and wrapping i64 for integers.
 template <typename T>
 struct Total {
   using type = Wrap<i64>;
@@ -52,8 +52,9 @@ struct Limits<Wrap<i64>> {
   static Wrap<i64> most() { return 9223372036854775807; }
 };
 
-// A reduction of T: its total of no element and of one, how two are joined, and
-// what is made of the last one, n being the divisor.
+// A reduction of T has: the total of no element (none) and of one (take), how
+// two totals are joined (join), and how the last total becomes a result (give),
+// where n is the divisor.
 template <typename T>
 struct Base {
   using A = typename Total<T>::type;
@@ -95,11 +96,12 @@ struct Min : Base<T> {
   static A join(A a, A b) { return lesser(a, b); }
 };
 
-// The index of the first largest or smallest element; nan is before all.
+// The index of the first largest or smallest element; nan comes before all
+// others.
 template <typename V>
 struct Found {
   V value;
-  int64_t index;  // -1: nothing was met
+  int64_t index;  // -1: no element was met
 };
 template <typename T, bool kLargest>
 struct Extreme {
@@ -128,16 +130,16 @@ using Argmax = Extreme<T, true>;
 template <typename T>
 using Argmin = Extreme<T, false>;
 
-// What is reduced: the elements of operand 0, or what an earlier launch has made
-// of them, by their places in memory. `Raw`: as they lie there.
+// The elements of operand 0, or the totals that an earlier launch made of them,
+// by their places in memory. `Raw` is their type in memory.
 template <typename T>
 struct Memory {
   using Raw = T;
-  // Whether packs may be loaded at once.
+  // True if packs may be loaded at once.
   static bool are_even(const Args& a) { return is_even(a.in[0]); }
   static T at(const Args& a, int64_t i) { return in<T>(a, 0)[i]; }
-  // The first kPack of `left` elements from the i-th on, as load_pack() has
-  // them.
+  // Returns the first kPack of `left` elements from the i-th on, as load_pack()
+  // does.
   template <bool kWhole, int kPack>
   static Several<T, kPack> pack(const Args& a, int64_t i, int64_t left) {
     return load_pack<kWhole, kPack>(in<T>(a, 0) + i, 1, left, T{});
@@ -151,7 +153,8 @@ template <typename F>
 struct Partial : Memory<typename F::A> {
   static typename F::A take(typename F::A x, int64_t /*index*/) { return x; }
 };
-// What becomes of a total: a result, or something for a later launch.
+// What is done with a total: it becomes a result, or is kept for a later
+// launch.
 template <typename F, typename R>
 struct Results {
   static void put(const Args& a, int64_t i, typename F::A total) {
@@ -165,12 +168,12 @@ struct Totals {
   }
 };
 
-// How many packs a thread has on their way to it.
+// The number of packs that a thread loads before it uses the first of them.
 constexpr int kPacksAtOnce = 4;
 
-// A block reduces a part of a result. The totals of a result's parts lie
-// together. A thread takes kPack elements at a time, which lie side by side if
-// they are more than one.
+// Each block reduces a part of a result. The totals of a result's parts are
+// written next to each other. A thread takes kPack elements at a time, which
+// must be contiguous if kPack is more than one.
 template <typename F, typename From, typename Into, int kPack>
 inline void reduce_by_block(const Args& a) {
   using A = typename F::A;
@@ -227,7 +230,7 @@ inline void reduce_by_block(const Args& a) {
   }
 }
 
-// A thread reduces a result of few elements.
+// Each thread reduces one result of few elements.
 template <typename F, typename From, typename Into>
 inline void reduce_by_thread(const Args& a) {
   const int64_t* kept = a.n + entry::kPlaces;
@@ -243,10 +246,10 @@ inline void reduce_by_thread(const Args& a) {
   }
 }
 
-// Where neighbouring results are made of neighbouring elements: a block has a
-// part of kPack results for each of its `lanes`, and its threads share out the
-// rows. The totals of all results' first parts come first, then those of the
-// second. kStraight: the rows are equally far apart.
+// Reduces where neighbouring results are made of neighbouring elements: a block
+// has a part of kPack results for each of its `lanes`, and its threads divide
+// the rows. The totals of all results' first parts come first, then those of
+// their second parts. kStraight: the rows are equally far apart.
 template <typename F, typename From, typename Into, int kPack, bool kStraight>
 inline void reduce_columns(const Args& a) {
   using A = typename F::A;
@@ -323,8 +326,8 @@ inline void reduce_columns(const Args& a) {
   }
 }
 
-// A running sum along each line. It has twice the digits of f64, so that every
-// element is rounded once.
+// Writes the running sum along each line. The sum has twice the digits of f64,
+// so that every element is rounded once.
 template <typename T, typename R>
 inline void cumsum(const Args& a) {
   const int64_t rows = a.n[entry::kLineSize];

@@ -1,5 +1,5 @@
-// Reductions of what a kernel computes, element by element, of its operands: a
-// struct Computed then takes the place of Elements (reduce.cuh).
+// What the reductions include that compute their operand element by element: a
+// struct Computed takes the place of Elements (reduce.cuh).
 #pragma once
 
 #include "pointwise.cuh"

@@ -1,5 +1,5 @@
-// Kernels over rows that compute, element by element, what they read: a struct
-// Computed then takes the place of Memory (reduce.cuh).
+// What the kernels over rows include that compute their operand element by
+// element: a struct Computed takes the place of Memory (reduce.cuh).
 #pragma once
 
 #include "norms.cuh"

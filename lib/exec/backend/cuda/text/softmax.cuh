@@ -1,12 +1,13 @@
-// Softmax and cross entropy. A row that a team can hold is read once; of others
-// what is read twice is still near the second time.
+// Softmax and cross entropy. A row that fits into the registers of a team is
+// read once; a longer row is read twice, when it is likely to be still in the
+// cache.
 #pragma once
 
 #include "teams.cuh"
 
 namespace gt {
 
-// Row r has its element i at begin + i * step.
+// Element i of row r lies at begin + i * step.
 struct Row {
   int64_t begin, step;
   int64_t at(int64_t i) const { return begin + i * step; }
@@ -15,7 +16,7 @@ inline Row row_at(const Args& a, int64_t r) {
   return {line_begin(a, r), a.n[entry::kLineStep]};
 }
 
-// The total of of(i) over a row's elements, known to all threads.
+// Returns the total of of(i) over a row's elements to all threads.
 template <typename F, typename Of>
 inline typename F::A row_total(typename F::A* lane, int64_t n, const Of& of) {
   Own<typename F::A> total;
@@ -30,8 +31,8 @@ inline typename F::A row_total(typename F::A* lane, int64_t n, const Of& of) {
 
 #define GT_ROW(t, i, n) for (int64_t i = t; i < (n); i += kThreads)
 
-// The packs of a row that a thread of the block has at once, with others of
-// the block in between.
+// The packs of a row that a thread holds at once; between two of them lie packs
+// of the block's other threads.
 template <typename T>
 struct RowPacks {
   static constexpr int kCount = 4;
@@ -39,8 +40,8 @@ struct RowPacks {
   Pack<T> x[kCount];
 };
 
-// The greatest element of a row of x, and the sum of exp(x - most): the parts
-// that softmax and log_softmax are made of.
+// The greatest element of a row of x, and the sum of exp(x - most). Softmax and
+// log_softmax are made of these.
 template <typename V>
 struct Exponentials {
   V most, sum;
@@ -49,11 +50,12 @@ template <typename V>
 struct Peak {
   using A = V;
   static V join(V a, V b) { return number_max(a, b); }
-  // What is subtracted: -inf from -inf would be a nan.
+  // Returns what is subtracted from elements: 0 in place of -inf, since -inf
+  // minus -inf would be nan.
   static V base(V most) { return most == Limits<V>::least() ? V(0) : most; }
 };
 
-// Each thread gets those of its team's row.
+// Computes these for each team's row; every thread gets those of its team.
 template <typename T, int kTeam, int kHeld>
 inline void exponentials_of(const Args& a, int64_t b, bool whole, Wide<T>* lane,
                             Own<Held<T, kTeam, kHeld>>& x,
@@ -79,9 +81,10 @@ inline void exponentials_of(const Args& a, int64_t b, bool whole, Wide<T>* lane,
   GT_ALONE(t) { made.of(t).sum = part.of(t); }
 }
 
-// The same of a row of any length, for all threads of a block. The sum is over
-// what was met so far and is scaled when there is a greater element (M. Milakov
-// and N. Gimelshein, arXiv 1805.02867), so that the row is read once.
+// Does the same for a row of any length, with all threads of a block. The sum
+// is over the elements met so far, and it is rescaled when a greater element
+// comes (M. Milakov and N. Gimelshein, arXiv 1805.02867), so that the row is
+// read once.
 template <typename V, typename T>
 inline Exponentials<V> exponentials(V* lane, int64_t n, const T* x, Row row,
                                     bool whole) {
@@ -126,8 +129,9 @@ inline Exponentials<V> exponentials(V* lane, int64_t n, const T* x, Row row,
   return {most.of(0), sum.of(0)};
 }
 
-// For each element of a row of x, y gets of(i, x's). The last come first: they
-// were read last, and are still near. Nothing reads x or y soon.
+// Writes of(i, element i of x) to y for each element of a row. It begins with
+// the last elements, which were read last and are probably still in the cache.
+// Nothing reads x or y soon afterwards.
 template <typename T, typename Of>
 inline void write_row(const T* x, T* y, Row row, int64_t n, bool whole, int t,
                       const Of& of) {
@@ -171,7 +175,7 @@ inline void write_row(const T* x, T* y, Row row, int64_t n, bool whole, int t,
 
 // ---- softmax ----------------------------------------------------------------
 
-// An element of softmax or of its logarithm, of the row's element z.
+// Maps an element z of a row to that of softmax, or of its logarithm.
 template <typename V, bool kLog>
 struct SoftmaxOf {
   explicit SoftmaxOf(const Exponentials<V>& row)
@@ -182,7 +186,7 @@ struct SoftmaxOf {
   V top, last;
 };
 
-// Softmax of the rows that From gives, a team for each row.
+// Computes softmax of the rows that From gives; a team works on each row.
 template <typename T, typename From, bool kLog, int kTeam, int kHeld>
 inline void softmax_held(const Args& a) {
   using V = Wide<T>;
@@ -207,14 +211,15 @@ inline void softmax_held(const Args& a) {
   }
 }
 
-// An element of softmax's gradient, or of its logarithm's: of the element d of
-// g, p of the result y, and the sum over the row of g y, or of g.
+// Returns an element of the gradient of softmax, or of its logarithm. d is the
+// element of g, p that of the result y, and `sum` is the row's sum of g y, or
+// of g.
 template <bool kLog, typename V>
 inline V softmax_slope(V d, V p, V sum) {
   return kLog ? d - exp(p) * sum : d * p - p * sum;
 }
 
-// Of g and y, both of T as what is written, a team for each row.
+// in: g and y, which have the dtype T of the result. A team works on each row.
 template <typename T, bool kLog, int kTeam, int kHeld>
 inline void softmax_grad_held(const Args& a) {
   using V = Wide<T>;
@@ -234,7 +239,7 @@ inline void softmax_grad_held(const Args& a) {
       for (int k = 0; k < kHeld; ++k) {
 #pragma unroll
         for (int j = 0; j < H::kPack; ++j) {
-          // Zeros where the row has no elements.
+          // Where the row has no elements, these are zeros.
           const V each = g.of(t).at(k, j);
           total += kLog ? each : each * y.of(t).at(k, j);
         }
@@ -269,7 +274,7 @@ inline void softmax(const Args& a) {
   }
 }
 
-// The same of any dtypes, a block for each row.
+// Computes the same gradient for any dtypes; a block works on each row.
 template <typename G, typename T, typename R, bool kLog>
 inline void softmax_grad(const Args& a) {
   using V = Wide<R>;
@@ -296,7 +301,8 @@ inline void softmax_grad(const Args& a) {
 
 // ---- cross entropy ----------------------------------------------------------
 
-// A row's class. One that there is not is a fault at its row.
+// Returns a row's class. A class that does not exist is reported as a fault at
+// its row, and gives -1.
 template <typename I>
 inline int64_t class_of(const Args& a, int k, int64_t r) {
   const int64_t c = widen(in<I>(a, k)[r]);
@@ -305,7 +311,8 @@ inline int64_t class_of(const Args& a, int k, int64_t r) {
   return -1;
 }
 
-// -log_softmax(x) at each row's class. x, the classes.
+// Computes -log_softmax(x) at each row's class. in: x, the classes. A block
+// works on each row.
 template <typename T, typename I, typename R>
 inline void cross_entropy(const Args& a) {
   using V = Wide<T>;
@@ -325,7 +332,7 @@ inline void cross_entropy(const Args& a) {
   }
 }
 
-// The same, a team for each row.
+// Does the same with a team for each row.
 template <typename T, typename I, typename R, int kTeam, int kHeld>
 inline void cross_entropy_held(const Args& a) {
   using V = Wide<T>;
@@ -353,8 +360,9 @@ inline void cross_entropy_held(const Args& a) {
   }
 }
 
-// An element of (softmax(x) - 1 at the class) g, of the row's element z at i. g,
-// which is divided by the divisor, is one for all or, if kEach, one for each row.
+// Computes an element of (softmax(x) - 1 at the class) g from the row's element
+// z at i. g is divided by the divisor; there is one g for all rows or, if
+// kEach, one for each.
 template <typename V>
 struct ClassSlope {
   template <bool kEach, typename G, typename I>
@@ -371,7 +379,7 @@ struct ClassSlope {
   int64_t c;
 };
 
-// Of g, x and the classes, a block for each row.
+// in: g, x and the classes. A block works on each row.
 template <typename T, typename G, typename I, bool kEach>
 inline void cross_entropy_grad(const Args& a) {
   using V = Wide<T>;
@@ -389,7 +397,7 @@ inline void cross_entropy_grad(const Args& a) {
   }
 }
 
-// The same, a team for each row.
+// Does the same with a team for each row.
 template <typename T, typename G, typename I, bool kEach, int kTeam, int kHeld>
 inline void cross_entropy_grad_held(const Args& a) {
   using V = Wide<T>;

@@ -1,6 +1,6 @@
-// Rows that threads hold: a team of some threads of a block loads a row once and
-// has it until it is done with it. What an expansion would write and read again
-// stays with the threads.
+// Rows that are held in registers: a team, some of a block's threads, loads a
+// row once and keeps it until it is done with it. Values that an expansion
+// would write and read again stay in registers.
 #pragma once
 
 #include "common.cuh"
@@ -8,20 +8,21 @@
 
 namespace gt {
 
-// Whether rows of T consist of packs, those at these addresses too.
+// True if rows of T consist of whole, aligned packs, also those at `addresses`,
+// which are joined by "or".
 template <typename T>
 inline bool has_packs(const Args& a, uint64_t addresses) {
   return a.n[entry::kLineStep] == 1 &&
          a.n[entry::kLineSize] % kPackOf<T> == 0 && is_even(addresses);
 }
 
-// A team is some threads that follow each other, warps of 32 as a rule, and
+// A team is a number of consecutive threads, usually whole warps of 32, that
 // work on one row.
 constexpr int kWarp = 32;
 constexpr int kWarps = kThreads / kWarp;
 
-// Each thread gets the totals of its team's x, for as many as there are; lane:
-// kWarps of the block's memory for each.
+// Gives each thread the totals of its team's x, for each of several x. `lane`
+// has kWarps entries of the block's memory for each x.
 template <typename F, int kTeam, typename... X>
 inline void team_totals(typename F::A* lane, X&... x) {
   (warp_join<F>(x), ...);
@@ -43,14 +44,15 @@ inline void team_totals(typename F::A* lane, X&... x) {
   }
 }
 
-// A thread's elements of its team's row: kHeld packs, with those of the team's
-// others in between. In place of elements that the row has not, zeros.
+// A thread's elements of its team's row: kHeld packs; between two of them lie
+// packs of the team's other threads. Elements that the row does not have are
+// zeros.
 template <typename T, int kTeam, int kHeld>
 struct Held {
   static constexpr int kPack = kPackOf<T>;
   using V = Wide<T>;
 
-  // Where pack k begins in the row.
+  // Returns where pack k begins in the row.
   static int first(int t, int k) { return (k * kTeam + t % kTeam) * kPack; }
   static Pack<T> load(const T* row, int n, bool whole, int t, int k) {
     const int i = first(t, k);
@@ -70,8 +72,8 @@ struct Held {
 #pragma unroll
     for (int k = 0; k < kHeld; ++k) x[k] = load(row, n, whole, t, k);
   }
-  // The row that begins at element `begin` of From, which may compute it: such
-  // a source is Memory of reduce.cuh, or Computed.
+  // Loads the row that begins at element `begin` of From, which may compute it:
+  // From is Memory of reduce.cuh, or Computed.
   template <typename From>
   void take(const Args& a, int64_t begin, int n, bool whole, int t) {
 #pragma unroll
@@ -90,7 +92,7 @@ struct Held {
     for (int k = 0; k < kHeld * kPack; ++k) total += at(k / kPack, k % kPack);
     return total;
   }
-  // Element j of pack k of another row, as long as this, becomes of(k, j).
+  // Writes a row of the same length, whose element j of pack k is of(k, j).
   template <typename Of>
   static void write(T* row, int n, bool whole, int t, const Of& of) {
 #pragma unroll
@@ -119,8 +121,8 @@ struct Held {
   Pack<T> x[kHeld];
 };
 
-// Which row a team works on in turn b of its block, and how many elements the
-// row has: none, if there are no more rows.
+// The row that a team works on in turn b of its block, and the number of its
+// elements: 0 if there are no more rows.
 template <int kTeam>
 struct TeamRow {
   TeamRow(const Args& a, int64_t b, int t)

@@ -1,7 +1,7 @@
-// Products of tiles: a block of threads adds a b^T to sums that its threads hold
-// in registers, where slices of a and b are in memory of the block. f32 and f64
-// are multiplied and added by each thread, f16 and bf16 by tensor cores, which
-// add in f32.
+// Products of tiles: a block of threads adds a b^T to sums that its threads
+// hold in registers, where slices of a and b are in memory of the block.
+// Threads multiply and add f32 and f64 themselves; tensor cores do so for f16
+// and bf16, and add in f32.
 #pragma once
 
 #include "common.cuh"
@@ -11,16 +11,17 @@ namespace gt {
 template <typename T>
 inline constexpr bool kIsHalf = sizeof(T) == 2;
 
-// Rows of a tile, and how much of the dimension that is summed a slice has: as
-// many as keep the memory of a block below 48 KiB.
+// The rows of a tile, and the size of a slice along the summed dimension: as
+// large as possible while the memory of a block stays below 48 KiB.
 template <typename T>
 inline constexpr int kTile = sizeof(T) == 8 ? 32 : 64;
 template <typename T>
 inline constexpr int kSlice = kIsHalf<T> ? 32 : 16;
 
-// A slice of a factor: kRows rows of kDepth elements. What a thread reads at
-// once lies together: elements of neighbouring rows or, for tensor cores, of
-// one row. The rest of a stride keeps threads off each other's banks.
+// A slice of a factor: kRows rows of kDepth elements. The elements that a
+// thread reads at once lie together: elements of neighbouring rows or, for
+// tensor cores, of one row. The padding in the stride keeps threads from using
+// the same memory banks.
 template <typename T, int kRowCount, int kDepthCount>
 struct Factor {
   using type = T;
@@ -38,8 +39,8 @@ struct Factor {
   alignas(16) T x[kIsHalf<T> ? kRows * kStride : kDepth * kStride];
 };
 
-// kTile rows of kColumns sums: in thread t, value(i, j) is that of row(t, i) and
-// column(t, j). owner(t) numbers the threads that share a row.
+// kTile rows of kColumns sums. In thread t, value(i, j) is the sum at row(t, i)
+// and column(t, j). owner(t) numbers the threads that share a row.
 template <typename T, int kColumns, bool kByTensorCores = kIsHalf<T>>
 struct Sums {
   using V = T;
@@ -55,7 +56,7 @@ struct Sums {
   }
   V& value(int i, int j) { return x[i][j]; }
 
-  // Adds the products of a's columns from `from` on and b's.
+  // Adds the products of a's columns from `from` on with b's columns.
   template <typename A, typename B>
   void add(int t, const A& a, int from, const B& b) {
 #pragma unroll
@@ -77,8 +78,8 @@ struct Sums {
   V x[kOwnRows][kOwnColumns];
 };
 
-// Each of eight warps has 16 rows and a half of the columns, in the layout of
-// PTX's mma.m16n8k16.
+// The sums for tensor cores: each of eight warps has 16 rows and half of the
+// columns, in the layout of PTX's mma.m16n8k16.
 template <typename T, int kColumns>
 struct Sums<T, kColumns, true> {
   using V = f32;
@@ -108,9 +109,10 @@ struct Sums<T, kColumns, true> {
   V x[kColumns / 16][4];
 };
 
-// ---- from the GPU's memory --------------------------------------------------
+// ---- factors from the GPU's memory ------------------------------------------
 
-// Rows from one on: `rows` and `columns` of them are there.
+// A matrix in memory, from some row and column on; `rows` and `columns` count
+// what is there from that point.
 template <typename T>
 struct Matrix {
   const T* data;
@@ -119,13 +121,13 @@ struct Matrix {
   Matrix from(int64_t row, int64_t column) const {
     return {data + row * stride + column, stride, rows - row, columns - column};
   }
-  // Whether every row begins where 16 bytes may be read at once.
+  // True if 16 bytes may be read at once at the beginning of every row.
   bool is_aligned() const {
     return ((reinterpret_cast<uint64_t>(data) |
              static_cast<uint64_t>(stride) * sizeof(T)) &
             15) == 0;
   }
-  // Elements of a row; those that are not there are 0.
+  // Returns a pack of a row; elements that do not exist are 0.
   Pack<T> pack(int64_t row, int64_t column, bool aligned) const {
     const T* at = data + row * stride + column;
     if (row < rows && column + kPackOf<T> <= columns && aligned) {
@@ -140,7 +142,8 @@ struct Matrix {
   }
 };
 
-// The first kRows rows of x, and of each the first elements, as rows of `to`.
+// Copies the first kRows rows of x, as many elements of each as `to` is deep,
+// to the rows of `to`.
 template <int kRows, typename T, typename F>
 inline void load_rows(int t, F& to, const Matrix<T>& x) {
   constexpr int kPacks = F::kDepth / kPackOf<T>;
@@ -155,8 +158,8 @@ inline void load_rows(int t, F& to, const Matrix<T>& x) {
   }
 }
 
-// The first columns of x as rows of `to`. Neighbouring threads write where
-// their factor's elements lie together.
+// Copies the first columns of x to the rows of `to`. Neighbouring threads write
+// elements of the factor that lie together.
 template <typename T, typename F>
 inline void load_columns(int t, F& to, const Matrix<T>& x) {
   constexpr int kPacks = F::kRows / kPackOf<T>;
@@ -172,7 +175,8 @@ inline void load_columns(int t, F& to, const Matrix<T>& x) {
   }
 }
 
-// s = x y^T of the first rows of both; their columns are as many.
+// Computes s = x y^T for the first rows of both; x and y have equally many
+// columns.
 template <typename T, typename S, typename A, typename B>
 inline void multiply_rows(Own<S>& s, A& a, B& b, const Matrix<T>& x,
                           const Matrix<T>& y) {
@@ -186,7 +190,8 @@ inline void multiply_rows(Own<S>& s, A& a, B& b, const Matrix<T>& x,
   }
 }
 
-// s += p y, where p is whole in memory of the block and 0 beyond y's rows.
+// Computes s += p y, where p is whole in memory of the block, and 0 beyond y's
+// rows.
 template <typename T, typename S, typename P, typename B>
 inline void multiply_columns(Own<S>& s, const P& p, B& b,
                              const Matrix<T>& y) {

@@ -5,7 +5,7 @@
 
 namespace gt {
 
-// One of the two spatial dimensions: six entries of Args::n.
+// One of the two spatial dimensions; six entries of Args::n.
 template <typename Index>
 struct WindowAxis {
   explicit WindowAxis(const int64_t* n)
@@ -16,12 +16,13 @@ struct WindowAxis {
         dilation(static_cast<Index>(n[4])),
         out(static_cast<Index>(n[5])) {}
 
-  // Where element i of window p lies in the image; -1: in the margin.
+  // Returns where element i of window p lies in the image; -1 if it is in the
+  // margin.
   Index at(Index p, Index i) const {
     const Index place = p * stride - padding + i * dilation;
     return place >= 0 && place < in ? place : -1;
   }
-  // Of which window element i lies there; -1: of none.
+  // Returns the window whose element i lies at `place`; -1 if there is none.
   Index window_of(Index place, Index i) const {
     const Index begin = place + padding - i * dilation;
     if (begin < 0 || begin % stride != 0) return -1;
