@@ -1,4 +1,4 @@
-// Which memory each step of a recipe writes.
+// Chooses the memory block that each step of a recipe writes.
 #include <algorithm>
 
 #include "exec/memory/pool.h"
@@ -65,7 +65,7 @@ class BlockPlan {
            last_use_[at(root)] == static_cast<int32_t>(step);
   }
 
-  // Whether the kernel may write result `out` over every operand that is
+  // True if the kernel may write result `out` over every operand that is
   // `root`.
   static bool may_overwrite(const DraftStep& step, int32_t root, size_t out) {
     for (size_t k = 0; k < step.in.size(); ++k) {
@@ -86,7 +86,8 @@ class BlockPlan {
     }
   }
 
-  // A block in use by a result of this same step was taken in place.
+  // Makes a block free for later steps, unless a result of this step that is
+  // read later was written into it in place.
   void free_block(int32_t block, const DraftStep& step) {
     for (const int32_t root : step.out) {
       if (block_of_[at(root)] == block &&
