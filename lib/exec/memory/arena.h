@@ -63,7 +63,7 @@ class Arena {
   size_t size_;
   ArenaToken token_{};
   std::mutex mutex_;
-  std::map<size_t, size_t> by_begin_;  // the gaps: begin, end
+  std::map<size_t, size_t> by_begin_;            // the gaps: begin, end
   std::set<std::pair<size_t, size_t>> by_size_;  // the gaps: size, begin
 };
 

@@ -37,7 +37,7 @@ class PartRuns {
   }
 
  private:
-  Shape outer_;  // the block's outer dimensions; their product is count_
+  Shape outer_;         // the block's outer dimensions; their product is count_
   Shape outer_stride_;  // strides of these in the whole
   int64_t first_ = 0;
   int64_t length_ = 1;

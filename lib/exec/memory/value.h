@@ -15,7 +15,7 @@ using Fault = std::shared_ptr<const std::string>;
 // thread.
 struct Value {
   void* data = nullptr;  // an address of the backend's device
-  Fault fault;  // null: the value has not failed
+  Fault fault;           // null: the value has not failed
 };
 
 }  // namespace gt::exec

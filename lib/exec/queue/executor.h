@@ -43,8 +43,8 @@ class Executor;
 // Options of an executor. They are set before its thread starts, since the
 // thread may read them before there is a task.
 struct ExecutorOptions {
-  bool fail_fast = false;  // run nothing after the first failure
-  Trace* trace = nullptr;  // gets a row for each instruction
+  bool fail_fast = false;        // run nothing after the first failure
+  Trace* trace = nullptr;        // gets a row for each instruction
   bool waits_for_each = false;   // RunsAhead::wait_for_each()
   bool records_repeats = false;  // RunsAhead::record_repeats()
 };

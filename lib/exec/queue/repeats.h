@@ -98,7 +98,7 @@ class Repeats {
   Runner& runner_;
   BlockFinder finder_;
   std::map<uint32_t, Block> blocks_;  // by the id that the finder gave
-  uint32_t id_ = 0;  // of the block being held back
+  uint32_t id_ = 0;                   // of the block being held back
   Tasks held_;
   // All that a recording depends on: the recipes, addresses and numbers of the
   // held tasks, and the addresses forgotten between them.

@@ -13,7 +13,7 @@ struct Report {
   Place place;  // of the failed line; no file if the report is about no line
   Exit status = Exit::kDone;
   std::string space;  // outer_space() of that line
-  std::string text;  // the complete message, with its newline
+  std::string text;   // the complete message, with its newline
 };
 
 // Takes reports, on the thread of the compute queue. A worker reports a failed

@@ -111,8 +111,8 @@ class RunsAhead final : private Repeats::Runner {
     std::function<void()> call;  // of an entry that is a call
     // what the call waits for, or null
     std::shared_ptr<DeviceDownload> download;
-    const TraceText* row = nullptr;  // of an entry that is a row
-    uint64_t line = 0;  // the row's line
+    const TraceText* row = nullptr;    // of an entry that is a row
+    uint64_t line = 0;                 // the row's line
     std::optional<Device::Span> span;  // the row's times, once they are known
   };
   // ---- Repeats::Runner
@@ -152,7 +152,7 @@ class RunsAhead final : private Repeats::Runner {
   size_t logged_words_ = 0;
   size_t logged_tasks_ = 0;
   size_t downloads_ = 0;  // of entries in the log
-  size_t unasked_ = 0;  // tasks given since outcomes were last asked for
+  size_t unasked_ = 0;    // tasks given since outcomes were last asked for
   std::chrono::steady_clock::time_point asked_{};
   std::vector<Interpreter::Outcome> outcomes_;  // of the task being given
   Trace* trace_ = nullptr;

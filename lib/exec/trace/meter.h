@@ -110,9 +110,9 @@ class Meter {
   const uint64_t began_ = now();
   std::atomic<bool> is_on_{false};
   std::optional<Ticks> ticks_;  // made when the meter is first switched on
-  uint64_t start_ = 0;  // of the op being timed
-  uint64_t weight_ = 1;  // how often that op's time counts
-  uint64_t untimed_ = 1;  // short ops until the next one that is timed
+  uint64_t start_ = 0;          // of the op being timed
+  uint64_t weight_ = 1;         // how often that op's time counts
+  uint64_t untimed_ = 1;        // short ops until the next one that is timed
   uint64_t random_ = 1;
 
   // The lengths of past pauses, and the pause under way. `turn_` is odd while

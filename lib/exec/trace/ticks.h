@@ -88,10 +88,10 @@ class Ticks {
   }
 
   bool is_counter_;
-  double speed_ = 0;  // nanoseconds per tick
+  double speed_ = 0;         // nanoseconds per tick
   uint64_t base_ = 0;        // ticks when adjust() was last called
   uint64_t base_nanos_ = 0;  // nanoseconds at that time
-  uint64_t elapsed_ = 0;  // ticks from the start to that time
+  uint64_t elapsed_ = 0;     // ticks from the start to that time
   uint64_t start_nanos_ = 0;
   uint64_t offset_ = 0;  // nanoseconds from time 0 to the start
 };

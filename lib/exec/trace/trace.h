@@ -31,8 +31,8 @@ namespace gt::exec {
 // The text of a row, without its times and the number of its line.
 struct TraceText {
   const std::string* file = nullptr;  // the file of the line
-  const char* queue = nullptr;  // the queue that the line ran on
-  std::string head;  // from the queue's name to "model.gt:"
+  const char* queue = nullptr;        // the queue that the line ran on
+  std::string head;                   // from the queue's name to "model.gt:"
   std::string tail;                   // from the op to the end
 };
 
@@ -98,7 +98,7 @@ class Trace {
   uint64_t end_ = 0;    // of the last instruction
   // True if nothing came between the last instruction and the next.
   bool goes_on_ = false;
-  std::vector<char> filling_;     // swapped with full_ under mutex_
+  std::vector<char> filling_;  // swapped with full_ under mutex_
   // bytes of whole rows in filling_; written by the queue's thread
   std::atomic<size_t> size_ = 0;
 

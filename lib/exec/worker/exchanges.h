@@ -106,8 +106,8 @@ class Exchanges {
   comm::Communicator& communicator_;
   comm::Engine engine_;
   size_t outstanding_ = 0;  // exchanges whose memory was not taken back yet
-  size_t held_ = 0;  // bytes that they hold
-  size_t unadopted_ = 0;  // those that no one has adopted yet
+  size_t held_ = 0;         // bytes that they hold
+  size_t unadopted_ = 0;    // those that no one has adopted yet
 };
 
 }  // namespace gt::exec

@@ -42,7 +42,7 @@ class TaskIssuer {
   void issue(LineEntry& entry, const Where& origin);
 
   uint64_t tasks() const { return tasks_; }  // enqueued so far
-  double flops() const { return flops_; }  // of those tasks
+  double flops() const { return flops_; }    // of those tasks
 
  private:
   void run(LineEntry& entry, const Where& origin);

@@ -32,15 +32,15 @@ struct WorkerOptions {
   size_t memory = 0;  // bytes that values may take; 0: no limit
   bool fail_fast = false;
   bool sync = false;       // wait for the device after each line
-  bool caches = true;  // false: every line is decoded anew
-  bool graphs = false;  // the device records repeating blocks of lines
+  bool caches = true;      // false: every line is decoded anew
+  bool graphs = false;     // the device records repeating blocks of lines
   Trace* trace = nullptr;  // outlives the worker
 };
 
 struct WorkerStats {
   uint64_t lines = 0;    // instructions
   uint64_t decoded = 0;  // instructions not found in the table
-  uint64_t tasks = 0;  // instructions that became tasks of the queue
+  uint64_t tasks = 0;    // instructions that became tasks of the queue
   double flops = 0;
   size_t peak_bytes = 0;
   uint64_t recorded = 0;  // blocks that the device recorded
