@@ -8,8 +8,9 @@
 namespace gt::net {
 namespace {
 
-// An attached worker's queue has room for all that credit allows, and for the
-// beats besides; a stranger's refusals fill theirs and are dropped.
+// The queue of an attached worker has room for everything that its credit
+// allows, and for beats. Refusals to a stranger may fill the stranger's queue,
+// and are then dropped.
 LinkOptions link_options(const HostOptions& options, std::optional<Keys> keys) {
   LinkOptions link;
   link.keys = std::move(keys);
@@ -50,7 +51,8 @@ void Host::beat() {
   listener_.flush();
 }
 
-// A socket may go from thread to thread when one begins or ends in between.
+// A socket may move between threads if a thread begins or ends in between,
+// which synchronizes them.
 Pulse::Pulse(Host& host)
     : thread_([&host](const std::stop_token& stop) {
         constexpr std::chrono::milliseconds kLook{50};
