@@ -17,7 +17,7 @@
 namespace gt::net {
 namespace {
 
-// before the next connection
+// How long to wait before the next connection.
 constexpr auto kPause = std::chrono::milliseconds(100);
 
 LinkOptions link_options(const FileCallerOptions& options) {

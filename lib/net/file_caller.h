@@ -20,7 +20,7 @@ namespace gt::net {
 struct FileCallerOptions {
   BorrowerIdentity identity;  // has the endpoint to connect to
   std::string server_key;     // with keys: the lender's public key
-  bool anyone = false;  // without keys: any user's process may be the lender
+  bool anyone = false;  // without keys: whoever listens there may be the lender
   int64_t patience = 60'000;  // ms in which a call must make progress
 };
 

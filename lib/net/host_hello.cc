@@ -10,7 +10,7 @@
 namespace gt::net {
 namespace {
 
-// least ms between two kRefused events
+// The least time between two kRefused events, in milliseconds.
 constexpr int64_t kRefusalsApart = 1000;
 constexpr size_t kMaxFile = 512;  // most bytes of the input's name in a welcome
 

@@ -59,7 +59,7 @@ struct HostOptions {
   std::string token;    // the token that a hello must have; "" for any
   std::string session;  // a random word that admits workers to each other
   std::string file;     // name of the input, for the workers' messages
-  bool anyone = false;  // without keys: any user's process may attach
+  bool anyone = false;  // without keys: whoever reaches the endpoint may attach
   // Microseconds since 1970, for the times at which workers say what ran; empty
   // if nobody wants to know.
   std::function<uint64_t()> clock;
@@ -147,7 +147,7 @@ class HostState : public ListenerState {
   // block and hot messages use credit, so can_send() must have been true.
   void send(uint32_t worker, const Frame& frame);
 
-  // messages that came before a hello
+  // Returns how many messages came before a hello.
   uint64_t ignored() const { return ignored_; }
   uint64_t stale() const { return stale_; }      // messages from lost workers
   uint64_t refused() const { return refused_; }  // hellos refused
@@ -188,7 +188,7 @@ class HostState : public ListenerState {
 
   HostOptions options_;
   std::unordered_map<std::string, Peer> peers_;
-  // old connections of lost workers
+  // Old connections of lost workers.
   std::unordered_map<std::string, uint32_t> fenced_;
   std::vector<Worker> workers_;
   std::deque<HostEvent> events_;
@@ -197,7 +197,7 @@ class HostState : public ListenerState {
   uint64_t hellos_ = 0;
   int64_t next_beat_;
   int64_t looked_;
-  // when people were last told of a refusal
+  // When people were last told of a refusal.
   std::optional<int64_t> refused_at_;
   uint64_t ignored_ = 0;
   uint64_t stale_ = 0;

@@ -38,7 +38,7 @@ class Links {
   LinkMonitor monitor_;
   std::unordered_map<int, std::string> owners_;
   std::deque<std::string> ended_;
-  // of the connections that we made
+  // Endpoints of the connections that we made, by descriptor.
   std::unordered_map<int, std::string> endpoints_;
   std::deque<LinkEvent> made_;
   std::deque<std::string> broken_;

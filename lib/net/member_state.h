@@ -35,7 +35,7 @@ struct MemberOptions {
   std::optional<Keys> keys;  // the worker's; route_key is gt-route's public key
   std::string route_key;
   Timing timing;
-  bool anyone = false;  // without keys: any user's process may be gt-route
+  bool anyone = false;  // without keys: whoever listens there may be gt-route
   int64_t connect_limit = 30000;  // most ms of silence before the welcome
   std::function<uint64_t()> clock = wall_us;  // microseconds since 1970
 };

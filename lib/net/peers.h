@@ -35,7 +35,7 @@
 
 namespace gt::net {
 
-// most bytes of a message's body
+// The most bytes of a message's body.
 inline constexpr size_t kMaxPeerBody = size_t{1} << 20;
 
 struct PeerAddress {
@@ -98,8 +98,8 @@ class Peers {
 
  private:
   struct Peer {
-    bool is_known = false;      // its hello has come, over `id`
-    bool is_greeted = false;    // our hello was said, so its may be answered
+    bool is_known = false;    // its hello has come, over `id`
+    bool is_greeted = false;  // our hello was said, so we may answer its hello
     bool has_answered = false;  // it has answered our hello
     bool is_lost = false;
     std::string id;
@@ -131,7 +131,7 @@ class Peers {
   size_t pending_ = 0;
   uint64_t strangers_ = 0;
   std::unordered_map<uint32_t, Peer> peers_;
-  // by id of the incoming connection
+  // Workers by the id of their incoming connection.
   std::unordered_map<std::string, uint32_t> workers_;
 };
 

@@ -146,7 +146,7 @@ class Dealer : public Socket {
   Dealer(Context& context, const LinkOptions& options);
   // Returns kWouldBlock also while there is no connection.
   Sent send(Frame frame);
-  // false if there is none; a message of several parts becomes ""
+  // False if there is no message. A message of several parts becomes "".
   bool receive(Frame& frame);
 };
 

@@ -33,7 +33,7 @@ struct WatcherOptions {
   std::string endpoint;      // the monitor's
   std::optional<Keys> keys;  // our own; route_key is gt-route's public key
   std::string route_key;
-  bool anyone = false;  // without keys: any user's process may be gt-route
+  bool anyone = false;  // without keys: whoever listens there may be gt-route
   int64_t connect_limit = 5000;  // ms until the first state
 };
 

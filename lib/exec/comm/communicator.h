@@ -24,7 +24,7 @@
 namespace gt::exec::comm {
 
 // What a communication thread waits for, such as "line 8123: piece of rank 3
-// from worker 1" or "" for nothing, and since how many milliseconds.
+// from worker 1" ("" for nothing), and how long it has waited.
 struct Waiting {
   std::string what;
   int64_t ms = 0;

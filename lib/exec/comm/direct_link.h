@@ -105,7 +105,7 @@ class DirectLink {
     std::string why_ended, id;
     bool is_linked = false;
     bool is_leaving = false;
-    // the rounds of groups that it said it has reached
+    // The rounds of groups that it said it has reached.
     std::vector<std::string> splits;
   };
 
@@ -149,7 +149,7 @@ class DirectLink {
   Say say_;
   LinkOffers offers_;
   std::vector<Worker> workers_;
-  // links that the device could have
+  // Links that the device could have.
   std::vector<std::unique_ptr<DeviceLink>> links_;
   Joint joint_;                 // the link that is tried or used
   DeviceLink* link_ = nullptr;  // the one in links_ of that kind

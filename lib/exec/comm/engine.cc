@@ -12,7 +12,7 @@ namespace {
 Fault run_program(Device& device, ExchangeRun& run, const Target& target,
                   const ExchangeRun::Made& made,
                   const std::vector<const void*>& arguments) {
-  // copies, since `fault` of a shared Value belongs to compute
+  // Copies, since `fault` of a shared Value belongs to compute.
   std::vector<Value> own;
   for (const void* data : arguments) {
     own.push_back({const_cast<void*>(data), nullptr});  // NOLINT: only read

@@ -23,7 +23,7 @@ namespace gt::exec::comm {
 struct ExchangeRun : std::enable_shared_from_this<ExchangeRun> {
   // A value of this worker that the first step shows.
   struct Shown {
-    // null for a fence, or if the value has failed
+    // Null for a fence, or if the value has failed.
     const Value* value = nullptr;
     Fault fault;
     // If not null, the value is a result of this earlier exchange, for which
@@ -68,14 +68,14 @@ struct ExchangeRun : std::enable_shared_from_this<ExchangeRun> {
   // By target of the last step: the new buffer that the run fills; null if the
   // result is an operand's buffer, or has failed.
   std::vector<Buffer*> results;
-  // a job is enqueued in which compute waits for the run
+  // True if a job is enqueued in which compute waits for the run.
   bool is_adopted = false;
 
   // ---- the communication thread's; others read them once it is done
   // For the communicator: exports shown but not read yet, each counted once for
   // each reader.
   uint32_t unreleased = 0;
-  // the first failure on this worker, to be reported
+  // The first failure on this worker, to be reported.
   std::optional<Error> error;
   Exit status = Exit::kFailed;  // exit status of the error
 

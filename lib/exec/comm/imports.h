@@ -93,7 +93,7 @@ class Imports {
                     const Input& input) const;
 
   PeerGroup& peers_;
-  // by worker; `memory` does not change after connecting
+  // What each worker exports; `memory` does not change after connecting.
   std::vector<Source> from_;
   Device& device_;
   Communicator::User* user_ = nullptr;

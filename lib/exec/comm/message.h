@@ -65,7 +65,7 @@ std::string to_string(const Tag& tag);  // "SEQ GROUP STEP SOURCE"
 
 using Token = ArenaToken;
 
-// value of `at` if it is in no arena
+// The offset `at` of a value that is in no arena.
 inline constexpr uint64_t kNowhere = UINT64_MAX;
 // The most bytes of a data message, and so of one get.
 inline constexpr size_t kMaxData = size_t{256} << 10;

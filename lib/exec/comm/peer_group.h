@@ -145,7 +145,7 @@ class PeerGroup {
     unsigned worker = 0;
     std::string why;
   };
-  // losses that the communication thread has not seen yet
+  // Losses that the communication thread has not seen yet.
   std::vector<Loss> told_;
   std::atomic<bool> is_aborted_{false};
 };

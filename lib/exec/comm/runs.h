@@ -45,7 +45,7 @@ class Runs {
   size_t run_ = 0;     // bytes
   size_t runs_ = 0;
   Shape outer_;  // counts; product is runs_
-  // by dimension of outer_, in bytes
+  // Strides of the dimensions in outer_, in bytes.
   std::array<size_t, Shape::kMaxRank> strides_{};
 };
 

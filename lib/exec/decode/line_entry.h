@@ -106,7 +106,7 @@ struct LineEntry {
   // The recipe of the line with a number in place of the register that holds
   // the row, or null. Only loads on such a device have it.
   std::shared_ptr<Recipe> numbered;
-  // by argument of the recipe, if there is one
+  // By argument of the recipe, if there is one.
   std::vector<LineOperand> operands;
   std::vector<LineNumber> numbers;  // operands refer to these
   std::vector<LineResult> results;
@@ -115,17 +115,17 @@ struct LineEntry {
   // By block: the result whose name's old value it may be written over, since
   // the line does not read that value; or -1.
   std::vector<int32_t> replaces;
-  // by block, or by buffer that its exchange takes
+  // By block, or by buffer that its exchange takes.
   std::vector<LastUsed> last_used;
-  // the label of print, the path of save, or the message of fail
+  // The label of print, the path of save, or the message of fail.
   std::string label;
   std::string message;  // for kPrintFailure and kSaveFailure
 
   std::unique_ptr<LineExchange> crossing;
   std::vector<std::unique_ptr<LineEntry>> parts;
-  // the LineTable::version() for which kParts was decoded
+  // The LineTable::version() for which kParts was decoded.
   uint64_t mesh_version = 0;
-  // false: a part has failed, so the entry is used only once
+  // False if a part has failed, so that the entry is used only once.
   bool is_lasting = true;
 
   std::string exchange_notes;  // exchange_notes() of the line
@@ -136,7 +136,7 @@ struct LineEntry {
   Where at;
   size_t at_digits =
       0;  // Offset in `notes` of the line number at their end, or their size.
-  // set once the line has run, if there is a trace
+  // Set once the line has run, if there is a trace.
   std::shared_ptr<const TraceText> traced;
 };
 

@@ -138,7 +138,7 @@ Arena::Gap Arena::join(size_t begin, size_t end) {
   return {begin, end};
 }
 
-// Gives the pages of a gap back to the system that held any byte of the range
+// Gives back to the system those pages of a gap that held bytes of the range
 // [begin, end), which was in use until now. Small blocks keep their pages for
 // the next one: dropping part of a huge page and faulting it in again takes
 // longer than filling it.

@@ -129,14 +129,14 @@ class Pool {
 
   size_t used() const { return used_; }
   size_t peak() const { return peak_; }
-  // bytes taken from the device, free or in use
+  // Returns the bytes taken from the device, free or in use.
   size_t held() const { return held_; }
   size_t limit() const { return limit_; }
 
  private:
   static constexpr uint32_t kClasses = 16 + 8 * 51;
   static constexpr size_t kSlab = size_t{64} << 10;
-  // buffers of up to so many bytes are cut from slabs
+  // Buffers of up to so many bytes are cut from slabs.
   static constexpr uint32_t kSmall = 4096;
 
   bool over_limit(uint32_t size_class) const {

@@ -117,7 +117,8 @@ bool Executor::awaits_device(bool is_idle) {
   return holds_back;
 }
 
-// Where the device measures times, RunsAhead adds the row later, from these.
+// Where the device measures times, RunsAhead adds the row later, with those
+// times.
 void Executor::run_traced(TaskRecord& task) {
   if (ahead_.records_times()) return run_task(task);
   trace_->begin();

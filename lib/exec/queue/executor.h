@@ -239,7 +239,7 @@ class Executor final : public Queue::Handler {
   bool output_lost_ = false;
   bool writes_reports_ = false;
   bool has_output_ = false;  // results or saves wait to be written out
-  // instructions whose save was met but not reached
+  // Instructions whose save was met but not reached.
   std::deque<uint64_t> met_saves_;
   std::function<void()> saved_;
   uint64_t held_cost_ = 0;  // of what ran since has_output_ was set

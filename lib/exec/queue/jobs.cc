@@ -82,7 +82,8 @@ class TracedJob final : public Job {
         line_(line) {}
 
   void run(Executor& executor) override {
-    // a print or save does nothing then, so it gets no row
+    // A print or save does nothing once the executor has stopped, so it gets no
+    // row.
     if (executor.stopped()) return;
     executor.trace()->begin();
     if (job_ != nullptr) job_->run(executor);

@@ -33,7 +33,7 @@ constexpr uint64_t kJobCost = 500;
 
 // The first word of every record.
 struct RecordHead {
-  // of the record, with this one; 0: skip to the start of the ring
+  // Words of the record, with this one; 0: skip to the start of the ring.
   uint64_t words : 16;
   uint64_t kind : 8;  // for the handler, as is `line`
   uint64_t line : 40;
@@ -129,7 +129,7 @@ class Queue {
 
   // ---- the enqueuing thread's
   alignas(64) uint64_t tail_ = 0;
-  // the tail may grow up to here without a look at head_
+  // The tail may grow up to here without a look at head_.
   uint64_t limit_ = kWords;
   uint64_t published_words_ = 0;
   uint64_t woken_words_ = 0;
@@ -140,7 +140,7 @@ class Queue {
   alignas(64) std::atomic<uint64_t> published_{0};
   alignas(64) std::atomic<uint64_t> head_{0};
   std::atomic<uint64_t> kicked_{0};  // the tail of the last kick()
-  // the head that the enqueuing thread sleeps for; 0: none
+  // The head that the enqueuing thread sleeps for; 0: none.
   std::atomic<uint64_t> wanted_{0};
   alignas(64) std::atomic<int> asleep_{0};
   std::atomic<int> arrived_{0};  // changes when the wanted head is reached

@@ -109,7 +109,7 @@ class RunsAhead final : private Repeats::Runner {
     Tasks tasks;
     std::vector<Interpreter::Outcome> outcomes;
     std::function<void()> call;  // of an entry that is a call
-    // what the call waits for, or null
+    // What the call waits for, or null.
     std::shared_ptr<DeviceDownload> download;
     const TraceText* row = nullptr;    // of an entry that is a row
     uint64_t line = 0;                 // the row's line
@@ -145,7 +145,7 @@ class RunsAhead final : private Repeats::Runner {
   Failed failed_;
   std::function<void()> before_wait_;
   std::optional<Repeats> repeats_;
-  // calls that wait for the tasks held back
+  // Calls that wait for the tasks held back.
   std::vector<std::function<void()>> held_calls_;
   int patience_ = kPatience;  // true answers that awaits_more() has left
   std::deque<Entry> log_;

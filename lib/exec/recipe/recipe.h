@@ -39,7 +39,7 @@ inline uint64_t bits_of(const Number& number) {
 
 struct RecipeStep {
   std::unique_ptr<Kernel> kernel;
-  // values; the kernel gets a null pointer for kNoValue
+  // Values that the kernel reads; it gets a null pointer for kNoValue.
   std::vector<int32_t> in;
   std::vector<int32_t> out;  // blocks
 };
@@ -59,7 +59,7 @@ struct Block {
 };
 
 struct RecipeResult {
-  // a block, or an argument if the result is its alias
+  // A block, or an argument if the result is its alias.
   int32_t value = kNoValue;
   TypeId type = kNoType;
 };

@@ -47,7 +47,7 @@ struct Channel {
   // with its saves written, and the bytes of all messages whose lines have run.
   std::atomic<uint64_t> done_seq{0};
   std::atomic<uint64_t> done_bytes{0};
-  // when all lines had run, in now_ms(); 0: not yet
+  // When all lines had run, in now_ms(); 0: not yet.
   std::atomic<int64_t> finishes_since{0};
 
   // How the worker leaves, after its last line. The first three are written

@@ -16,7 +16,7 @@
 namespace gt::exec {
 namespace {
 
-// ms between looks at which members' beats are due
+// Milliseconds between checks which members' beats are due.
 constexpr int64_t kLook = 100;
 
 constexpr std::string_view kAnswer =

@@ -34,7 +34,7 @@ class ReceivedLines {
   Status check_end(const net::Message& message) const {
     return check_after(message, last_seq_);
   }
-  // number of the last line taken
+  // Returns the seq of the last line taken.
   uint64_t last_seq() const { return last_seq_; }
 
  private:

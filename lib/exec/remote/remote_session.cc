@@ -258,12 +258,13 @@ void RemoteSession::talk() {
     const bool is_last = channel_.has_left.load();
     send_used(is_last);
     send_done();
-    // rows of exchanges that compute did not wait for
+    // These are rows of exchanges that compute did not wait for.
     if (is_last) send_ran(ran_->take());
     send_out();
     if (is_last && member_->can_send())
       return member_->bye(channel_.status, channel_.farewell);
-    // at the end of the loop, since lines may have come with the welcome
+    // This is at the end of the loop, since lines may have come with the
+    // welcome.
     wait();
   }
 }

@@ -24,11 +24,11 @@ struct RemoteOptions {
   std::string endpoint;          // gt-route's
   std::string name;              // shown to people; "" for host and process id
   std::optional<uint32_t> rank;  // the worker number to ask for (--rank)
-  // the worker's; route_key is gt-route's public key
+  // The worker's keys; route_key is gt-route's public key.
   std::optional<net::Keys> keys;
   std::string route_key;
-  bool anyone = false;  // without keys: other users may take part too
-  // not empty for a local worker, which its parent started and admits
+  bool anyone = false;  // without keys: anyone may take part, not only our user
+  // Not empty for a local worker, which its parent started and admits.
   std::string token;
   // How long gt-route may be silent before its welcome, or another worker give
   // no sign of life, before it counts as lost.
@@ -40,7 +40,7 @@ struct RemoteOptions {
   int threads = 1;  // threads that compute
   std::string isa;
   std::string backend;
-  // which of the backend's devices; none: the backend chooses
+  // Which of the backend's devices to use; none: the backend chooses.
   std::optional<unsigned> device;
   std::optional<Machine> pace;  // BackendOptions::pace
   // Must end the process with Exit::kLost. Called when gt-route is gone and the
@@ -50,8 +50,10 @@ struct RemoteOptions {
 
 // Attaches, works until gt-route has no more lines, and leaves. On SIGTERM it
 // leaves once it has run the lines that had come. The reason for leaving early
-// is passed to `say`. Returns the largest status of the lines, or Exit::kLost
-// if gt-route or a peer cannot be reached or is lost.
+// is passed to `say`. Returns the largest status of the lines, Exit::kLost if
+// gt-route or a peer cannot be reached or is lost, Exit::kUsage if the endpoint
+// or the backend is unusable, or Exit::kInterrupted if a signal came before the
+// welcome.
 Exit run_remote_session(const RemoteOptions& options, Files files,
                         const WorkerOptions& worker,
                         const std::function<void(std::string_view)>& say);

@@ -182,7 +182,7 @@ void Saves::run() {
 }
 
 void Saves::do_first(Lock& lock) {
-  // a deque does not move it when more is added
+  // The reference stays valid: a deque does not move it when more is added.
   const Work& work = work_.front();
   lock.unlock();
   work_on(work);

@@ -58,7 +58,7 @@ class Saves {
     std::string path;
     Type type;
     const void* data = nullptr;
-    // the value is complete at this event; may be null
+    // The value is complete at this event; may be null.
     std::shared_ptr<DeviceEvent> made;
     std::shared_ptr<void> held;  // released once the value has been read
     // For the row in the trace, if there is one.
@@ -147,7 +147,7 @@ class Saves {
   uint64_t done_work_ = 0;  // the number of the last work done
   uint64_t last_ticket_ = 0;
   uint64_t last_begun_ = 0;  // the last ticket begun, failed or dropped
-  // files of saves not written yet, by ticket
+  // Files of saves not written yet, by ticket.
   std::map<uint64_t, std::string> unwritten_;
   // Failures for take_failures().
   std::vector<Failure> untold_;

@@ -51,7 +51,7 @@ class BlockReader {
 
  private:
   struct Run {
-    // places in the block and in the file, in elements
+    // Places in the block and in the file, in elements.
     int64_t at, from, count;
   };
 

@@ -65,9 +65,9 @@ class Meter {
   }
 
   // ---- the communication thread
-  // Counts an exchange of `op` ("" for one that belongs to no op, such as a
-  // fence) that took `ns` nanoseconds, read `in` bytes of other workers, and
-  // had `out` bytes for them to read.
+  // Counts an exchange that took `ns` nanoseconds, read `in` bytes of other
+  // workers, and had `out` bytes for them to read. It counts in the totals and,
+  // if `op` is the name of an op (and not "fence"), in those of the op.
   void exchanged(std::string_view op, uint64_t ns, uint64_t in, uint64_t out);
 
   // ---- the thread that decodes

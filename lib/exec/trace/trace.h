@@ -99,7 +99,7 @@ class Trace {
   // True if nothing came between the last instruction and the next.
   bool goes_on_ = false;
   std::vector<char> filling_;  // swapped with full_ under mutex_
-  // bytes of whole rows in filling_; written by the queue's thread
+  // Bytes of whole rows in filling_; written by the queue's thread.
   std::atomic<size_t> size_ = 0;
 
   std::mutex mutex_;

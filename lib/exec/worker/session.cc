@@ -90,7 +90,7 @@ class Session {
   std::deque<std::string> names_;  // the worker refers to them
   const std::string* file_ = nullptr;
   uint64_t line_ = 0;
-  // the name of an input that was an empty pipe, or null
+  // The name of an input that was an empty pipe, or null.
   const std::string* empty_pipe_ = nullptr;
   bool has_failed_ = false;  // an input could not be read
   Exit status_ = Exit::kDone;

@@ -111,7 +111,7 @@ void TaskIssuer::output_made(LineEntry& entry, const Where& origin) {
 void TaskIssuer::output_exchanged(LineEntry& entry, const Where& origin) {
   const auto run = exchanges_->begin(entry, origin);
   exchanges_->adopt(*run);
-  // the output may be an operand that another exchange makes
+  // The output may be an operand that another exchange makes.
   exchanges_->adopt_operands(entry);
   const comm::ExchangeRun::Made& made = run->made.back()[0];
   if (made.output == nullptr) return fail_output(entry, *made.fault);

@@ -136,7 +136,7 @@ class Worker final {
     comm::Communicator& communicator;
     Hosting hosting;
     RecipeTable programs;  // recipes that the communication thread runs
-    // declared before `exchanges`, which calls it
+    // Declared before `exchanges`, which calls it.
     std::optional<comm::Metered> metered;
     std::optional<Exchanges> exchanges;
   };
@@ -166,7 +166,7 @@ class Worker final {
   LineTrace trace_;
   LineTable lines_;
   TaskIssuer issuer_;
-  // only if the host cannot see the device's values
+  // Set only if the host cannot see the device's values.
   std::optional<KnownIntegers> known_;
   bool caches_;
   Marks marks_;
