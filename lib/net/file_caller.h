@@ -17,6 +17,7 @@
 
 namespace gt::net {
 
+// Whom to call, and how.
 struct FileCallerOptions {
   BorrowerIdentity identity;  // has the endpoint to connect to
   std::string server_key;     // with keys: the lender's public key

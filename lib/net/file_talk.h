@@ -62,6 +62,7 @@ inline constexpr size_t kMostAsked = 8;
 // The most bytes of a path, as written in a field.
 inline constexpr size_t kMostPath = 2048;
 
+// Who borrows, from which endpoint, and with which time limits.
 struct BorrowerIdentity {
   std::string endpoint;  // shown to people
   std::string user;

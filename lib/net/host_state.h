@@ -53,6 +53,7 @@ struct Timing {
   }
 };
 
+// Options of a session, as gt-route sets them.
 struct HostOptions {
   uint32_t workers = 1;
   std::string table;    // digest of the op table, which workers must share
@@ -72,6 +73,7 @@ struct HostOptions {
 // take its number. kLeft has said bye.
 enum class WorkerState : uint8_t { kAbsent, kAttached, kSuspect, kLost, kLeft };
 
+// Something that happened to a worker, or a message from it.
 struct HostEvent {
   enum class Kind : uint8_t {
     kAttached,
@@ -88,6 +90,7 @@ struct HostEvent {
   Letter letter;
 };
 
+// What gt-route knows about a worker.
 struct WorkerStatus {
   WorkerState state = WorkerState::kAbsent;
   WorkerInfo info;

@@ -21,6 +21,7 @@
 
 namespace gt::net {
 
+// A pair of keys.
 struct Keys {
   std::string secret;
   std::string open;  // the public key

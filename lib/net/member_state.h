@@ -26,6 +26,7 @@
 
 namespace gt::net {
 
+// What a worker says about itself, and how it reaches gt-route.
 struct MemberOptions {
   WorkerInfo info;
   std::string table;  // digest of the op table
@@ -40,6 +41,7 @@ struct MemberOptions {
   std::function<uint64_t()> clock = wall_us;  // microseconds since 1970
 };
 
+// What gt-route's welcome says.
 struct Welcome {
   uint32_t worker = 0;
   uint32_t workers = 0;
@@ -49,6 +51,7 @@ struct Welcome {
   std::vector<RosterEntry> roster;  // by worker, including this one
 };
 
+// Something that a member hands over.
 struct MemberEvent {
   enum class Kind : uint8_t {
     kAttached,  // see welcome()

@@ -12,6 +12,7 @@
 
 namespace gt::net {
 
+// The monitor of a gt-route: its process and its endpoint.
 struct MonitorAt {
   uint64_t pid = 0;
   std::string endpoint;

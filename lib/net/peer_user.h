@@ -23,6 +23,7 @@ Result<std::optional<uid_t>> peer_user(int fd);
 // Whose process is at the other end: our user's, or another's. kGone: the
 // connection has ended.
 enum class PeerIs : uint8_t { kSameUser, kOther, kGone };
+// The outcome of check_peer().
 struct PeerCheck {
   PeerIs is = PeerIs::kGone;
   std::string

@@ -38,12 +38,14 @@ namespace gt::net {
 // The most bytes of a message's body.
 inline constexpr size_t kMaxPeerBody = size_t{1} << 20;
 
+// How to reach another worker.
 struct PeerAddress {
   uint32_t worker = 0;
   std::string endpoint;
   std::string key;  // its public key, if connections have keys
 };
 
+// A message from another worker, or its loss.
 struct PeerEvent {
   // kLost: `worker` is gone, and all its messages were received; `header` says
   // why.

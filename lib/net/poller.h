@@ -29,6 +29,7 @@ class Wake {
   int fd_;
 };
 
+// Waits for a few sockets and descriptors, which are added anew for each wait.
 class Poller {
  public:
   void clear() { items_.clear(); }

@@ -17,6 +17,7 @@
 
 namespace gt::net {
 
+// A row: instructions that compute ran, an exchange, or what an exchange read.
 struct RanRow {
   enum class Kind : uint8_t { kCompute, kComm, kTransfer };
   Kind kind = Kind::kCompute;

@@ -28,6 +28,7 @@ inline constexpr size_t kMaxName = 128;
 // The most workers of a session.
 inline constexpr uint32_t kMaxWorkers = 65536;
 
+// What a hello says about a worker.
 struct WorkerInfo {
   std::string name;              // for people; unique in the session
   std::optional<uint32_t> rank;  // the worker number it asks for
@@ -51,6 +52,7 @@ void add_info(MessageWriter& hello, const WorkerInfo& info);
 // Error: a field is missing or too long.
 Result<WorkerInfo> read_info(const Message& hello);
 
+// What a welcome says about one of the workers.
 struct RosterEntry {
   uint32_t worker = 0;
   std::string name;

@@ -41,6 +41,7 @@ class Context {
   void* context_;
 };
 
+// Options of a socket and its connections.
 struct LinkOptions {
   size_t max_message = 0;  // most bytes of a received frame; must be set
   int send_queue = 1000;   // messages per peer; 0: unbounded
@@ -61,12 +62,14 @@ struct LinkOptions {
   bool anyone = false;
 };
 
+// The outcome of sending a message.
 enum class Sent : uint8_t {
   kSent,
   kWouldBlock,   // try again when the socket is ready for output
   kUnknownPeer,  // the peer is gone or never existed
 };
 
+// The base of both kinds of sockets.
 class Socket {
  public:
   Socket(const Socket&) = delete;
@@ -123,6 +126,7 @@ struct Incoming {
   std::string key;  // public key of the peer, if the socket has keys
 };
 
+// A socket with many connections, each of which has a name.
 class Router : public Socket {
  public:
   Router(Context& context, const LinkOptions& options);
@@ -141,6 +145,7 @@ class Router : public Socket {
   Sent send_to(std::string_view peer);
 };
 
+// A socket with one connection.
 class Dealer : public Socket {
  public:
   Dealer(Context& context, const LinkOptions& options);
@@ -168,6 +173,7 @@ struct LinkEvent {
   std::string endpoint;  // for kConnected: where we connected to
 };
 
+// Reads the events of a socket's connections.
 class LinkMonitor {
  public:
   LinkMonitor(Context& context, const Socket& socket);

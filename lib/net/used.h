@@ -20,12 +20,14 @@
 
 namespace gt::net {
 
+// What the instructions of one op have used.
 struct OpUsed {
   std::string op;
   uint64_t count = 0;  // instructions
   uint64_t ns = 0;     // time that they took
 };
 
+// What a worker has used.
 struct Used {
   uint64_t time = 0;        // ns since the worker was attached, by its clock
   uint64_t busy = 0;        // ns in which compute ran

@@ -16,6 +16,7 @@
 
 namespace gt::net {
 
+// Something that a watcher hands over.
 struct WatchEvent {
   enum class Kind : uint8_t {
     kState,  // `text` is its records
@@ -29,6 +30,7 @@ struct WatchEvent {
   Exit status = Exit::kDone;
 };
 
+// Which gt-route to watch, and how to connect to it.
 struct WatcherOptions {
   std::string endpoint;      // the monitor's
   std::optional<Keys> keys;  // our own; route_key is gt-route's public key
@@ -37,6 +39,7 @@ struct WatcherOptions {
   int64_t connect_limit = 5000;  // ms until the first state
 };
 
+// A watcher's side of the protocol.
 class WatcherState final : public CallerState {
  public:
   WatcherState(WatcherOptions options, int64_t now);
@@ -76,6 +79,7 @@ class WatcherState final : public CallerState {
   std::string tried_;  // why earlier connections failed
 };
 
+// A WatcherState on a Caller.
 class Watcher {
  public:
   // Begins to connect. Error: the endpoint is malformed.

@@ -85,6 +85,7 @@ struct Part {
   std::optional<Sum> sum;
 };
 
+// One worker's part in an exchange.
 struct Exchange {
   std::string op;
   std::string text;            // the line, without notes

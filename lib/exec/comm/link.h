@@ -9,6 +9,7 @@
 
 namespace gt::exec::comm {
 
+// A message from another worker, or the news that the worker is lost.
 struct Incoming {
   unsigned from = 0;  // the sending worker, which the link knows for sure
   std::string bytes;

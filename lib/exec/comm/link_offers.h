@@ -17,6 +17,7 @@
 
 namespace gt::exec::comm {
 
+// A link that a worker could have: DeviceLink::kind() and DeviceLink::device().
 struct LinkOffer {
   std::string kind, device;
 };

@@ -70,6 +70,7 @@ inline constexpr uint64_t kNowhere = UINT64_MAX;
 // The most bytes of a data message, and so of one get.
 inline constexpr size_t kMaxData = size_t{256} << 10;
 
+// A parsed message. The comments say which kinds have a field.
 struct PeerMessage {
   enum class Kind : uint8_t {
     kHello,

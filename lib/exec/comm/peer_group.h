@@ -26,6 +26,7 @@
 
 namespace gt::exec::comm {
 
+// Options of a group: who its workers are, and how they exchange values.
 struct GroupOptions {
   unsigned self = 0;
   unsigned workers = 1;

@@ -135,7 +135,7 @@ struct LineEntry {
   std::string notes;
   Where at;
   size_t at_digits =
-      0;  // Offset in `notes` of the line number at their end, or their size.
+      0;  // offset in `notes` of the line number at their end, or their size
   // Set once the line has run, if there is a trace.
   std::shared_ptr<const TraceText> traced;
 };

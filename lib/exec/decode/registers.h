@@ -16,6 +16,7 @@ namespace gt::exec {
 
 using RegisterId = SymbolId;
 
+// A register: the value of a name, with its stamp.
 struct Register : StampedValue {
   Buffer* buffer = nullptr;  // null if there is no value
 };

@@ -26,6 +26,7 @@ namespace comm {
 struct ExchangeRun;
 }
 
+// A piece of memory for a value, in use or free.
 struct Buffer {
   Value* value = nullptr;
   Buffer* next = nullptr;  // neighbours in a free list

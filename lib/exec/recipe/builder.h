@@ -14,6 +14,8 @@ namespace gt::exec {
 
 class Saves;
 
+// What building a recipe needs. `backend` and `saves` must outlive the recipes,
+// whose kernels refer to them.
 struct BuilderContext {
   Backend& backend;
   TypeIds& types;

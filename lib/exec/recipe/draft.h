@@ -14,6 +14,7 @@
 
 namespace gt::exec {
 
+// A piece of memory or a number: an argument, a constant, or what a step makes.
 struct Root {
   enum class Kind : uint8_t { kArgument, kConstant, kProduced };
   Kind kind = Kind::kProduced;
@@ -23,6 +24,7 @@ struct Root {
   bool is_number() const { return !number.empty(); }
 };
 
+// A kernel, and the roots that it reads and writes.
 struct DraftStep {
   std::unique_ptr<Kernel> kernel;
   std::vector<int32_t> in;   // roots, or kNoValue

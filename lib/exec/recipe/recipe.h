@@ -37,6 +37,7 @@ inline uint64_t bits_of(const Number& number) {
              : std::bit_cast<uint64_t>(number.integer);
 }
 
+// A step: one kernel, and the values that it reads and writes.
 struct RecipeStep {
   std::unique_ptr<Kernel> kernel;
   // Values that the kernel reads; it gets a null pointer for kNoValue.
@@ -58,6 +59,7 @@ struct Block {
   std::vector<int32_t> in_place;
 };
 
+// A result: the value that has it, and its type.
 struct RecipeResult {
   // A block, or an argument if the result is its alias.
   int32_t value = kNoValue;

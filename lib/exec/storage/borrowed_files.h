@@ -25,6 +25,7 @@
 
 namespace gt::exec {
 
+// From where files may be borrowed, and how to connect there.
 struct BorrowedFilesOptions {
   // The endpoints that may be used, each "tcp://HOST:PORT"; none set: all.
   std::optional<std::vector<std::string>> endpoints;

@@ -28,6 +28,7 @@
 
 namespace gt::exec {
 
+// Options of a worker.
 struct WorkerOptions {
   size_t memory = 0;  // bytes that values may take; 0: no limit
   bool fail_fast = false;
@@ -37,6 +38,7 @@ struct WorkerOptions {
   Trace* trace = nullptr;  // outlives the worker
 };
 
+// What a worker has done so far.
 struct WorkerStats {
   uint64_t lines = 0;    // instructions
   uint64_t decoded = 0;  // instructions not found in the table
