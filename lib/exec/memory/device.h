@@ -103,9 +103,9 @@ class Device {
   // False if values have no contents, as on the null backend. Then no file is
   // read or written, and no bytes go from worker to worker.
   virtual bool has_data() const { return true; }
-  // The communication thread has got so many bytes from other workers for a
-  // step of an exchange. A device without data sleeps here as long as the link
-  // of a machine that it stands for would take.
+  // Called when the communication thread has received so many bytes from other
+  // workers for a step of an exchange. A device without data sleeps here for as
+  // long as the link of the machine that it stands for would take.
   virtual void brought(size_t /*bytes*/) {}
 
   // Copies from the host to the device. The host's bytes may change as soon as
