@@ -30,7 +30,7 @@ void Caller::step() {
       events_.pop_front();
       take(event);
     }
-    receive();  // and what events come meanwhile
+    receive();  // also reads the events that come meanwhile
   } while (!events_.empty());
   state_.tick(now_ms(), all_read_);
   flush();
@@ -59,9 +59,9 @@ void Caller::take(const LinkEvent& event) {
   }
 }
 
-// Nothing is said, and nothing believed, before it is known to whom. A Unix
-// socket tells that before the handshake, which another user's may never do; of
-// tcp it is known behind it.
+// Nothing is sent or believed before it is known whose process is at the other
+// end. With a Unix socket that is known before the handshake, which another
+// user's process may never complete; with tcp, after it.
 void Caller::look_at_peer(bool is_up) {
   PeerCheck check{PeerIs::kSameUser, ""};
   if (dealer_.is_same_user()) check = check_peer(fd_);
@@ -72,8 +72,8 @@ void Caller::look_at_peer(bool is_up) {
   state_.link_untrusted(check.why, false);
 }
 
-// Whether there is a connection that was not taken note of yet: what a frame
-// brings may then be of it.
+// True if a new connection was made whose event is not handled yet. A frame
+// received now may have come over it.
 bool Caller::has_new_link() const {
   return std::ranges::any_of(events_, [](const LinkEvent& event) {
     return event.kind == LinkEvent::Kind::kUp;
@@ -86,14 +86,15 @@ void Caller::receive() {
   while (received < kAtOnce && dealer_.receive(frame)) {
     ++received;
     read_events();
-    // Who listens says nothing to whom it has no hello of: nothing is lost.
+    // Nothing is lost by this: a listener says nothing before it has our hello.
     if (has_new_link()) continue;
     state_.receive(std::move(frame), now_ms());
   }
   all_read_ = received < kAtOnce;
 }
 
-// Its last messages come first; what was to be sent over it is for nobody.
+// Reads the connection's last messages first. Frames that were to be sent over
+// it are dropped.
 void Caller::link_down() {
   receive();
   state_.link_down();

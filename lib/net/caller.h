@@ -1,6 +1,7 @@
-// The end of a connection that connects: a DEALER socket that tries until it is
-// taken, and whose it is that listens there. What is said over it is up to a
-// CallerState. For the loop of one thread, as Listener is.
+// Caller is the connecting end of a connection: a DEALER socket that retries
+// until it is accepted, and that checks whose process listens there. A
+// CallerState decides what is said over the connection. A Caller belongs to the
+// loop of one thread, as a Listener does.
 #pragma once
 
 #include <cstdint>
@@ -12,36 +13,36 @@
 
 namespace gt::net {
 
-// What is said to the process that listens, and what it may say. Knows no
-// socket and no clock: time is passed in, in milliseconds, and what is to be
-// sent is handed out.
+// The protocol that the connecting end speaks. It uses no socket and no clock:
+// it is passed the time, in milliseconds, and hands out what is to be sent.
 class CallerState {
  public:
   virtual ~CallerState() = default;
-  // A connection is made, or has ended.
+  // Called when a connection was made, and when it has ended.
   virtual void link_up(int64_t now) = 0;
   virtual void link_down() = 0;
-  // A connection of ours was not taken: `by_key`, since our key is not
-  // admitted; `for_good`, since none of ours ever will be.
+  // Called when a connection of ours was not accepted. `by_key` is true if our
+  // key is not admitted, `for_good` if no connection of ours ever will be.
   virtual void link_refused(bool by_key, bool for_good) = 0;
-  // The connection leads to a process that is not to be trusted; `for_good`: to
-  // one that it never will be.
+  // Called when the connection leads to a process that must not be trusted, for
+  // the reason `why`. `for_good` is true if it never can be.
   virtual void link_untrusted(const std::string& why, bool for_good) = 0;
   virtual void receive(Frame frame, int64_t now) = 0;
-  // Sends the sign of life that is due, and looks whether the other end is
-  // silent for too long. `all_read`: as ListenerState::tick().
+  // Sends the sign of life if it is due, and checks whether the other end was
+  // silent for too long. `all_read` is that of ListenerState::tick().
   virtual void tick(int64_t now, bool all_read) = 0;
   virtual int64_t next_tick() const = 0;
   virtual bool next(Frame& out) = 0;
 };
 
+// A connection that is made and remade to one endpoint.
 class Caller {
  public:
-  // The state outlives it.
+  // `state` must outlive the object.
   Caller(Context& context, const LinkOptions& options, CallerState& state)
       : dealer_(context, options), monitor_(context, dealer_), state_(state) {}
 
-  // Begins to connect. Error: the endpoint is none.
+  // Begins to connect. Error: the endpoint is malformed.
   Status connect(const std::string& endpoint) {
     return dealer_.connect(endpoint);
   }
@@ -50,12 +51,13 @@ class Caller {
   void add_to(ManyPoller& poller, uint32_t key) const;
   int64_t wait_ms() const;
   void step();
-  // Sends what the state has to say, now or as soon as it can.
+  // Sends what the state hands out, now or as soon as possible.
   void flush();
-  // Whether the other end reads as fast as we write; if not, wait until step().
+  // True if the other end reads as fast as we write; if not, wait and call
+  // step().
   bool can_send() const { return unsent_bytes_ < kMaxUnsent; }
   bool has_sent_all() const { return unsent_.empty(); }
-  // Lets the last messages leave when the caller goes, for at most so long.
+  // Sets how long the destructor may wait for the last messages to be sent.
   void linger(int milliseconds) { dealer_.linger(milliseconds); }
 
  private:
@@ -71,8 +73,8 @@ class Caller {
   Dealer dealer_;
   LinkMonitor monitor_;
   CallerState& state_;
-  std::deque<LinkEvent> events_;  // read and not taken
-  int fd_ = -1;                   // of the connection
+  std::deque<LinkEvent> events_;  // events read but not handled yet
+  int fd_ = -1;                   // the connection's descriptor
   std::deque<Frame> unsent_;
   size_t unsent_bytes_ = 0;
   bool all_read_ = true;

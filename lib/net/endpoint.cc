@@ -28,12 +28,12 @@ struct HostPort {
   std::string port;
 };
 
-// "tcp://HOST:PORT", "tcp://[::1]:PORT".
+// Splits "tcp://HOST:PORT" or "tcp://[::1]:PORT".
 HostPort split(std::string_view endpoint) {
   endpoint.remove_prefix(kTcp.size());
   const size_t bracket = endpoint.rfind(']');
   size_t colon = endpoint.rfind(':');
-  // The colon stands within brackets: there is no port.
+  // The colon is within brackets, so there is no port.
   if (bracket != endpoint.npos && colon < bracket) colon = endpoint.npos;
   std::string_view host = endpoint.substr(0, colon);
   if (host.starts_with('[') && host.ends_with(']')) {
@@ -50,8 +50,8 @@ std::string with_port(const std::string& address, const std::string& port) {
          port;
 }
 
-// The local address of a datagram socket that was connected, which sends
-// nothing; "" if there is no way.
+// Returns this host's address on the way to `to`, or "" if there is no way. It
+// asks a connected datagram socket, which sends nothing.
 std::string local_address(const addrinfo& to) {
   const int fd = ::socket(to.ai_family, SOCK_DGRAM | SOCK_CLOEXEC, 0);
   if (fd < 0) return "";
@@ -72,7 +72,7 @@ bool is_port(std::string_view port) {
   return port == "*" || read_number(port, number);
 }
 
-// What was meant by what is no endpoint, or "".
+// Guesses which endpoint was meant by a text that is none; "" if it cannot.
 std::string guess(std::string_view text) {
   if (text.starts_with('/')) return std::string(kIpc).append(text);
   if (text.starts_with('@')) return std::string(kIpc).append(text);
@@ -84,7 +84,7 @@ std::string guess(std::string_view text) {
 
 Status check_tcp(std::string_view endpoint) {
   const auto [host, port] = split(endpoint);
-  // libzmq takes "SOURCE;HOST:PORT", too.
+  // The ';' is excluded since libzmq also accepts "SOURCE;HOST:PORT".
   const bool is_host =
       !host.empty() && host.find_first_of(";/ \t") == host.npos;
   if (!is_host) return Error{"'" + host + "' is no host; " + kForms};
@@ -95,8 +95,8 @@ Status check_tcp(std::string_view endpoint) {
   return Error{"'" + port + "' is no port; expected 0 to 65535, or *"};
 }
 
-// The address of a network interface, one of four numbers before others; "" if
-// no interface has the name.
+// Returns the address of a network interface, preferably an IPv4 one; "" if no
+// interface has the name.
 std::string interface_address(const std::string& name) {
   ifaddrs* all = nullptr;
   if (::getifaddrs(&all) != 0) return "";
@@ -118,7 +118,7 @@ std::string interface_address(const std::string& name) {
   return found;
 }
 
-// The first address of a host's name, in numbers.
+// Returns the first address of a host name, in numbers.
 Result<std::string> host_address(const std::string& host, int flags) {
   addrinfo hints{};
   hints.ai_flags = flags;

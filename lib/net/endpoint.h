@@ -1,4 +1,5 @@
-// Endpoints, who can reach them, and the secrets that admit to them.
+// Functions for endpoints: their forms, who can reach them, and the secret
+// tokens that admit to them.
 //
 //     tcp://HOST:PORT   an address or a name; "*" is every address, or any port
 //     tcp://NAME:PORT   to listen: the address of a network interface
@@ -6,7 +7,7 @@
 //     ipc://@NAME       one without a file, of this host's kernel
 //
 // libzmq knows further transports (ws, tipc, udp, pgm, ...). None of them is
-// taken: what may come over them gt does not know.
+// accepted, since gt does not know who can reach them.
 #pragma once
 
 #include <string>
@@ -16,40 +17,45 @@
 
 namespace gt::net {
 
-// 128 random bits as 32 hexadecimal digits.
+// Returns 128 random bits as 32 hexadecimal digits.
 std::string random_token();
-// Whether they are equal, told in a time that says nothing of where they
+// True if the tokens are equal. The time taken does not reveal where they
 // differ.
 bool same_token(std::string_view a, std::string_view b);
 
-// An endpoint that peers on this host can reach, and no file stands for: an
-// abstract Unix socket, "ipc://@gt-...".
+// Returns a new endpoint that peers on this host can reach and that is no file:
+// an abstract Unix socket, "ipc://@gt-...".
 std::string local_endpoint();
 bool is_tcp(std::string_view endpoint);
-bool is_ipv4(std::string_view endpoint);  // tcp, an address of four numbers
+bool is_ipv4(std::string_view endpoint);  // tcp with an IPv4 address in numbers
 
-// Errors, which say what is meant if that can be guessed: none of the forms
-// above, or a port that is no number up to 65535, nor "*".
+// Errors: the endpoint has none of the forms above, or its port is neither a
+// number up to 65535 nor "*". The message says what was meant if that can be
+// guessed.
 Status check_endpoint(std::string_view endpoint);
-// Errors: as check_endpoint(), and a port that nobody can connect to.
+// Errors: those of check_endpoint(), and a host or port that nobody can connect
+// to ("*" or port 0).
 Status check_connectable(std::string_view endpoint);
-// Error: it is a Unix socket in a directory that does not exist, where nobody
-// can listen.
+// Error: the endpoint is a Unix socket in a directory that does not exist, so
+// that nobody can listen there.
 Status check_directory(std::string_view endpoint);
-// Whether it is known that processes of this host alone can reach an endpoint:
-// it is a Unix socket, or tcp at a loopback address in numbers. A name is not,
-// since what it stands for can change: see the next two.
+// True if only processes of this host can reach the endpoint for certain: it is
+// a Unix socket, or tcp at a loopback address in numbers. A host name does not
+// count, since what it stands for can change; the next two functions resolve
+// it.
 bool is_local(std::string_view endpoint);
-// The endpoint to listen at, or to connect to, with the address in numbers that
-// a name stands for now. Errors: as the checks above, and no such name.
+// Return the endpoint to listen at, or to connect to, with the address in
+// numbers for which its host name stands now. Errors: those of the checks
+// above, and no such host.
 Result<std::string> listening_endpoint(const std::string& endpoint);
 Result<std::string> connecting_endpoint(const std::string& endpoint);
 
-// Where a worker is to bind so that other workers of the gt-route at `near` can
-// connect to it. That is local_endpoint() if `near` is a Unix socket, or is
-// local and `is_same_user`: only processes of this user may come. Else it is
-// "tcp://ADDRESS:*", with our address on the way to `near`. Error: its machine
-// is unknown, or there is no way to it.
+// Returns where a worker should bind so that the other workers of the gt-route
+// at `near` can connect to it. That is local_endpoint() if `near` is a Unix
+// socket, or if it is local and `is_same_user` is true, that is, only processes
+// of this user may connect. Otherwise it is "tcp://ADDRESS:*", with this host's
+// address on the way to `near`. Errors: the host of `near` is unknown, or there
+// is no way to it.
 Result<std::string> endpoint_beside(const std::string& near, bool is_same_user);
 
 }  // namespace gt::net

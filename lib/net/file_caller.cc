@@ -17,7 +17,8 @@
 namespace gt::net {
 namespace {
 
-constexpr auto kPause = std::chrono::milliseconds(100);  // between connections
+// How long to wait before the next connection.
+constexpr auto kPause = std::chrono::milliseconds(100);
 
 LinkOptions link_options(const FileCallerOptions& options) {
   LinkOptions link;
@@ -48,7 +49,7 @@ struct FileCaller::Upload {
   uint64_t size = 0;
   std::string over;
   uint64_t sent = 0, kept = 0;
-  Digest digest;  // of what was sent
+  Digest digest;  // of the bytes sent
   FileState stored;
 };
 
@@ -65,7 +66,7 @@ bool FileCaller::fail(FileFault fault, std::string why) {
   return false;
 }
 
-// False: the talk is over.
+// Sets the fault from the talk that is over. Always returns false.
 bool FileCaller::give_up_link() {
   const FileTalk& talk = link_->talk;
   const bool is_for_good = talk.over() == FileTalk::Over::kRefused;
@@ -77,7 +78,7 @@ bool FileCaller::give_up_link() {
 
 bool FileCaller::connect() {
   if (link_ != nullptr) {
-    // It may have ended since the last call.
+    // The connection may have ended since the last call.
     link_->caller.step();
     if (link_->talk.over() == FileTalk::Over::kNot) return true;
     link_.reset();
@@ -96,7 +97,7 @@ bool FileCaller::ask(Frame request) {
   return true;
 }
 
-// False: the talk ended before.
+// Waits until holds() is true. False if the talk ended before.
 template <typename Condition>
 bool FileCaller::wait_until(const Condition& holds) {
   Poller poller;
@@ -110,7 +111,8 @@ bool FileCaller::wait_until(const Condition& holds) {
   return true;
 }
 
-// Waits for the next answer, which is to be of that verb.
+// Waits for the next answer, which must have this verb. False with a fault if
+// it has not.
 bool FileCaller::answer(Verb verb, Letter& letter) {
   FileTalk& talk = link_->talk;
   if (!wait_until([&] { return talk.next(letter); })) return false;
@@ -127,14 +129,15 @@ bool FileCaller::answer(Verb verb, Letter& letter) {
   return fail(fault, printable(words(message.body)));
 }
 
-// A call that lost its connection is made again, while it comes further.
+// Makes a call, and repeats it while it loses its connection but still makes
+// progress.
 template <typename Call>
 bool FileCaller::keep_trying(const Call& call) {
   went_on_ = now_ms();
   fault_ = FileFault::kNone;
   for (;;) {
     if (connect() && call()) return true;
-    link_.reset();  // with what else was asked
+    link_.reset();  // drops requests that were not answered too
     const bool may_go_on = fault_ == FileFault::kLost && was_here_ &&
                            now_ms() - went_on_ < options_.patience;
     if (!may_go_on) return false;
@@ -265,7 +268,8 @@ Status FileCaller::fetch(const std::string& path, const FileState& what, int fd,
 
 // ---- store ------------------------------------------------------------------
 
-// What who lends has of the file already, if that is the start of ours.
+// Begins an upload, after the bytes of the file that the lender has already, if
+// these are the start of our file. With `anew`, starts from the first byte.
 bool FileCaller::begin_upload(Upload& upload, bool anew) {
   MessageWriter put(Verb::kPut);
   put.field("path", upload.path)

@@ -1,7 +1,7 @@
-// Borrows files: the blocking calls of who reads and stores files at a gt-emit
-// that lends them (file_talk.h). A call that finds the connection lost makes
-// another, and goes on where it stood, until nothing has gone on for a minute.
-// For one thread.
+// FileCaller borrows files: it has the blocking calls to read and store files
+// at a gt-emit that lends them (file_talk.h). A call that finds the connection
+// lost makes a new one and continues where it stood, until there was no
+// progress for a minute. It is for one thread.
 #pragma once
 
 #include <cstdint>
@@ -17,22 +17,23 @@
 
 namespace gt::net {
 
+// Whom to call, and how.
 struct FileCallerOptions {
-  BorrowerIdentity identity;  // with the endpoint to connect to
-  std::string server_key;     // with keys: the public one of who lends
-  bool anyone = false;        // without keys: whoever listens there may lend
-  int64_t patience = 60'000;  // ms in which a call must come a step further
+  BorrowerIdentity identity;  // has the endpoint to connect to
+  std::string server_key;     // with keys: the lender's public key
+  bool anyone = false;  // without keys: whoever listens there may be the lender
+  int64_t patience = 60'000;  // ms in which a call must make progress
 };
 
 // Why a call failed.
 enum class FileFault : uint8_t {
   kNone,
-  kLost,       // who lends cannot be reached, or is gone
-  kRefused,    // it does not do what was asked, and says why
-  kMissing,    // it has no such file
-  kChanged,    // the file was changed meanwhile: look() again
-  kOvertaken,  // the file is no longer of the version that was to be replaced
-  kLocal,      // a file of our own
+  kLost,       // the lender cannot be reached, or is gone
+  kRefused,    // the lender refuses, and says why
+  kMissing,    // the lender has no such file
+  kChanged,    // the file was changed meanwhile; look() again
+  kOvertaken,  // the file no longer has the version to be replaced
+  kLocal,      // an error of a file on this side
 };
 
 class FileCaller {
@@ -40,28 +41,29 @@ class FileCaller {
   FileCaller(Context& context, FileCallerOptions options);
   ~FileCaller();
 
-  // Of all calls: errors say what went wrong, without the path; fault() is its
-  // kind.
+  // The kind of the last call's error. The errors of all calls say what went
+  // wrong, without the path.
   FileFault fault() const { return fault_; }
 
-  // Makes the connection. Error: who lends has no files of this user's, or is
-  // not there.
+  // Connects. Errors: the lender is not there, or has no files for this user.
   Status greet();
-  // What the file of that name is now.
+  // Returns the current state of a file.
   Result<FileState> look(const std::string& path);
-  // Copies a file that is `what` into `fd`, which has its first `have` bytes
-  // already: they are compared with it before the rest is read, and if they
-  // differ it is read from the beginning. `have` is then all of it; if the call
-  // fails, what it has come to.
+  // Copies the file, in state `what`, into `fd`. If `have` is not 0, `fd` has
+  // that many of its first bytes already: they are compared with the file
+  // before the rest is read, and if they differ, all of it is read. Sets `have`
+  // to the bytes that `fd` has in the end: the whole file, or fewer if the call
+  // fails.
   Status fetch(const std::string& path, const FileState& what, int fd,
                uint64_t& have);
-  // Stores the first `size` bytes of `fd`, which nobody changes meanwhile. Of a
-  // call that is made again with the same `id` (1 to 32 of 0-9 and a-z), by
-  // this process or another, what has come before is not sent again. With
-  // `over`, only where the file there has that version, "none" for no file.
+  // Stores the first `size` bytes of `fd`, which nobody may change meanwhile.
+  // If the call is repeated with the same `id` (1 to 32 of 0-9 and a-z), by
+  // this process or another, bytes that arrived before are not sent again. If
+  // `over` is not empty, the file is stored only if the lender's file has that
+  // version, or does not exist if it is "none".
   Result<FileState> store(const std::string& path, const std::string& id,
                           int fd, uint64_t size, const std::string& over = {});
-  // Has the file of that name removed.
+  // Removes a file.
   Status remove(const std::string& path);
 
  private:
@@ -92,8 +94,8 @@ class FileCaller {
   Context& context_;
   FileCallerOptions options_;
   std::unique_ptr<Link> link_;
-  bool was_here_ = false;  // it has lent us something before
-  int64_t went_on_ = 0;    // when a call last came a step further
+  bool was_here_ = false;  // the lender has answered us before
+  int64_t went_on_ = 0;    // when a call last made progress, in now_ms()
   FileFault fault_ = FileFault::kNone;
   std::string why_;
 };

@@ -57,8 +57,8 @@ Result<FileState> read_state(const Message& message) {
 
 Result<Frame> file_message(MessageWriter message, int fd, uint64_t offset,
                            size_t bytes, Digest* whole) {
-  // The header stands right before the body, whose place is known before what
-  // the header says of it.
+  // The body is read into place first, and the header, which has its digest, is
+  // then written right before it.
   const std::shared_ptr<char[]> keep(new char[kMaxHeader + bytes]);
   char* const body = keep.get() + kMaxHeader;
   const Status s = read_at(fd, static_cast<size_t>(offset), body, bytes);

@@ -94,7 +94,7 @@ void FileTalk::take(Letter letter) {
 }
 
 void FileTalk::ask(Frame request, int64_t now) {
-  if (!waits()) heard_ = now;  // nobody was to say anything before
+  if (!waits()) heard_ = now;  // before this, the lender had no reason to speak
   ++asked_;
   outgoing_.push_back(std::move(request));
 }
@@ -108,7 +108,7 @@ bool FileTalk::next(Letter& answer) {
 void FileTalk::tick(int64_t now, bool all_read) {
   next_look_ = now + me_.look;
   if (!all_read) return;
-  // A time in which this process was stopped is no silence of another.
+  // Time in which this process was stopped does not count as silence.
   const int64_t passed = now - std::exchange(judged_, now);
   if (passed > 3 * me_.look / 2) {
     heard_ = std::min(heard_ + passed, now);

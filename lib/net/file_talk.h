@@ -1,46 +1,48 @@
-// How files travel beside the text: what who borrows files and who lends them
-// (gt-emit -l --files) say to each other, as the borrower sees it. Messages
-// have the form of wire.h. Each request has one answer, and answers come in the
-// order of the requests; at most kMostAsked requests wait for theirs.
+// The protocol by which files travel beside the text: what a borrower of files
+// and their lender (gt-emit -l --files) say to each other, as the borrower sees
+// it. Messages have the form of wire.h. Each request has one answer, and
+// answers come in the order of the requests; at most kMostAsked requests wait
+// for an answer.
 //
 // From the borrower, a client of gt-emit (gt-emit --send, --fetch) or a worker
 // (gt-work --root tcp://HOST:PORT):
 //
-//     hello   version= files=1 user= [worker=1]: it comes; a worker reaches the
-//             files of all users, at USER/PATH
-//     get     path= offset= bytes= [ticket=]: a part of a file, at most
-//             kMaxBody bytes of it; bytes=0 looks which file has that name now,
-//             and later gets and sums of the path are of that one
-//     sum     path= bytes=: the digest of the file's first bytes
-//     put     path= id= whole= [anew=1]: it has a file of so many bytes to
-//             store; `id` names this file among those that may be stored there
-//     piece   offset= digest=: the body is the part of it that comes next; the
-//             digest is that of the whole file up to its end
-//     end     digest= [over=]: all has come; it takes the place of the file of
-//             that name, or only if that has still this version ("none": if
-//             there is none)
-//     forget  path=: the file of that name is removed
+//     hello   version= files=1 user= [worker=1]: the borrower comes; a worker
+//             can reach the files of all users, at USER/PATH
+//     get     path= offset= bytes= [ticket=]: asks for a part of a file, at
+//             most kMaxBody bytes; bytes=0 looks up which file has that name
+//             now, and later gets and sums of the path are about that file
+//     sum     path= bytes=: asks for the digest of the file's first bytes
+//     put     path= id= whole= [anew=1]: the borrower has a file of whole=
+//             bytes to store; id= identifies it among those that may be stored
+//             there
+//     piece   offset= digest=: the body is the file's next part; the digest is
+//             that of the whole file up to the part's end
+//     end     digest= [over=]: the file is complete, and replaces the file of
+//             that name; with over= only if that still has this version
+//             ("none": if there is no file)
+//     forget  path=: asks to remove the file
 //
 // To the borrower:
 //
-//     welcome it is taken
-//     refuse  the body says why not
-//     data    of get: whole= version= settled= offset= digest= ticket=; the
-//             body is the part. A get brings the ticket of an answer that was
-//             read, and no more than kMostAsked may be unread
-//     kept    of sum, put and piece: bytes= digest=. Of put, so much of the
-//             same file was stored before, and that is its digest; the pieces
-//             go on there (or, with anew=1, at the beginning)
-//     done    of end: whole= version= settled=, what the file is now; of
-//             forget: it is gone
-//     report  [missing=1] [overtaken=1]: what was asked cannot be done, and the
-//             body says why; there is no such file; the file is no longer of
-//             the version that was to be replaced; an upload is given up, but
-//             what came of it is kept
-//     bye     the body says why the connection ends
-//     beat    who lends lives, and works on a request
+//     welcome the hello is accepted
+//     refuse  the hello is refused; the body says why
+//     data    answers get: whole= version= settled= offset= digest= ticket=;
+//             the body is the part. A get returns the ticket of an answer that
+//             was read; at most kMostAsked answers may be unread
+//     kept    answers sum, put and piece: bytes= digest=. After put, this much
+//             of the same file was stored before, with this digest; the pieces
+//             continue there (or, with anew=1, start at the beginning)
+//     done    answers end: whole= version= settled=, the file's state now; or
+//             forget: the file is removed
+//     report  [missing=1] [overtaken=1]: the request cannot be done, and the
+//             body says why; missing=1: there is no such file; overtaken=1: the
+//             file no longer has the version to be replaced. The upload ends,
+//             but what has arrived of it is kept
+//     bye     the connection ends; the body says why
+//     beat    the lender is alive, and works on a request
 //
-// A borrower may be silent between its requests, for a minute. A digest is the
+// A borrower may be silent for a minute between its requests. A digest is the
 // XXH3 of bytes, in 16 hexadecimal digits.
 #pragma once
 
@@ -57,24 +59,26 @@
 namespace gt::net {
 
 inline constexpr size_t kMostAsked = 8;
-// Bytes of a path as a field has it.
+// The most bytes of a path, as written in a field.
 inline constexpr size_t kMostPath = 2048;
 
+// Who borrows, from which endpoint, and with which time limits.
 struct BorrowerIdentity {
-  std::string endpoint;  // to be named to people
+  std::string endpoint;  // shown to people
   std::string user;
-  std::optional<Keys> keys;  // its own
+  std::optional<Keys> keys;  // the borrower's
   bool is_worker = false;
-  int64_t look = 500;              // ms between looks at who is silent
-  int64_t silence = 1500;          // ms; then who lends is lost
-  int64_t connect_limit = 10'000;  // ms without a welcome
+  int64_t look = 500;      // ms between checks for silence
+  int64_t silence = 1500;  // ms of silence after which the lender is lost
+  int64_t connect_limit = 10'000;  // ms to wait for the welcome
 };
 
-// One connection, over which requests are made. Knows no socket and no clock,
-// as CallerState says. When it is over it stays so.
+// One connection over which requests are made. It uses no socket and no clock
+// (CallerState). Once over, it stays over.
 class FileTalk : public CallerState {
  public:
-  // kLink: the connection is lost, and another one may do. kRefused: none will.
+  // kLink: the connection is lost, and another may succeed. kRefused: none
+  // will.
   enum class Over : uint8_t { kNot, kLink, kRefused };
 
   FileTalk(BorrowerIdentity identity, int64_t now);
@@ -90,17 +94,17 @@ class FileTalk : public CallerState {
     return is_welcome_ ? take_front(outgoing_, out) : take_front(hello_, out);
   }
 
-  // A request; is_full() says when the next answer must be taken before.
+  // Sends a request. While is_full(), an answer must be taken first.
   void ask(Frame request, int64_t now);
   bool is_full() const { return asked_ - taken_ >= kMostAsked; }
-  // The next answer: data, kept, done or report.
+  // Takes the next answer: data, kept, done or report.
   bool next(Letter& answer);
-  // Whether requests wait for their answers.
+  // True if requests wait for their answers.
   bool waits() const { return asked_ != answered_; }
 
   bool was_welcome() const { return is_welcome_; }
   Over over() const { return over_; }
-  const std::string& why() const { return why_; }  // it is over
+  const std::string& why() const { return why_; }  // why it is over
   void end(Over over, std::string why);
 
  private:

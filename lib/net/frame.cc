@@ -8,7 +8,7 @@
 namespace gt::net {
 namespace {
 
-// Below this a copy costs less than what keeps the original.
+// Up to this size, a copy costs less than keeping the original alive.
 constexpr size_t kCopied = 256;
 
 template <typename T>
@@ -18,7 +18,7 @@ void drop(void* /*data*/, void* kept) {
 
 template <typename T>
 void refer(zmq_msg_t& message, const void* data, size_t size, T* kept) {
-  // ZeroMQ takes a plain pointer, and does not write.
+  // ZeroMQ takes a non-const pointer, but does not write.
   void* bytes = const_cast<void*>(data);  // NOLINT
   if (zmq_msg_init_data(&message, bytes, size, drop<T>, kept) != 0) {
     fail_short("cannot make a message");

@@ -1,6 +1,6 @@
-// The bytes of one ZeroMQ frame. Copies share them, so that one text goes to
-// many peers. A frame is used from one thread; its bytes may be freed on
-// another.
+// A Frame holds the bytes of one ZeroMQ frame. Copies share the bytes, so that
+// one text can go to many peers. A frame is used from one thread; its bytes may
+// be freed on another.
 #pragma once
 
 #include <zmq.h>
@@ -16,8 +16,8 @@ class Frame {
  public:
   Frame() { zmq_msg_init(&message_); }
   explicit Frame(std::string text);  // takes the text over, no copy
-  // Refers to bytes that must stay where they are until `keep` is let go, which
-  // happens once they were sent to all, on a thread of ZeroMQ's.
+  // Refers to bytes that must stay valid until `keep` is released, which
+  // happens on a thread of ZeroMQ, once they were sent to all receivers.
   Frame(const void* data, size_t size, std::shared_ptr<const void> keep);
   Frame(const Frame& other) : Frame() { *this = other; }
   Frame(Frame&& other) noexcept : Frame() { *this = std::move(other); }
@@ -25,7 +25,8 @@ class Frame {
   Frame& operator=(Frame&& other) noexcept;
   ~Frame() { zmq_msg_close(&message_); }
 
-  // The bytes of a short frame are in the frame itself, and move with it.
+  // The bytes of a short frame lie in the frame itself, so moving the frame
+  // invalidates the view.
   std::string_view bytes() const {
     return {static_cast<const char*>(zmq_msg_data(&message_)), size()};
   }

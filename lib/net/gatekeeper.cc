@@ -10,7 +10,7 @@ namespace gt::net {
 namespace {
 
 constexpr size_t kKeyBytes = 32;
-// The parts of a request.
+// The parts of a request of RFC 27.
 enum Part : size_t {
   kVersion,
   kRequest,
@@ -97,7 +97,7 @@ void Gatekeeper::loop() {
   }
 }
 
-// False: nobody asks, or it is not open.
+// Answers one request. False if there is none, or the gatekeeper is not open.
 bool Gatekeeper::answer() {
   {
     const std::lock_guard lock(mutex_);

@@ -1,7 +1,7 @@
-// Decides whose connections the listening sockets of a context take, where they
-// have keys (keys.h): libzmq asks it about each public key, by ZeroMQ's
-// authentication protocol (RFC 27). Without a gatekeeper, CURVE alone takes
-// anybody who knows the listener's public key. A connection that is not
+// The gatekeeper decides whose connections the listening sockets of a context
+// accept, if they have keys (keys.h): libzmq asks it about each public key, by
+// ZeroMQ's authentication protocol (RFC 27). Without a gatekeeper, CURVE
+// accepts anybody who knows the listener's public key. A connection that is not
 // admitted ends in its handshake, and nothing that it sends is read.
 #pragma once
 
@@ -18,20 +18,20 @@ namespace gt::net {
 
 class Gatekeeper {
  public:
-  // Whether the holder of a public key may come; called from a thread of the
-  // gatekeeper's.
+  // True if the holder of a public key may connect. Called on the gatekeeper's
+  // thread.
   using Admits = std::function<bool(const std::string& key)>;
 
-  // There is one for a context, made before its sockets listen. Connections
-  // that are made before open() wait for it.
+  // A context has one gatekeeper, made before its sockets listen. Connections
+  // made before open() wait for it.
   explicit Gatekeeper(Context& context);
   ~Gatekeeper();
   Gatekeeper(const Gatekeeper&) = delete;
   Gatekeeper& operator=(const Gatekeeper&) = delete;
 
   void open(Admits admits);  // once
-  // The next that was turned away, "KEY at ADDRESS"; of very many only the
-  // first are kept. False: none.
+  // Takes the next connection that was turned away, "KEY at ADDRESS". False if
+  // there is none. At most kMostTold are kept.
   bool next_refused(std::string& who);
 
  private:
@@ -41,10 +41,10 @@ class Gatekeeper {
   bool answer();
   void refuse(std::string who);
 
-  void* door_;  // where libzmq asks
+  void* door_;  // the socket at which libzmq asks
   Wake wake_;
   std::mutex mutex_;
-  Admits admits_;  // empty: not open; then it stays
+  Admits admits_;  // empty until open(); then constant
   bool is_ending_ = false;
   std::deque<std::string> refused_;
   std::thread thread_;

@@ -5,8 +5,9 @@
 namespace gt::net {
 namespace {
 
-// An attached worker's queue has room for all that credit allows, and for the
-// beats besides; a stranger's refusals fill theirs and are dropped.
+// The queue of an attached worker has room for everything that its credit
+// allows, and for beats. Refusals to a stranger may fill the stranger's queue,
+// and are then dropped.
 LinkOptions link_options(const HostOptions& options, std::optional<Keys> keys) {
   LinkOptions link;
   link.keys = std::move(keys);

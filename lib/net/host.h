@@ -1,5 +1,5 @@
-// The host is gt-route's end of the connections to its workers: a HostState on
-// a Listener.
+// Host is gt-route's end of the connections to its workers: a HostState on a
+// Listener.
 #pragma once
 
 #include <memory>
@@ -14,15 +14,16 @@ namespace gt::net {
 
 class Host {
  public:
-  // Listens at the endpoint; local_endpoint() for workers on this host. With
-  // keys, those alone may come whom `admits` takes (gatekeeper.h); without them
-  // processes of the same user on this host, unless HostOptions::anyone.
+  // Listens at the endpoint; local_endpoint() serves workers on this host. With
+  // keys, only those may connect whom `admits` accepts (gatekeeper.h); without
+  // keys, only processes of the same user on this host, unless
+  // HostOptions::anyone is set.
   static Result<std::unique_ptr<Host>> make(Context& context,
                                             const std::string& endpoint,
                                             HostOptions options,
                                             std::optional<Keys> keys = {},
                                             Gatekeeper::Admits admits = {});
-  // The endpoint that workers connect to, with the port filled in.
+  // Returns the endpoint that workers connect to, with its actual port.
   const std::string& endpoint() const { return listener_.endpoint(); }
 
   void add_to(Poller& poller) const { listener_.add_to(poller); }
@@ -30,7 +31,8 @@ class Host {
   void step() { listener_.step(); }
   bool next(HostEvent& event) { return state_.next(event); }
 
-  // As those of HostState; what send(), abort() and drop() take leaves at once.
+  // These are the functions of HostState; send(), abort() and drop() also send
+  // at once.
   bool can_send(uint32_t worker, size_t bytes) const {
     return state_.can_send(worker, bytes);
   }
@@ -38,13 +40,13 @@ class Host {
   void abort(std::string_view why);
   void drop(uint32_t worker, std::string_view why);
 
-  // Sends beats that are due, and does nothing else.
+  // Sends the beats that are due, and does nothing else.
   void beat();
 
   const HostState& state() const { return state_; }
-  // Connections that were no ZeroMQ.
+  // Returns how many connections did not speak ZeroMQ.
   uint64_t rejected() const { return listener_.rejected(); }
-  // Lets the last messages leave when the host goes, for at most so long.
+  // Sets how long the destructor may wait for the last messages to be sent.
   void linger(int milliseconds) { listener_.linger(milliseconds); }
 
  private:

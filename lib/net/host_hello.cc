@@ -1,4 +1,5 @@
-// HostState: whose hello is taken, who gets which number, and its welcome.
+// The part of HostState that accepts hellos, numbers the workers, and welcomes
+// them.
 #include <algorithm>
 #include <utility>
 
@@ -9,10 +10,12 @@
 namespace gt::net {
 namespace {
 
-constexpr int64_t kRefusalsApart = 1000;  // ms between events of refusals
-constexpr size_t kMaxFile = 512;          // bytes of the input's name
+// The least time between two kRefused events, in milliseconds.
+constexpr int64_t kRefusalsApart = 1000;
+constexpr size_t kMaxFile = 512;  // most bytes of the input's name in a welcome
 
-// The version is looked at first: all else may mean something else in another.
+// Checks the version first, since all other fields may mean something else in
+// another version.
 Status check_hello(const Message& hello, const HostOptions& options) {
   const std::string who =
       excerpt(text(hello, "name")) + " on " + excerpt(text(hello, "host"));
@@ -57,7 +60,7 @@ void HostState::take_hello(const std::string& peer, const Frame& frame,
   if (peers_.size() == options_.workers) number_all();
 }
 
-// Whether there is a place, under this name and at the rank it wants.
+// Error: there is no place for a worker of this name, at the rank it wants.
 Status HostState::check_place(const WorkerInfo& info) const {
   const std::string who = excerpt(info.name) + " on " + excerpt(info.host);
   for (const auto& [id, peer] : peers_) {
@@ -82,8 +85,8 @@ Status HostState::check_place(const WorkerInfo& info) const {
                " workers were here before it"};
 }
 
-// The number of a lost worker that this one may take: the rank it wants, else
-// that of its name, else the first.
+// Returns the number of a lost worker that this one may take, or kNoWorker: the
+// rank it wants, else that of a worker of its name, else the first.
 uint32_t HostState::lost_place(const WorkerInfo& info) const {
   uint32_t place = kNoWorker;
   for (uint32_t i = 0; i < workers_.size(); ++i) {
@@ -139,7 +142,7 @@ void HostState::number_all() {
     if (place == nullptr) place = others[next++].second;
   }
   is_numbered_ = true;
-  // All are known before the first is told of the others.
+  // Stores all infos before the first welcome, which lists all workers.
   for (uint32_t i = 0; i < places.size(); ++i) {
     workers_[i].status.info = peers_.at(*places[i]).info;
   }
@@ -169,7 +172,7 @@ void HostState::welcome(const std::string& peer, uint32_t number) {
   message.field("session", options_.session)
       .field("file", options_.file.substr(0, kMaxFile));
   if (options_.clock) message.field("time", options_.clock());
-  // Who cannot be reached by the others needs no list of them.
+  // A worker that the others cannot reach needs no list of them.
   const bool has_peers = !workers_[number].status.info.data.empty();
   std::string body;
   for (uint32_t i = 0; has_peers && i < workers_.size(); ++i) {

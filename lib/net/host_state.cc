@@ -10,7 +10,7 @@
 namespace gt::net {
 namespace {
 
-constexpr int64_t kLookEvery = 20;  // ms between looks at who is silent
+constexpr int64_t kLookEvery = 20;  // ms between checks for silence
 
 Frame abort_frame(std::string_view why) {
   return Frame(MessageWriter(Verb::kAbort).finish(words(why)));
@@ -159,7 +159,7 @@ void HostState::lose(const std::string& peer, const std::string& why,
                      bool tell) {
   const Peer from = std::move(peers_.at(peer));
   const uint32_t number = from.worker;
-  const std::string id = peer;  // may be the map's own key
+  const std::string id = peer;  // a copy, since `peer` may be the map's own key
   peers_.erase(id);
   std::string text = describe(number, from.info) + " is lost: " + why;
   if (number == kNoWorker) {

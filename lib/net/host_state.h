@@ -1,13 +1,13 @@
-// What gt-route knows of its workers, and what it says to them to know it: who
-// said hello, who is attached, alive, has room for more. Knows no socket and no
-// clock: time is passed in, in milliseconds, and what is to be sent is handed
-// out.
+// HostState is what gt-route knows about its workers, and the protocol by which
+// it learns that: which workers have said hello, are attached, are alive, have
+// room for more lines. It uses no socket and no clock: it is passed the time,
+// in milliseconds, and hands out what is to be sent.
 //
-// Workers are numbered when all have said hello, and are then attached: some
-// want a certain number, which the wire calls a rank; the others get theirs in
-// the order of their hellos. A worker is a connection: one that is lost and
-// comes back says hello again, gets the number with a new epoch and an empty
-// slate, and what its old connection still brings is dropped.
+// Workers are numbered once all have said hello, and are then attached. Some
+// ask for a certain number, which the wire calls a rank; the others get theirs
+// in the order of their hellos. A worker is a connection: one that is lost and
+// comes back says hello again and gets the number with a new epoch and no state
+// from before. Messages that its old connection still brings are dropped.
 #pragma once
 
 #include <cstddef>
@@ -29,21 +29,22 @@ namespace gt::net {
 
 inline constexpr uint32_t kNoWorker = UINT32_MAX;
 
-// How often the two ends of a connection give signs of life (beats), and how
-// long a silence means what. Milliseconds.
+// How often the two ends of a connection give signs of life (beats), and what a
+// silence of which length means. Times are in milliseconds.
 struct Timing {
   int64_t beat = 500;
-  int64_t suspect = 1000;     // nothing heard for so long: people are told
-  int64_t lost = 1500;        // for so long: the other is lost
-  int64_t handshake = 15000;  // a connection without one is closed
+  int64_t suspect = 1000;     // after so long a silence people are told
+  int64_t lost = 1500;        // after so long a silence the other is lost
+  int64_t handshake = 15000;  // limit for a connection's handshake
 
-  // How much of the time between two looks does not count as a silence of
-  // others: all of it when it was so long that this process itself was stopped.
+  // Returns how much of the time between two checks does not count as silence
+  // of others: all of it if it was so long that this process itself must have
+  // been stopped, else none.
   int64_t excused(int64_t passed) const {
     return passed > 3 * beat / 2 ? passed : 0;
   }
-  // The timing in which a silence of so long is a loss; not less than two
-  // beats.
+  // Returns the timing in which a silence of so many ms is a loss. `silence`
+  // must be at least two beats.
   static Timing with_silence(int64_t silence) {
     Timing timing;
     timing.suspect = silence * 2 / 3;
@@ -52,69 +53,72 @@ struct Timing {
   }
 };
 
+// Options of a session, as gt-route sets them.
 struct HostOptions {
   uint32_t workers = 1;
-  std::string table;    // digest of the op table that workers must have
-  std::string token;    // what a hello must bring; "" for any
+  std::string table;    // digest of the op table, which workers must share
+  std::string token;    // the token that a hello must have; "" for any
   std::string session;  // a random word that admits workers to each other
-  std::string file;     // the input, for their messages
-  bool anyone = false;  // without keys: who reaches the endpoint may attach
-  // Microseconds since 1970, by which workers are to tell what ran when; empty:
-  // nobody wants to know.
+  std::string file;     // name of the input, for the workers' messages
+  bool anyone = false;  // without keys: whoever reaches the endpoint may attach
+  // Microseconds since 1970, for the times at which workers say what ran; empty
+  // if nobody wants to know.
   std::function<uint64_t()> clock;
-  size_t window = size_t{4} << 20;  // bytes that a worker may have on its way
+  size_t window = size_t{4} << 20;  // most bytes under way to a worker
   Timing timing;
 };
 
-// kSuspect: attached, and silent for Timing::suspect. kLost: silent for longer,
-// or its connection ended, or it broke the protocol; the number may be taken by
-// one that attaches. kLeft: it said bye.
+// kSuspect is attached and silent for Timing::suspect. kLost was silent for
+// longer, or its connection ended, or it broke the protocol; a new worker may
+// take its number. kLeft has said bye.
 enum class WorkerState : uint8_t { kAbsent, kAttached, kSuspect, kLost, kLeft };
 
+// Something that happened to a worker, or a message from it.
 struct HostEvent {
   enum class Kind : uint8_t {
     kAttached,
     kMessage,  // results, report, done, ran, state
-    kSuspect,  // nothing was heard of it for Timing::suspect
-    kResumed,  // something was heard after all
-    kLost,     // `worker` is kNoWorker if not all workers were here yet
+    kSuspect,  // it was silent for Timing::suspect
+    kResumed,  // a suspect has spoken again
+    kLost,     // `worker` is kNoWorker before all workers are here
     kLeft,     // `letter` is its bye
-    kRefused,  // a hello or a key; of several within a second only the first
+    kRefused,  // of a hello or key; only the first within a second
   };
   Kind kind = Kind::kMessage;
   uint32_t worker = kNoWorker;
-  std::string why;  // of kLost and kRefused: for people, names the worker
+  std::string why;  // for kLost and kRefused: for people, names the worker
   Letter letter;
 };
 
+// What gt-route knows about a worker.
 struct WorkerStatus {
   WorkerState state = WorkerState::kAbsent;
   WorkerInfo info;
-  uint64_t epoch = 0;  // 1 when it first attaches
+  uint64_t epoch = 0;  // 1 when a worker first attaches
   uint64_t done_seq = 0;
-  std::string waits_for;  // what its last `done` said that it waits for, or ""
-  uint64_t waits_ms = 0;  // for so many milliseconds
-  uint64_t waits_at = 0;  // at this instruction; 0: the one after done_seq
-  uint64_t sent = 0;      // bytes that took credit, since it attached
-  uint64_t taken = 0;     // of them, those for which it has room again
+  std::string waits_for;  // from its last `done`: what it waits for, or ""
+  uint64_t waits_ms = 0;  // how long it has waited, in ms
+  uint64_t waits_at = 0;  // at which instruction; 0: the one after done_seq
+  uint64_t sent = 0;      // bytes that used credit since it attached
+  uint64_t taken = 0;     // bytes of them whose credit was given back
 };
 
 class HostState : public ListenerState {
  public:
-  // Messages that a worker may have on its way, whatever their size.
+  // The most messages under way to a worker, whatever their size.
   static constexpr size_t kMaxOnWay = 4096;
 
   HostState(HostOptions options, int64_t now);
 
-  // A peer is a worker's connection.
+  // The peer of these calls is a worker's connection.
   void receive(const std::string& peer, Frame frame, int64_t now,
                const std::string& key = {}) override;
   void distrust(const std::string& peer, const std::string& why,
                 int64_t now) override;
-  // Tells all who are here that they are to leave at once.
+  // Tells all workers that are here to leave at once.
   void abort(std::string_view why);
-  // The run goes on without that worker, which is lost, has left, or is to
-  // leave now and is not listened to any longer; the others are told why.
+  // Continues the run without a worker that is lost, has left, or must leave
+  // now; nothing it says counts any longer. The others are told `why`.
   void drop(uint32_t worker, std::string_view why);
   void turned_away(const std::string& who, int64_t now) override;
   void link_ended(const std::string& peer) override;
@@ -127,9 +131,10 @@ class HostState : public ListenerState {
 
   bool is_complete() const { return is_numbered_; }
   size_t here() const { return peers_.size(); }
-  // "2 of 4 workers are here (w0 on node7, pid 12; ...)".
+  // Returns "2 of 4 workers are here (w0 on node7, pid 12; ...)".
   std::string who_is_here() const;
-  // "rank 1,3", if all that are here said which they are, else "2 more".
+  // Returns "rank 1,3" if all workers that are here asked for a number, else "2
+  // more".
   std::string who_is_missing() const;
   const WorkerStatus& worker(uint32_t number) const {
     return workers_[number].status;
@@ -138,30 +143,32 @@ class HostState : public ListenerState {
     return peers_.contains(peer);
   }
 
-  // Whether an attached worker has room for a message of so many bytes.
+  // True if the worker is attached and has credit for a message of so many
+  // bytes.
   bool can_send(uint32_t worker, size_t bytes) const;
-  // To an attached worker; to others it is dropped. Lines, blocks and hot
-  // messages take credit, which can_send() shall have granted.
+  // Sends a frame to a worker; drops it if the worker is not attached. Lines,
+  // block and hot messages use credit, so can_send() must have been true.
   void send(uint32_t worker, const Frame& frame);
 
-  uint64_t ignored() const { return ignored_; }  // messages before a hello
-  uint64_t stale() const { return stale_; }      // of workers that are lost
-  uint64_t refused() const { return refused_; }  // hellos
+  // Returns how many messages came before a hello.
+  uint64_t ignored() const { return ignored_; }
+  uint64_t stale() const { return stale_; }      // messages from lost workers
+  uint64_t refused() const { return refused_; }  // hellos refused
 
  private:
-  // Tells a connection why it is not taken.
+  // Tells a connection why it is refused.
   void refuse(const std::string& peer, const std::string& why, int64_t now);
-  // A connection that said a hello that was taken.
+  // A connection whose hello was accepted.
   struct Peer {
     WorkerInfo info;
     int64_t heard = 0;
-    uint64_t order = 0;  // of hellos
+    uint64_t order = 0;  // of its hello among all
     uint32_t worker = kNoWorker;
   };
   struct Worker {
     WorkerStatus status;
-    std::string peer;           // its connection, also once it is lost
-    std::deque<uint64_t> ends;  // of the messages on the way, in bytes sent
+    std::string peer;           // its connection, kept after it is lost
+    std::deque<uint64_t> ends;  // for each message under way: `sent` after it
   };
 
   bool is_attached(uint32_t worker) const;
@@ -184,7 +191,8 @@ class HostState : public ListenerState {
 
   HostOptions options_;
   std::unordered_map<std::string, Peer> peers_;
-  std::unordered_map<std::string, uint32_t> fenced_;  // of lost workers
+  // Old connections of lost workers.
+  std::unordered_map<std::string, uint32_t> fenced_;
   std::vector<Worker> workers_;
   std::deque<HostEvent> events_;
   std::deque<Outgoing> outgoing_;
@@ -192,7 +200,8 @@ class HostState : public ListenerState {
   uint64_t hellos_ = 0;
   int64_t next_beat_;
   int64_t looked_;
-  std::optional<int64_t> refused_at_;  // when people were last told of one
+  // When people were last told of a refusal.
+  std::optional<int64_t> refused_at_;
   uint64_t ignored_ = 0;
   uint64_t stale_ = 0;
   uint64_t refused_ = 0;

@@ -17,7 +17,7 @@ Interrupts::Interrupts() {
 }
 
 // A signal that is still pending would kill the process once it is unblocked,
-// though all is done.
+// although all work is done.
 Interrupts::~Interrupts() {
   while (take() != 0) {
   }

@@ -1,5 +1,6 @@
-// SIGINT and SIGTERM as a descriptor to wait for and to read from, in place of
-// signal handlers. What they do to a run, RouterLoop::take_signals() says.
+// Interrupts turns SIGINT and SIGTERM into a descriptor to wait for and read
+// from, instead of signal handlers. RouterLoop::take_signals() says what they
+// do to a run.
 #pragma once
 
 #include <csignal>
@@ -8,16 +9,16 @@ namespace gt::net {
 
 class Interrupts {
  public:
-  // Blocks both signals in this thread, and so in the threads that it starts
-  // from now on. Ends the process if the system has no descriptor left.
+  // Blocks both signals in this thread and in the threads that it starts from
+  // now on. Ends the process if the system has no descriptor left.
   Interrupts();
-  // Takes signals that are still pending, and unblocks both.
+  // Discards pending signals, and unblocks both.
   ~Interrupts();
   Interrupts(const Interrupts&) = delete;
   Interrupts& operator=(const Interrupts&) = delete;
 
-  int fd() const { return fd_; }  // can be read when a signal is there
-  // The number of a signal that came since; 0: none did. Does not wait.
+  int fd() const { return fd_; }  // readable when a signal is there
+  // Takes the number of a signal that has come; 0 if none has. Does not wait.
   int take() const;
 
  private:

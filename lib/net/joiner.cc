@@ -61,7 +61,8 @@ Result<std::optional<Letter>> Joiner::take(Frame frame) {
     return std::optional(Letter{box->message, bytes, std::move(box)});
   }
   if (open_ == nullptr) {
-    // Memory is taken as it is written to, and never moved.
+    // Reserves the most at once, so that the body never moves; the system
+    // provides pages only as they are written.
     box->body.reserve(kMaxJoined);
     box->body = box->message.body;
     open_ = std::move(box);

@@ -1,5 +1,5 @@
-// Puts together messages that came in parts (more=1, wire.h), up to the longest
-// line that there can be. Only gt-route sends parts.
+// Joiner puts together messages that come in parts (more=1, wire.h), up to the
+// size of the longest possible line. Only gt-route sends parts.
 #pragma once
 
 #include <cstddef>
@@ -16,24 +16,25 @@ namespace gt::net {
 // A message that holds the bytes it views.
 struct Letter {
   Message message;
-  // Bytes of the frame that completed it; as MemberState gives it, 0 if the
-  // frame took no credit.
+  // Bytes of the frame that completed the message. MemberState sets it to 0 if
+  // the frame used no credit.
   size_t bytes = 0;
   std::shared_ptr<const void> keep;
 };
 
-// The message that one frame holds. Error: it holds none, or a part of one.
+// Returns the message in one frame. Error: the frame is malformed, or holds
+// only a part of a message.
 Result<Letter> read_letter(Frame frame);
 
 class Joiner {
  public:
   static constexpr size_t kMaxJoined = Reader::kMaxLine + kMaxBody;
 
-  // Gives a message that is whole, or nothing: a part was taken, and more is to
-  // come. A beat, an abort or a watch may come between the parts of a message,
-  // since they are about the connection, and is given at once. Error: it is no
-  // message, it is any other message between the parts of one, or the parts are
-  // more than kMaxJoined bytes.
+  // Takes a frame. Returns a complete message, or none if the frame was a part
+  // and more must come. A beat, gone, abort or watch may come between the parts
+  // of a message, since these are about the connection, and is returned at
+  // once. Errors: the frame is no message, any other message came between the
+  // parts of one, or the parts have more than kMaxJoined bytes.
   Result<std::optional<Letter>> take(Frame frame);
 
  private:

@@ -20,7 +20,7 @@ namespace {
 
 constexpr size_t kSize = 40;  // characters of a key
 constexpr size_t kBytes = 32;
-constexpr size_t kMostBytes = size_t{64} << 20;  // of a file of keys
+constexpr size_t kMostBytes = size_t{64} << 20;  // size limit of a file of keys
 const char* const kNoCurve = "this libzmq was built without CURVE";
 
 Error in_file(const std::string& path, size_t line, const std::string& why) {
@@ -30,11 +30,11 @@ Error in_file(const std::string& path, size_t line, const std::string& why) {
 
 struct KeyLine {
   std::string key;
-  std::string rest;  // of the line
+  std::string rest;  // the line after the key
   size_t number;
 };
 
-// What the words that follow a key say. Error: of its user.
+// Reads the words that follow a key. Error: a bad user name, or two.
 Result<KeyHolder> holder_of(std::string_view rest) {
   constexpr std::string_view kUser = "user=";
   KeyHolder holder;
@@ -67,10 +67,11 @@ Result<std::vector<KeyLine>> read_keys(const std::string& path) {
   for (size_t number = 1; std::getline(file, line); ++number) {
     std::string_view rest = line;
     const std::string_view word = take_word(rest, " \t\r");
-    // No key begins with #: five characters are 32 bits, and # is 84 of 85.
+    // No key begins with '#': five characters encode 32 bits, and '#' is digit
+    // 84 of base 85.
     if (word.empty() || word.starts_with('#')) continue;
     if (!is_key(word)) {
-      // The line is not shown: it may be a secret.
+      // The line is not shown, since it may be a secret.
       return in_file(path, number,
                      "expected a key, 40 characters as gt-key writes; the " +
                          std::to_string(word.size()) + " there are none");

@@ -9,7 +9,7 @@
 namespace gt::net {
 namespace {
 
-// Where a body is read: far from both ends of what a number can be.
+// The numbers from which a body is parsed, far from both limits of their types.
 constexpr uint64_t kSomeSeq = uint64_t{1} << 62;
 constexpr int64_t kSomeLine = int64_t{1} << 61;
 
@@ -18,7 +18,7 @@ bool asks(std::string_view line) {
          line.starts_with("#fence ");
 }
 
-// Takes the next line of a body into what is known of it.
+// Adds the next line of a body to what is known about the body.
 Status add_line(ReadBody& body, const NumberedLines::Item& item) {
   const auto wrong = [&item](const std::string& what) {
     return Error{"'" + excerpt(item.text) + "' " + what};
@@ -103,7 +103,8 @@ Result<LineCheck::Body> LineCheck::body_of(const Message& message) {
   return body;
 }
 
-// The numbers of all rounds grow, from those that came last.
+// Error: the numbers of the rounds do not grow, or do not continue those that
+// came last.
 Status LineCheck::follow(const LinesHeader& header, const ReadBody& body) {
   const auto wrong = [&header](const char* what) {
     return Error{"seq=" + std::to_string(header.seq) +

@@ -1,7 +1,7 @@
-// Checks that the lines which a worker is sent go on where the last ended,
-// number by number. It is for many workers in one process
-// (exec/remote/light_members.h) that mostly get the same bodies, each of which
-// is read once.
+// Checks that the numbers of the lines that a worker is sent continue where the
+// last ended. It is made for many workers in one process
+// (exec/remote/light_members.h), which mostly get the same bodies; each body is
+// parsed only once.
 #pragma once
 
 #include <cstdint>
@@ -16,22 +16,22 @@
 
 namespace gt::net {
 
-// A body that was read once: what it says holds wherever it stands, since its
+// What was found in a body. It holds wherever the body occurs, since the
 // numbers count from its first line.
 struct ReadBody {
   std::string text;
-  uint64_t numbered = 0;  // lines that have a number
-  uint64_t seq_span = 0;  // from the first number to behind the last
-  int64_t least = 0;      // of its lines' places
-  // Those that ask for something: prints, and lines for the worker itself.
+  uint64_t numbered = 0;  // count of lines that take a number
+  uint64_t seq_span = 0;  // last number - first number + 1
+  int64_t least = 0;      // least place of a line, from the first line's place
+  // The lines that the worker must act on: prints, #ranks and #fence lines.
   std::vector<std::string_view> asking;
 };
 
-// Errors: a line "#+" that is malformed, a control line that is unknown, a last
+// Parses a body. Errors: a malformed line "#+", an unknown control line, a last
 // line without its newline.
 Result<std::shared_ptr<const ReadBody>> read_body(std::string_view text);
 
-// Bodies that were read lately, by their bytes.
+// A cache of parsed bodies, found by their bytes.
 class BodyPool {
  public:
   Result<std::shared_ptr<const ReadBody>> read(std::string_view text);
@@ -42,21 +42,21 @@ class BodyPool {
   size_t bytes_ = 0;
 };
 
-// The check of one worker's lines.
+// Checks the lines of one worker.
 class LineCheck {
  public:
   using Handler = std::function<Status(std::string_view line)>;
 
-  // `handler` gets the lines that ask for something, in order.
+  // `handler` gets the lines of ReadBody::asking, in order.
   LineCheck(BodyPool& pool, Handler handler)
       : pool_(&pool), handler_(std::move(handler)) {}
 
-  // Takes a message: lines, block, hot, forget or end. Error: what is wrong
-  // with its numbers or its id, or what `handler` said.
+  // Checks a message: lines, block, hot, forget or end. Errors: its numbers or
+  // its id are wrong, or an error of `handler`.
   Status take(const Message& message);
 
   uint64_t last_seq() const { return last_seq_; }
-  uint64_t lines() const { return lines_; }  // that had a number
+  uint64_t lines() const { return lines_; }  // lines with a number so far
   size_t blocks() const { return blocks_.size(); }
 
  private:

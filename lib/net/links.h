@@ -1,7 +1,7 @@
-// Tells whose connection to a bound socket has ended. ZeroMQ says only which
-// descriptor was closed, and the next connection may get the same one. So a
-// peer is tied to its descriptor when its hello is read, after all ends that
-// were told until then.
+// Links tells which peer's connection to a bound socket has ended. ZeroMQ only
+// says which descriptor was closed, and the next connection may get the same
+// one. So a peer is tied to its descriptor when its hello is read, after all
+// ends reported until then were handled.
 #pragma once
 
 #include <deque>
@@ -16,21 +16,21 @@ class Links {
  public:
   Links(Context& context, const Socket& socket) : monitor_(context, socket) {}
 
-  // Ties a connection to the peer whose message it brought (Incoming::fd).
+  // Ties a connection to the peer whose message came over it (Incoming::fd).
   void claim(int fd, const std::string& peer);
-  // Notes which connections have ended; to be called before messages are
-  // received, ...
+  // Notes which connections have ended. Must be called before messages are
+  // received.
   void watch();
-  // ... and this when none are left: whose connection has ended. False:
-  // nobody's.
+  // Takes a peer whose connection has ended; false if there is none. Must be
+  // called when no messages are left.
   bool next_ended(std::string& peer);
 
-  // Of the connections that we made, as watch() saw them: the next that is
-  // there, and the endpoint of the next that has ended. False: there is none.
+  // For the connections that we made, as watch() saw them: take the next new
+  // one, and the endpoint of the next that has ended. False if there is none.
   bool next_made(LinkEvent& made);
   bool next_broken(std::string& endpoint);
 
-  // Connections that were no ZeroMQ.
+  // Returns how many connections did not speak ZeroMQ.
   uint64_t rejected() const { return rejected_; }
   void* raw() const { return monitor_.raw(); }
 
@@ -38,7 +38,8 @@ class Links {
   LinkMonitor monitor_;
   std::unordered_map<int, std::string> owners_;
   std::deque<std::string> ended_;
-  std::unordered_map<int, std::string> endpoints_;  // of those that we made
+  // Endpoints of the connections that we made, by descriptor.
+  std::unordered_map<int, std::string> endpoints_;
   std::deque<LinkEvent> made_;
   std::deque<std::string> broken_;
   uint64_t rejected_ = 0;

@@ -8,7 +8,7 @@
 namespace gt::net {
 namespace {
 
-// Received in one step, before anything is done with it.
+// The most bytes received in one step, before other work is done.
 constexpr size_t kBytesAtOnce = size_t{8} << 20;
 
 }  // namespace
@@ -64,8 +64,8 @@ bool Listener::receive(size_t& bytes) {
   bytes += in.parts[0].size();
   const bool known = state_.knows(in.peer);
   if (!known && !admits(in)) return true;
-  // A peer sends single frames and does not name its connection. What comes in
-  // another way is not read: the state gets an empty frame, which is no
+  // A correct peer sends single frames and does not name its connection.
+  // Anything else is not read: the state gets an empty frame, which is no
   // message.
   const bool is_read = in.count == 1 && in.is_named_by_us;
   Frame frame = is_read ? std::move(in.parts[0]) : Frame();
@@ -74,7 +74,7 @@ bool Listener::receive(size_t& bytes) {
   return true;
 }
 
-// Whether a connection that says something for the first time is listened to.
+// True if a connection that sends its first message may be listened to.
 bool Listener::admits(const Incoming& in) {
   if (!router_.is_same_user()) return true;
   const PeerCheck check = check_peer(in.fd);
@@ -87,7 +87,8 @@ void Listener::flush() {
   ListenerState::Outgoing out;
   while (state_.next(out)) {
     const Sent sent = router_.send(out.peer, std::move(out.frame));
-    // A connection that is gone is told by its end, after its last messages.
+    // A connection that is gone is reported by its end, after its last
+    // messages.
     if (sent == Sent::kWouldBlock) state_.undelivered(out.peer);
   }
 }

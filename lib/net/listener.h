@@ -1,6 +1,6 @@
-// The end of a connection that listens: a ROUTER socket, who may come to it,
-// and who has gone. What is said over it is up to a ListenerState. For the loop
-// of one thread:
+// Listener is the listening end of connections: a ROUTER socket, with checks of
+// who may connect and notice of who has gone. A ListenerState decides what is
+// said over the connections. A Listener belongs to the loop of one thread:
 //
 //     listener.add_to(poller);
 //     poller.wait(listener.wait_ms());
@@ -19,10 +19,9 @@
 
 namespace gt::net {
 
-// What is said to the peers of a listener, and what they may say. Knows no
-// socket and no clock: time is passed in, in milliseconds, and what is to be
-// sent is handed out. A peer is a connection, under the name that the socket
-// has given it.
+// The protocol that the listening end speaks. It uses no socket and no clock:
+// it is passed the time, in milliseconds, and hands out what is to be sent. A
+// peer is a connection, under the name that the socket has given it.
 class ListenerState {
  public:
   struct Outgoing {
@@ -31,24 +30,25 @@ class ListenerState {
   };
 
   virtual ~ListenerState() = default;
-  // Whether the connection has said a hello that was taken, and is not lost.
+  // True if the connection's hello was accepted and it is not lost.
   virtual bool knows(const std::string& peer) const = 0;
-  // Takes what the socket received. `key` is the public key that the peer has
-  // proved to hold, where connections have keys.
+  // Handles a frame that was received. `key` is the public key that the peer
+  // has proved to hold, if connections have keys.
   virtual void receive(const std::string& peer, Frame frame, int64_t now,
                        const std::string& key) = 0;
-  // Tells a connection why it is not taken: `why` is what is known of its
-  // other end.
+  // Refuses a connection; `why` is what is known about its other end.
   virtual void distrust(const std::string& peer, const std::string& why,
                         int64_t now) = 0;
-  // The gatekeeper has turned somebody away: people are told.
+  // Called when the gatekeeper has turned somebody away, for people to be told.
   virtual void turned_away(const std::string& who, int64_t now) = 0;
-  // The connection has ended, and all that it brought has been received.
+  // Called when the connection has ended and all its messages have been
+  // received.
   virtual void link_ended(const std::string& peer) = 0;
-  // Its queue is full, or it is gone.
+  // Called when a frame could not be sent, since the peer's queue is full.
   virtual void undelivered(const std::string& peer) = 0;
-  // Sends what time demands, and looks whose silence is too long. `all_read`:
-  // nothing is left to be received; if something is, nobody is called silent.
+  // Sends what is due at this time, and checks who was silent for too long.
+  // `all_read` is true if nothing is left to be received; otherwise nobody
+  // counts as silent.
   virtual void tick(int64_t now, bool all_read) = 0;
   virtual int64_t next_tick() const = 0;
   virtual bool next(Outgoing& out) = 0;
@@ -56,27 +56,27 @@ class ListenerState {
 
 class Listener {
  public:
-  // With keys (LinkOptions::keys) those alone may come whom `admits` takes
-  // (gatekeeper.h); without them processes of the same user on this host,
-  // unless LinkOptions::anyone. The state outlives the listener.
+  // With keys (LinkOptions::keys), only those may connect whom `admits` accepts
+  // (gatekeeper.h); without keys, only processes of the same user on this host,
+  // unless LinkOptions::anyone is set. `state` must outlive the listener.
   Listener(Context& context, const LinkOptions& options,
            Gatekeeper::Admits admits, ListenerState& state);
 
-  // Errors: as Socket::bind().
+  // Errors: those of Socket::bind().
   Status bind(const std::string& endpoint);
-  // Where it listens, with the port filled in.
+  // Returns where it listens, with the actual port.
   const std::string& endpoint() const { return endpoint_; }
 
   void add_to(Poller& poller) const;
-  int64_t wait_ms() const;  // until step() has something to do, at most
-  // Receives what is there, up to a bound, and sends what time demands.
+  int64_t wait_ms() const;  // the most ms until step() has something to do
+  // Receives what is there, up to a limit, and sends what is due.
   void step();
-  // Sends what the state has to say.
+  // Sends what the state hands out.
   void flush();
 
-  // Connections that were no ZeroMQ.
+  // Returns how many connections did not speak ZeroMQ.
   uint64_t rejected() const { return links_.rejected(); }
-  // Lets the last messages leave when the listener goes, for at most so long.
+  // Sets how long the destructor may wait for the last messages to be sent.
   void linger(int milliseconds) { router_.linger(milliseconds); }
 
  private:

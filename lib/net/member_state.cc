@@ -10,9 +10,9 @@
 namespace gt::net {
 namespace {
 
-// Room is told without waiting for a beat once it is so much.
+// So many bytes of credit are given back at once, without waiting for a beat.
 constexpr uint64_t kMuch = uint64_t{256} << 10;
-// Clocks drift: a time that was told is good for so many beats.
+// Clocks drift, so a time that gt-route told is used for so many beats.
 constexpr int kGoodTimes = 120;
 
 }  // namespace
@@ -46,7 +46,8 @@ void MemberState::link_down() {
     finish(MemberEvent::Kind::kLost,
            "gt-route at " + options_.host + " is lost: the connection ended");
   }
-  // Before it was attached nothing is lost: another connection is tried.
+  // Before the worker is attached nothing is lost, so another connection is
+  // tried.
   if (state_ != State::kHello) return;
   tries_.was_there = true;
   state_ = State::kConnecting;
@@ -78,7 +79,8 @@ void MemberState::link_untrusted(const std::string& why, bool for_good) {
              "and --route-key, or --insecure, admit others)");
 }
 
-// We were silent for too long, and are forgotten. Not all at the same time.
+// Says hello again after gt-route has dropped us. The delay differs from worker
+// to worker, so that they do not all come at once.
 void MemberState::say_hello_again(int64_t now) {
   constexpr int64_t kMostBackOff = 2000;  // milliseconds
   const auto jitter = static_cast<int64_t>(options_.info.pid);
@@ -109,7 +111,8 @@ void MemberState::receive(Frame frame, int64_t now) {
                   "what came from " + options_.host +
                       " is no message of gt-route: " + letter.error().message);
   }
-  // A part that waits for the others is bounded by itself.
+  // The Joiner bounds the parts that it holds, so their credit is given back
+  // now.
   if (!letter.value().has_value()) return give_back(bytes);
   letter.value()->bytes = bytes;
   take(std::move(*letter.value()));
@@ -234,8 +237,9 @@ void MemberState::say_done() {
   outgoing_.push_back(Frame(done.finish(progress_.waits_for)));
 }
 
-// Both sides' beats go together, since each that goes alone wakes both: ours
-// leaves when that of gt-route comes, which shall be before its time.
+// Sends our beat together with gt-route's, since a beat on its own wakes both
+// sides. Ours leaves when gt-route's comes, so our own timer is set a little
+// later than that.
 void MemberState::answer_beat() {
   const int64_t beat = options_.timing.beat;
   if (next_beat_ - heard_ <= beat * 3 / 4) say_done();
@@ -274,7 +278,7 @@ void MemberState::send(Frame frame) {
   if (is_attached()) outgoing_.push_back(std::move(frame));
 }
 
-// Why there was no welcome in time.
+// Returns why there was no welcome in time.
 std::string MemberState::why_none() const {
   const std::string limit = seconds_text(options_.connect_limit);
   const std::string said = tries_.gave_up.empty()

@@ -1,8 +1,8 @@
-// A worker's side of its connection to gt-route: says hello, gives signs of
-// life, tells what is done, hands over what comes. Until it is welcome it has
-// nothing to lose, so it tries again whatever happens but a refusal, less and
-// less often. Knows no socket and no clock: time is passed in, in milliseconds,
-// and what is to be sent is handed out.
+// MemberState is a worker's side of the protocol with gt-route: it says hello,
+// gives signs of life, reports progress, and hands over what comes. Until its
+// welcome it has nothing to lose, so it retries after everything except a
+// refusal, less and less often. It uses no socket and no clock: it is passed
+// the time, in milliseconds, and hands out what is to be sent.
 #pragma once
 
 #include <cstddef>
@@ -26,37 +26,40 @@
 
 namespace gt::net {
 
+// What a worker says about itself, and how it reaches gt-route.
 struct MemberOptions {
   WorkerInfo info;
   std::string table;  // digest of the op table
   std::string token;
-  uint64_t epoch = 0;        // the one it had, if it was attached before
-  std::string host;          // gt-route's endpoint, to be named to people
-  std::optional<Keys> keys;  // its own, and gt-route's public one
+  uint64_t epoch = 0;        // the epoch it had, if it was attached before
+  std::string host;          // gt-route's endpoint, shown to people
+  std::optional<Keys> keys;  // the worker's; route_key is gt-route's public key
   std::string route_key;
   Timing timing;
   bool anyone = false;  // without keys: whoever listens there may be gt-route
-  int64_t connect_limit = 30000;  // ms without a word before the welcome
+  int64_t connect_limit = 30000;  // most ms of silence before the welcome
   std::function<uint64_t()> clock = wall_us;  // microseconds since 1970
 };
 
+// What gt-route's welcome says.
 struct Welcome {
   uint32_t worker = 0;
   uint32_t workers = 0;
   uint64_t epoch = 0;
   std::string session;
   std::string file;
-  std::vector<RosterEntry> roster;  // by worker, oneself included
+  std::vector<RosterEntry> roster;  // by worker, including this one
 };
 
+// Something that a member hands over.
 struct MemberEvent {
   enum class Kind : uint8_t {
     kAttached,  // see welcome()
     kMessage,   // lines, block, hot, forget
     kEnd,       // no more lines: finish, say bye
-    kPeerLost,  // another worker is, and the run goes on
+    kPeerLost,  // another worker is lost, and the run goes on
     // From here on it is over, and `why` is for people.
-    kRefused,  // this worker is not taken, nor will be
+    kRefused,  // this worker is not accepted, and never will be
     kAborted,  // gt-route said so
     kLost,     // gt-route is silent or gone, or broke the protocol
   };
@@ -85,37 +88,40 @@ class MemberState : public CallerState {
   bool is_over() const { return state_ == State::kOver; }
   const Welcome& welcome() const { return welcome_; }
 
-  // There is room again for so many bytes of lines (Letter::bytes). gt-route is
-  // told with the next `done`, at once when it is much.
+  // Gives back the credit of so many bytes of lines (Letter::bytes). gt-route
+  // is told with the next `done`, or at once if it is much.
   void give_back(size_t bytes);
-  // All instructions up to seq have run, and it waits for this, for so long, at
-  // that instruction (wire.h, `done`). It is sent now, and again at every beat.
+  // Says that all instructions up to `seq` have run, and that the worker has
+  // waited for `wait_ms` ms for `waits_for`, at instruction `waits_at` (wire.h,
+  // `done`). This is sent now, and again at every beat.
   void done(uint64_t seq, uint64_t wait_ms = 0, std::string_view waits_for = {},
             uint64_t waits_at = 0);
-  // Whether gt-route wants to be told what ran; and telling it (ran.h).
+  // is_logged() is true if gt-route wants to know what ran; ran() tells it
+  // (ran.h).
   bool is_logged() const { return told_time_.told != 0; }
   void ran(std::string_view body);
-  // Whether somebody watches; and what is then to be told of it (used.h).
+  // is_watched() is true if somebody watches; used() then tells what the worker
+  // has used (used.h).
   bool is_watched() const { return is_watched_; }
   void used(std::string_view body);
   void send(Frame frame);  // results, report
-  // The last message; `why` it ended before its time, or "".
+  // Sends the last message. `why` says why the worker ends early, or is "".
   void bye(Exit status, std::string_view why);
 
  private:
   enum class State : uint8_t { kConnecting, kHello, kAttached, kOver };
-  // What came of connections before a welcome.
+  // What happened to connections before the welcome.
   struct Tries {
     bool was_refused = false;
-    std::string untrusted;   // why what is there is not, if it is not
-    bool was_there = false;  // a gt-route, which said no welcome
-    std::string gave_up;     // and why, if it said that
+    std::string untrusted;   // why the process there is not trusted, or ""
+    bool was_there = false;  // a connection was made, but no welcome came
+    std::string gave_up;     // what its abort said, or ""
   };
-  // What a done says.
+  // The contents of a `done`.
   struct Progress {
     uint64_t seq = 0;
     uint64_t taken = 0;  // bytes of lines
-    uint64_t told = 0;   // of these
+    uint64_t told = 0;   // taken, when the last `done` was sent
     uint64_t wait_ms = 0;
     uint64_t wait_at = 0;
     std::string waits_for;
@@ -138,16 +144,16 @@ class MemberState : public CallerState {
   Joiner joiner_;
   std::deque<MemberEvent> events_;
   std::deque<Frame> outgoing_;
-  int64_t sign_;  // of gt-route, until it welcomes us
+  int64_t sign_;  // last sign of gt-route before the welcome
   int64_t heard_;
   int64_t looked_;
   int64_t next_beat_;
-  int64_t hello_at_ = 0;  // not 0: we were given up, and try again then
+  int64_t hello_at_ = 0;  // when to say hello again after an abort; 0: no abort
   int64_t back_off_ = 100;
   Tries tries_;
   Progress progress_;
-  ToldTime told_time_;  // the best of the last minute
-  int times_ = 0;       // since then
+  ToldTime told_time_;  // the best time of the last minute
+  int times_ = 0;       // times told since told_time_
   bool is_watched_ = false;
 };
 

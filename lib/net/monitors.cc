@@ -15,9 +15,9 @@ namespace {
 
 // "@gt-route.USER.PID.RANDOM"
 constexpr std::string_view kName = "@gt-route.";
-constexpr size_t kRandom = 16;  // digits
+constexpr size_t kRandom = 16;  // hexadecimal digits
 
-// Takes digits and the dot behind them.
+// Takes a number and the dot behind it.
 bool take_digits(std::string_view& rest, uint64_t& number) {
   const size_t dot = rest.find('.');
   if (dot == rest.npos || !read_number(rest.substr(0, dot), number)) {
@@ -41,8 +41,8 @@ std::vector<MonitorAt> find_monitors() {
   return find_monitors(text.str(), ::geteuid());
 }
 
-// Num RefCount Protocol Flags Type St Inode Path; of a socket that listens the
-// flags say so, those of its connections have its path, too.
+// The columns are: Num RefCount Protocol Flags Type St Inode Path. The flags
+// tell a listening socket from its connections, which have its path too.
 std::vector<MonitorAt> find_monitors(std::string_view sockets, uint64_t user) {
   constexpr std::string_view kListens = "00010000";
   std::vector<MonitorAt> found;

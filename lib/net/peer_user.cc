@@ -17,14 +17,15 @@
 namespace gt::net {
 namespace {
 
-// An end of a tcp connection as sock_diag has it: in the network's byte order,
-// an address of four numbers in the first word.
+// An end of a tcp connection as sock_diag describes it, in network byte order.
+// An IPv4 address is in the first word.
 struct End {
   uint16_t port = 0;
   uint32_t address[4] = {};
 };
 
-// The ends of a connection over loopback addresses; as the other side sees it.
+// The two ends of a connection over loopback addresses, as the other side sees
+// it.
 struct Connection {
   uint8_t family = AF_UNSPEC;
   End theirs, ours;
@@ -37,7 +38,7 @@ bool is_loopback(const in6_addr& address) {
   return address.s6_addr[12] == 127;
 }
 
-// False: it has no loopback address.
+// Reads an end of the socket. False if it has no loopback address.
 bool read_end(int fd, GetName get_name, uint8_t& family, End& end) {
   sockaddr_storage storage{};
   socklen_t size = sizeof storage;
@@ -47,7 +48,7 @@ bool read_end(int fd, GetName get_name, uint8_t& family, End& end) {
   if (storage.ss_family == AF_INET) {
     sockaddr_in in{};
     std::memcpy(&in, &storage, sizeof in);
-    six.s6_addr[10] = six.s6_addr[11] = 0xff;  // as if mapped
+    six.s6_addr[10] = six.s6_addr[11] = 0xff;  // as an IPv4-mapped address
     std::memcpy(&six.s6_addr[12], &in.sin_addr, 4);
     end.port = in.sin_port;
   } else if (storage.ss_family == AF_INET6) {
@@ -86,7 +87,7 @@ Request request_of(const Connection& link) {
   return request;
 }
 
-// What the kernel answers; an error number instead.
+// Asks the kernel about a connection. Returns 0, or an error number.
 int ask(const Connection& link, inet_diag_msg& answer) {
   const int fd =
       ::socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, NETLINK_SOCK_DIAG);
@@ -115,8 +116,9 @@ int ask(const Connection& link, inet_diag_msg& answer) {
   return 0;
 }
 
-// Where there is no such connection the kernel tells of who listens at the
-// port; and nobody holds a socket without an inode any longer.
+// True if the answer is about this connection. If there is no such connection,
+// the kernel describes the listening socket of the port; and a socket without
+// an inode is held by nobody any more.
 bool is_that(const inet_diag_msg& answer, const Connection& link) {
   return answer.idiag_state == TCP_ESTABLISHED && answer.idiag_inode != 0 &&
          answer.id.idiag_sport == link.theirs.port &&
@@ -136,7 +138,7 @@ Result<std::optional<uid_t>> tcp_user(const Connection& link) {
   return std::optional<uid_t>(answer.idiag_uid);
 }
 
-// Nothing: it is no Unix socket.
+// Returns none if it is not a Unix socket.
 std::optional<uid_t> unix_user(int fd) {
   int family = AF_UNSPEC;
   socklen_t size = sizeof family;

@@ -1,7 +1,6 @@
-// Tells to which user the other end of a connection on this machine belongs. A
-// connection without keys is taken from, and made to, processes of the same
-// user alone, unless the operator has said that anyone may come
-// (LinkOptions::anyone).
+// Tells to which user the other end of a connection on this machine belongs.
+// Without keys, connections are only accepted from, and made to, processes of
+// the same user, unless the operator has allowed anyone (LinkOptions::anyone).
 #pragma once
 
 #include <sys/types.h>
@@ -14,22 +13,23 @@
 
 namespace gt::net {
 
-// The user of the process at the other end of a connected socket: for a Unix
-// socket as the kernel noted it (SO_PEERCRED), for tcp over a loopback address
-// as the kernel tells it of the other socket (sock_diag(7)). Nothing: the
-// connection has ended, or is none within this host. Error: the kernel does not
-// tell.
+// Returns the user of the process at the other end of a connected socket. For a
+// Unix socket it is what the kernel noted (SO_PEERCRED); for tcp over a
+// loopback address, what the kernel says about the other socket (sock_diag(7)).
+// Returns none if the connection has ended, or does not stay within this host.
+// Error: the kernel does not tell.
 Result<std::optional<uid_t>> peer_user(int fd);
 
-// Whether the process at the other end belongs to our user. kGone: the
+// Whose process is at the other end: our user's, or another's. kGone: the
 // connection has ended.
 enum class PeerIs : uint8_t { kSameUser, kOther, kGone };
+// The outcome of check_peer().
 struct PeerCheck {
   PeerIs is = PeerIs::kGone;
   std::string
-      why;  // unless it is one of our user, for people: "it belongs ..."
+      why;  // for people, unless it is our user's process: "it belongs ..."
 };
-// Looks whose the other end is. One of which nothing can be known is kOther.
+// Checks the other end. If nothing can be known about it, the result is kOther.
 PeerCheck check_peer(int fd);
 
 }  // namespace gt::net

@@ -11,14 +11,14 @@
 namespace gt::net {
 namespace {
 
-// Only those whom we connected to are sent anything, so the queue may be
-// without bound; what strangers send is bounded.
+// We send only to peers to which we connected, so the send queue may be
+// unbounded. What strangers send is bounded.
 LinkOptions options(std::optional<Keys> keys, bool anyone) {
   LinkOptions link;
   link.keys = std::move(keys);
   link.anyone = anyone;
-  // Long enough to notice before that a connection has ended, so that nobody
-  // else is ever connected to in its place.
+  // This is long enough to notice first that a connection has ended, so that
+  // libzmq never reconnects to somebody else in its place.
   link.reconnect_ms = 1000;
   link.max_message = kMaxPeerBody;
   link.send_queue = 0;
@@ -68,7 +68,7 @@ Status Peers::connect(uint32_t self, const std::string& session,
     const Status status = router_.connect_as(name, other.endpoint, other.key);
     if (!status.ok()) return status.error();
     peers_[other.worker].endpoint = other.endpoint;
-    // Without keys it must be known first that the other is of our user;
+    // Without keys it must be known first that the other process is our user's;
     // greet() then says the hello.
     if (!router_.is_same_user()) say_hello(other.worker);
   }
@@ -84,14 +84,15 @@ void Peers::say_hello(uint32_t worker) {
   if (peers_[worker].is_known) answer(worker);
 }
 
-// Behind our own hello: before that we are a stranger there.
+// Answers a worker's hello. Must come after our own hello, since before that we
+// are a stranger to it.
 void Peers::answer(uint32_t worker) {
   router_.send(name_of_link(worker),
                Frame(MessageWriter(Verb::kWelcome).finish()));
 }
 
-// Looks at the connections that were made to others. True: one leads to a
-// stranger, so its worker is lost.
+// Checks the connections that we made. True if one leads to a stranger, so that
+// its worker is lost.
 bool Peers::greet(PeerEvent& message) {
   if (!router_.is_same_user()) return false;
   LinkEvent made;
@@ -144,17 +145,19 @@ bool Peers::send(uint32_t worker, std::string_view header, const void* body,
 
 bool Peers::receive(PeerEvent& message) {
   if (!is_connected_) return false;
-  // A link's end is looked for first: what came before it is then received.
+  // The ends of links are noted first; everything that came before them is then
+  // received.
   links_.watch();
   Incoming in;
   while (router_.receive(in)) {
     if (take(in, message)) return true;
   }
-  // Last, since taking a hello watches the links, too.
+  // These come last, since taking a hello also watches the links.
   return greet(message) || next_lost(message);
 }
 
-// All that a connection brought has been received when its end is told.
+// Reports a lost worker. All messages of its connection have been received by
+// then.
 bool Peers::next_lost(PeerEvent& message) {
   std::string id;
   while (links_.next_ended(id)) {
@@ -185,7 +188,8 @@ bool Peers::take(Incoming& in, PeerEvent& message) {
   return true;
 }
 
-// A hello from whom we do not know yet, an answer to ours from whom we do.
+// Handles a hello from a worker that we do not know yet, or the answer of a
+// known one to ours.
 void Peers::take_control(Incoming& in) {
   const auto known = workers_.find(in.peer);
   const auto control = parse_message(in.parts[0].bytes());

@@ -21,7 +21,8 @@ Wake::~Wake() { ::close(fd_); }
 
 void Wake::signal() {
   const uint64_t one = 1;
-  // A counter that is full wakes as well.
+  // An error is ignored: it means that the counter is full, which wakes as
+  // well.
   [[maybe_unused]] const auto n = ::write(fd_, &one, sizeof one);
 }
 

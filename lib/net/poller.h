@@ -1,6 +1,6 @@
-// Waits for sockets, descriptors and other threads together. (A ZeroMQ socket's
-// own descriptor tells only that something changed, once; zmq_poll asks the
-// socket, so that nothing is overlooked.)
+// Pollers wait for sockets, descriptors and other threads together. (The
+// descriptor of a ZeroMQ socket only signals once that something has changed;
+// zmq_poll also asks the socket, so nothing is missed.)
 #pragma once
 
 #include <poll.h>
@@ -13,15 +13,15 @@
 
 namespace gt::net {
 
-// Wakes a thread that waits in a poller with fd() in it, from any thread. Owns
-// an eventfd.
+// Wakes a thread that waits in a poller with fd() in it. Any thread may call
+// signal(). Owns an eventfd.
 class Wake {
  public:
   Wake();
   Wake(const Wake&) = delete;
   Wake& operator=(const Wake&) = delete;
   ~Wake();
-  void signal();  // also from a signal handler
+  void signal();  // may be called in a signal handler
   void clear();
   int fd() const { return fd_; }
 
@@ -29,28 +29,30 @@ class Wake {
   int fd_;
 };
 
+// Waits for a few sockets and descriptors, which are added anew for each wait.
 class Poller {
  public:
   void clear() { items_.clear(); }
-  // The index to ask ready() with. `socket` is Socket::raw() or the like.
+  // Add something to wait for, and return its index for ready(). `socket` is a
+  // ZeroMQ socket, such as Socket::raw().
   size_t add_socket(void* socket, bool for_output = false);
   size_t add_fd(int fd, bool for_output = false);
-  // Ready only once the other end is closed.
+  // Becomes ready only when the other end is closed.
   size_t add_end_of(int fd);
-  // Sleeps until one is ready or a signal came, at most so many milliseconds;
-  // -1: no limit.
+  // Sleeps until one is ready or a signal comes, for at most so many
+  // milliseconds; -1 means no limit.
   void wait(int64_t limit_ms);
-  // Ready, or closed at the other end.
+  // True if it is ready, or closed at the other end.
   bool ready(size_t index) const { return items_[index].revents != 0; }
 
  private:
   std::vector<zmq_pollitem_t> items_;
 };
 
-// Waits for very many sockets: a wait costs as much as there are sockets to
-// which something happened. ZeroMQ tells of that only once, so all that came
-// must be received from a socket that wait() names, and it must be looked at
-// again after each send.
+// Waits for very many sockets. The cost of a wait grows only with the number of
+// sockets to which something happened. ZeroMQ signals that only once, so
+// everything must be received from a socket that wait() names, and the socket
+// must be checked again after each send.
 class ManyPoller {
  public:
   ManyPoller();
@@ -59,8 +61,8 @@ class ManyPoller {
   ~ManyPoller();
   void add_socket(void* socket, uint32_t key);
   void add_fd(int fd, uint32_t key);
-  // Waits as Poller does. Gives the keys of sockets to which something
-  // happened, which may not be all of them: the others come next time.
+  // Waits as Poller does. Returns the keys of sockets to which something
+  // happened; if there are very many, the rest come next time.
   const std::vector<uint32_t>& wait(int64_t limit_ms);
 
  private:
@@ -68,7 +70,7 @@ class ManyPoller {
   std::vector<uint32_t> keys_;
 };
 
-// Milliseconds of a clock that only goes forward.
+// Returns the milliseconds of a clock that only goes forward.
 int64_t now_ms();
 
 }  // namespace gt::net

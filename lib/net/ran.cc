@@ -66,7 +66,8 @@ Result<std::vector<RanRow>> parse_ran(std::string_view body) {
   return rows;
 }
 
-// Clocks that drift, or are set, make the bounds cross: then the last counts.
+// If the bounds cross, a clock has drifted or was set; then only the last
+// message counts.
 void ClockOffset::take(uint64_t sent, uint64_t received,
                        const ToldTime& heard) {
   const auto most = static_cast<int64_t>(received - sent);

@@ -1,9 +1,9 @@
-// A record: one line of a state, which gt-route tells those who watch it. It is
-// a kind and fields, which are written as those of a message's header are:
+// A record is one line of a state, which gt-route sends to watchers. It has a
+// kind and fields, written like those of a message's header:
 //
 //     worker id=3 name=w3 host=node7 queue_ns=1200000 at="model.gt:7"
 //
-// A reader passes over kinds and fields that it does not know.
+// A reader skips kinds and fields that it does not know.
 #pragma once
 
 #include <cstdint>
@@ -16,25 +16,26 @@
 
 namespace gt::net {
 
-// Views into the line that it was read from.
+// The members are views into the line that was parsed.
 struct Record {
   std::string_view kind;
   std::vector<Message::Field> fields;
 
-  // The field's value as written; null if it is not there.
+  // Returns the field's value as written; null if it is missing.
   const std::string_view* find(std::string_view key) const;
-  // Without its quotes; "" if it is not there.
+  // Returns the field's value without quotes; "" if it is missing.
   std::string text(std::string_view key) const;
-  // Its number, `other` if it is not there or none.
+  // Returns the field's number; `other` if it is missing or not a number.
   uint64_t number(std::string_view key, uint64_t other = 0) const;
-  // Error: it is not there, or no number.
+  // Returns the field's number. Error: it is missing or not a number.
   Result<uint64_t> need(std::string_view key) const;
 };
 
-// Errors: no kind of letters, or what parse_fields() says. Takes any bytes.
+// Parses any bytes as a record. Errors: the kind is not a word of letters, or
+// those of parse_fields().
 Result<Record> parse_record(std::string_view line);
 
-// Appends one record to a text; its newline when it goes.
+// Appends one record to a text. The destructor appends the newline.
 class RecordWriter {
  public:
   RecordWriter(std::string& to, std::string_view kind) : to_(to) {
@@ -43,7 +44,8 @@ class RecordWriter {
   RecordWriter(const RecordWriter&) = delete;
   RecordWriter& operator=(const RecordWriter&) = delete;
   ~RecordWriter() { to_ += '\n'; }
-  // Any text, of which the first kMaxText bytes are kept; none if it is empty.
+  // Appends a field with the first kMaxText bytes of a text; nothing if the
+  // text is empty.
   RecordWriter& field(std::string_view key, std::string_view value);
   RecordWriter& field(std::string_view key, uint64_t value);
 

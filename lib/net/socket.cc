@@ -26,25 +26,26 @@ constexpr int kMaxSockets = 8192;
 constexpr const char* kNeedsKeys =
     "others than processes of this host could be at the other end, and there "
     "are no keys to know them by";
-constexpr int kBacklog = 4096;  // connections that wait to be accepted
+constexpr int kBacklog = 4096;  // most connections that wait to be accepted
 
-// The descriptors of a context and of the few sockets, events and files beside
-// it.
+// The descriptors that a context needs, with the few sockets, events and files
+// beside it.
 constexpr size_t kOwnDescriptors = 24;
 
 void raise_open_files() {
   rlimit limit{};
   if (::getrlimit(RLIMIT_NOFILE, &limit) != 0) return;
   limit.rlim_cur = limit.rlim_max;
-  ::setrlimit(RLIMIT_NOFILE, &limit);  // need_descriptors() says what is short
+  ::setrlimit(RLIMIT_NOFILE, &limit);  // need_descriptors() reports a shortage
 }
 
-// Throws where so many threads cannot be had, those of libzmq: it would end the
-// process.
+// Throws if so many threads cannot be started, since libzmq would end the
+// process then.
 void need_threads(size_t count) {
   std::latch gate(1);
   std::vector<std::jthread> threads;
-  // Opens before the threads are joined, also where one of them is missing.
+  // Opens the gate before the threads are joined, also if one could not be
+  // started.
   const std::shared_ptr<std::latch> opener(
       &gate, [](std::latch* latch) { latch->count_down(); });
   while (threads.size() < count) {
@@ -52,7 +53,7 @@ void need_threads(size_t count) {
   }
 }
 
-// "" where the endpoint has no name in the file system.
+// Returns the file of a Unix socket endpoint; "" if the endpoint is no file.
 std::string file_of(const std::string& endpoint) {
   constexpr std::string_view kLocal = "ipc://";
   if (!endpoint.starts_with(kLocal)) return "";
@@ -60,8 +61,8 @@ std::string file_of(const std::string& endpoint) {
   return path.starts_with('@') ? "" : path;
 }
 
-// libzmq removes what stands at a socket's name. That may be a socket that
-// nobody listens at any more, and nothing else.
+// Error: something is at the socket's path other than a socket at which nobody
+// listens any more. libzmq would remove whatever is there.
 Status check_free(const std::string& file) {
   struct stat info {};
   if (file.empty() || ::lstat(file.c_str(), &info) != 0) return ok_status();
@@ -75,7 +76,7 @@ Status check_free(const std::string& file) {
   const int fd =
       ::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
   if (fd < 0) return Error{std::strerror(errno)};
-  // EAGAIN: somebody listens, and too many others wait to be accepted.
+  // EAGAIN: somebody listens, but too many connections wait to be accepted.
   const bool is_used = ::connect(fd, reinterpret_cast<sockaddr*>(&address),
                                  sizeof address) == 0 ||
                        errno == EAGAIN;
@@ -133,7 +134,7 @@ Socket::Socket(Context& context, int type, const LinkOptions& options)
   const auto most = static_cast<int64_t>(options.max_message);
   GT_CHECK(options.max_message > 0);
   GT_CHECK(zmq_setsockopt(socket_, ZMQ_MAXMSGSIZE, &most, sizeof most) == 0);
-  // A local socket's name can be read by all users; only our own may come.
+  // All users can read a local socket's name; this admits only our own.
   const uid_t self = ::geteuid();
   GT_CHECK(zmq_setsockopt(socket_, ZMQ_IPC_FILTER_UID, &self, sizeof self) ==
            0);
@@ -164,8 +165,9 @@ void Socket::set(int option, const std::string& value) {
            0);
 }
 
-// A long message goes through a Unix socket at once, and not in six parts, for
-// each of which two threads wake each other. Of tcp the system knows better.
+// Enlarges the send buffer of a Unix socket, so that a long message passes at
+// once and not in six parts, for each of which two threads wake each other.
+// With tcp the system's own choice is better.
 void Socket::widen(const std::string& endpoint) {
   constexpr int kBuffer = 1 << 20;  // bytes
   if (!file_of(endpoint).empty()) set(ZMQ_SNDBUF, kBuffer);
@@ -286,12 +288,12 @@ bool Router::receive(Incoming& in) {
   Frame frame;
   if (!receive_frame(frame)) return false;
   in.peer = frame.bytes();
-  // A name that libzmq makes begins with a zero byte, one that a peer sends
+  // A name that libzmq makes begins with a zero byte; a name that a peer sends
   // cannot.
   in.is_named_by_us = in.peer.starts_with('\0');
   in.fd = -1;
   in.key.clear();
-  // A message is there whole or not at all.
+  // libzmq delivers all parts of a message together.
   for (in.count = 0; has_more(); ++in.count) {
     GT_CHECK(receive_frame(frame));
     if (in.count == 0) in.fd = zmq_msg_get(frame.raw(), ZMQ_SRCFD);

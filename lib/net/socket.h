@@ -1,14 +1,14 @@
-// ZeroMQ sockets as gt uses them: never blocking, nothing lost in silence.
+// ZeroMQ sockets as gt uses them: they never block, and lose nothing silently.
 // A socket is used from one thread.
 //
-// What libzmq 4.3.4 does unless told otherwise, and what is set here: a ROUTER
-// drops what a peer has no room for and what is for nobody (ROUTER_MANDATORY);
-// a peer that says nothing holds its connection (HANDSHAKE_IVL); a closed
-// context waits for ever (BLOCKY, LINGER); a DEALER keeps for the next
-// connection what was for the last one (IMMEDIATE); a monitor that nobody reads
-// stops all sockets (its RCVHWM). A stopped peer is never noticed: gt beats
-// itself, since with ZMTP's heartbeats a connection that ends while its queue
-// is full ends the process ("Assertion failed: !_io_error").
+// Some defaults of libzmq 4.3.4 do not suit gt, so these options are set: a
+// ROUTER drops messages for a full or unknown peer (ROUTER_MANDATORY); a silent
+// peer holds its connection (HANDSHAKE_IVL); closing a context waits for ever
+// (BLOCKY, LINGER); a DEALER keeps messages of an ended connection for the next
+// one (IMMEDIATE); a monitor that nobody reads stops all sockets (its RCVHWM).
+// A peer that is stopped is never noticed, so gt sends beats of its own: with
+// ZMTP's heartbeats, a connection that ends while its queue is full ends the
+// process ("Assertion failed: !_io_error").
 #pragma once
 
 #include <cstddef>
@@ -23,65 +23,70 @@
 
 namespace gt::net {
 
-// Raises the soft limit of open files to the hard one, and throws (see
-// base/shortage.h) unless so many more can be had: where one is missing, libzmq
-// ends the process, or waits for ever.
+// Raises the soft limit of open files to the hard one, and throws
+// (base/shortage.h) unless so many more descriptors can be opened: if one is
+// missing, libzmq ends the process or waits for ever.
 void need_descriptors(size_t count);
 
-// The threads and memory of libzmq; there is one in a process.
+// The threads and memory of libzmq. A process has one context.
 class Context {
  public:
   explicit Context(int io_threads = 1);
   Context(const Context&) = delete;
   Context& operator=(const Context&) = delete;
-  ~Context();  // after all its sockets; waits while they linger
+  ~Context();  // must come after all its sockets; waits while they linger
   void* raw() const { return context_; }
 
  private:
   void* context_;
 };
 
+// Options of a socket and its connections.
 struct LinkOptions {
-  size_t max_message = 0;  // bytes of a frame that is taken; no default
-  int send_queue = 1000;   // messages a peer; 0: unbounded
-  int receive_queue = 64;  // messages a peer, bounds what strangers cost
-  // Counts from the connection, which may wait to be accepted among thousands.
+  size_t max_message = 0;  // most bytes of a received frame; must be set
+  int send_queue = 1000;   // messages per peer; 0: unbounded
+  int receive_queue = 64;  // messages per peer; bounds what strangers cost
+  // Starts with the connection, which may wait among thousands to be accepted.
   int handshake_ms = 15000;
-  int connect_ms = 3000;   // one try
-  int reconnect_ms = 100;  // then twice that, up to ...
+  int connect_ms = 3000;   // for one try
+  int reconnect_ms = 100;  // doubled after each try, up to the next
   int reconnect_most_ms = 2000;
-  // If there are keys, connections are encrypted: where it listens, it takes
-  // those that the context's Gatekeeper admits; where it connects, `server` is
-  // the public key of the one that must be there.
+  // With keys, connections are encrypted. A listening socket accepts those that
+  // the context's Gatekeeper admits; for a connecting socket, `server` is the
+  // public key that the other end must have.
   std::optional<Keys> keys;
   std::string server;
-  // Without keys: whether anyone who can reach it may be at the other end. If
-  // not, it takes local endpoints alone (endpoint.h), and its owner must ask to
-  // whom each connection belongs (peer_user.h).
+  // Without keys: true if anyone who can reach the endpoint may be at the other
+  // end. If not, only local endpoints are allowed (endpoint.h), and the
+  // socket's owner must check to whom each connection belongs (peer_user.h).
   bool anyone = false;
 };
 
+// The outcome of sending a message.
 enum class Sent : uint8_t {
   kSent,
   kWouldBlock,   // try again when the socket is ready for output
-  kUnknownPeer,  // never was, or is gone
+  kUnknownPeer,  // the peer is gone or never existed
 };
 
+// The base of both kinds of sockets.
 class Socket {
  public:
   Socket(const Socket&) = delete;
   Socket& operator=(const Socket&) = delete;
   ~Socket();
 
-  // The endpoint as bound: the port that "tcp://127.0.0.1:*" was given.
+  // Binds, and returns the endpoint with its actual port, for
+  // "tcp://127.0.0.1:*". Errors: the endpoint is malformed or in use, or others
+  // than processes of this host could connect and there are no keys.
   Result<std::string> bind(const std::string& endpoint);
   Status connect(const std::string& endpoint) {
     return connect(endpoint, server_);
   }
-  // How long closing waits for what is not sent yet; 0 at first.
+  // Sets how long closing waits for unsent messages; 0 by default.
   void linger(int milliseconds);
   void* raw() const { return socket_; }
-  // Whether processes of the same user alone may be at the other end.
+  // True if only processes of the same user may be at the other end.
   bool is_same_user() const { return !keys_ && !is_for_anyone_; }
 
  protected:
@@ -95,7 +100,7 @@ class Socket {
   Sent send_frame(Frame& frame, bool more);
 
   void* socket_;
-  std::string file_;  // of a local endpoint that has a name in the file system
+  std::string file_;  // the file of a bound Unix socket, or ""
   std::optional<Keys> keys_;
 
  private:
@@ -103,32 +108,34 @@ class Socket {
   bool is_for_anyone_;
 };
 
-// The most messages that are received in one step, so that a flood does not
-// keep the loop from all else.
+// The most messages received in one step, so that a flood of them does not keep
+// the loop from other work.
 constexpr int kAtOnce = 1000;
 
-// What a ROUTER received. `fd` is the descriptor of the connection, as in
+// A message that a ROUTER received. `fd` is the connection's descriptor, as in
 // LinkEvent.
 struct Incoming {
   static constexpr size_t kMaxParts = 2;
   std::string peer;
   Frame parts[kMaxParts];
-  size_t count = 0;  // of parts as sent; those beyond kMaxParts are dropped
+  size_t count = 0;  // parts that were sent; those beyond kMaxParts are dropped
   int fd = -1;
-  // Whether we gave the connection its name: one that names itself could take
-  // the name of another that has gone.
+  // True if we gave the connection its name. A connection that names itself
+  // could take the name of another that has gone.
   bool is_named_by_us = false;
-  std::string key;  // of the one who connected, where the socket has keys
+  std::string key;  // public key of the peer, if the socket has keys
 };
 
+// A socket with many connections, each of which has a name.
 class Router : public Socket {
  public:
   Router(Context& context, const LinkOptions& options);
-  // A connection of its own, to which `peer` is then the name. Messages may be
-  // sent at once. `key` is its public key, where the socket has keys.
+  // Makes a connection with the name `peer`. Messages may be sent at once.
+  // `key` is the other end's public key, if the socket has keys.
   Status connect_as(const std::string& peer, const std::string& endpoint,
                     const std::string& key = {});
-  // Ends what connect_as() made, for good; what was not sent is dropped.
+  // Ends a connection that connect_as() made, for good; unsent messages are
+  // dropped.
   void disconnect(const std::string& endpoint);
   Sent send(std::string_view peer, Frame frame);
   Sent send(std::string_view peer, Frame first, Frame second);
@@ -138,37 +145,41 @@ class Router : public Socket {
   Sent send_to(std::string_view peer);
 };
 
+// A socket with one connection.
 class Dealer : public Socket {
  public:
   Dealer(Context& context, const LinkOptions& options);
-  // kWouldBlock also while there is no connection.
+  // Returns kWouldBlock also while there is no connection.
   Sent send(Frame frame);
-  bool receive(Frame& frame);  // false: nothing there; "" had many parts
+  // False if there is no message. A message of several parts becomes "".
+  bool receive(Frame& frame);
 };
 
-// What happens to the connections of a socket. The event of a connection's end
-// comes when all its messages are there to be received, and before its fd can
-// be another's; that of its handshake comes before its first message is there.
+// Something that happened to a connection of a socket. The event of a
+// connection's end comes when all its messages can be received, and before its
+// fd can be another's. The event of its handshake comes before its first
+// message.
 struct LinkEvent {
   enum class Kind : uint8_t {
-    kConnected,  // one that we made; its handshake is still to come
+    kConnected,  // we connected; the handshake is still to come
     kUp,         // a handshake is done
     kDown,
-    kRejected,  // what came was no handshake
+    kRejected,  // the other end sent no valid handshake
     kDenied,    // the other side does not admit our key
-    kMismatch,  // one side has keys, or none of them speaks ZeroMQ
+    kMismatch,  // only one side has keys, or the other does not speak ZeroMQ
   };
   Kind kind = Kind::kUp;
-  int fd = -1;           // of kConnected and kDown
-  std::string endpoint;  // of kConnected: to which we connected
+  int fd = -1;           // for kConnected and kDown
+  std::string endpoint;  // for kConnected: where we connected to
 };
 
+// Reads the events of a socket's connections.
 class LinkMonitor {
  public:
   LinkMonitor(Context& context, const Socket& socket);
   LinkMonitor(const LinkMonitor&) = delete;
   LinkMonitor& operator=(const LinkMonitor&) = delete;
-  ~LinkMonitor();               // before the socket
+  ~LinkMonitor();               // must come before the socket's destructor
   bool next(LinkEvent& event);  // false: nothing there
   void* raw() const { return pair_; }
 

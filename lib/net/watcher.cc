@@ -114,7 +114,8 @@ void WatcherState::take(const Message& message) {
   }
 }
 
-// One who was stopped is forgotten, and comes again.
+// A watcher whose process was stopped is forgotten by gt-route, so it asks
+// again after its first refusal.
 void WatcherState::take_refusal(std::string why) {
   if (!was_told_ || std::exchange(is_refused_, true)) {
     return finish(WatchEvent::Kind::kRefused, std::move(why));

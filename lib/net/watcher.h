@@ -1,5 +1,5 @@
-// The end of one who watches a gt-route (watchers.h): asks for states, and says
-// what came. It changes nothing there.
+// Watcher is the end of somebody who watches a gt-route (watchers.h): it asks
+// for states, and hands over what comes. It changes nothing there.
 #pragma once
 
 #include <cstdint>
@@ -16,12 +16,13 @@
 
 namespace gt::net {
 
+// Something that a watcher hands over.
 struct WatchEvent {
   enum class Kind : uint8_t {
     kState,  // `text` is its records
-    kEnded,  // the run has, with `status`
+    kEnded,  // the run has ended, with `status`
     // It is over, and `text` says why, for people.
-    kRefused,  // we are not taken
+    kRefused,  // we are not accepted
     kLost,     // there is no gt-route, it is gone, or breaks the protocol
   };
   Kind kind = Kind::kState;
@@ -29,21 +30,23 @@ struct WatchEvent {
   Exit status = Exit::kDone;
 };
 
+// Which gt-route to watch, and how to connect to it.
 struct WatcherOptions {
-  std::string endpoint;      // of the monitor
-  std::optional<Keys> keys;  // our own, and the public one of gt-route
+  std::string endpoint;      // the monitor's
+  std::optional<Keys> keys;  // our own; route_key is gt-route's public key
   std::string route_key;
-  bool anyone = false;           // without keys: whoever listens there
+  bool anyone = false;  // without keys: whoever listens there may be gt-route
   int64_t connect_limit = 5000;  // ms until the first state
 };
 
+// A watcher's side of the protocol.
 class WatcherState final : public CallerState {
  public:
   WatcherState(WatcherOptions options, int64_t now);
 
-  // Asks for the next state, unless one was asked for and has not come.
+  // Asks for the next state, unless one is asked for already.
   void ask();
-  // When a word of gt-route last came; when it was made, before one did.
+  // Returns when gt-route was last heard, or else when this was made, in ms.
   int64_t heard() const { return heard_; }
   bool next(WatchEvent& event) { return take_front(events_, event); }
 
@@ -69,23 +72,24 @@ class WatcherState final : public CallerState {
   std::deque<Frame> outgoing_;
   int64_t heard_;
   bool is_linked_ = false;
-  bool asks_ = true;         // at once when there is a connection
-  bool was_told_ = false;    // a state came
-  bool is_refused_ = false;  // the last word was a refusal
+  bool asks_ = true;         // a state is asked for, or will be once connected
+  bool was_told_ = false;    // a state has come
+  bool is_refused_ = false;  // the last message was a refusal
   bool is_over_ = false;
-  std::string tried_;  // why connections came to nothing
+  std::string tried_;  // why earlier connections failed
 };
 
+// A WatcherState on a Caller.
 class Watcher {
  public:
-  // Begins to connect. Error: the endpoint is none.
+  // Begins to connect. Error: the endpoint is malformed.
   static Result<std::unique_ptr<Watcher>> make(Context& context,
                                                const WatcherOptions& options);
 
   void add_to(Poller& poller) const { caller_.add_to(poller); }
   int64_t wait_ms() const { return caller_.wait_ms(); }
   void step() { caller_.step(); }
-  // As those of WatcherState.
+  // These are the functions of WatcherState.
   void ask();
   int64_t heard() const { return state_.heard(); }
   bool next(WatchEvent& event) { return state_.next(event); }

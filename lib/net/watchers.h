@@ -1,12 +1,12 @@
-// Those who watch gt-route, and what is said to them. A watcher says `watch`
-// and gets one `state`, whole, in records (record.h); then it says `watch`
-// again. So nothing piles up for one that does not read. The run's end is told
-// to all, by a last state and a `bye`, behind which a watcher closes its
-// connection.
+// Watchers is gt-route's end of the connections of those who watch it. A
+// watcher says `watch` and gets one `state`, whole, in records (record.h); then
+// it says `watch` again. So nothing piles up for a watcher that does not read.
+// When the run ends, all get a last state and a `bye`, after which a watcher
+// closes its connection.
 //
-// A watcher is forgotten when it has asked nothing for kSilence, says what is
-// no `watch`, or has no room for what it asked for. It is told so if that can
-// be, and may come again.
+// A watcher is forgotten if it has asked for nothing for kSilence, says
+// anything but `watch`, or has no room for the state that it asked for. It is
+// told so if possible, and may come again.
 #pragma once
 
 #include <cstdint>
@@ -24,17 +24,18 @@ namespace gt::net {
 
 class Watchers final : public ListenerState {
  public:
+  // The most watchers at a time.
   static constexpr size_t kMost = 64;
   static constexpr int64_t kSilence = 10'000;  // milliseconds
   // The longest message that a watcher may send.
   static constexpr size_t kMaxAsked = 4096;
 
   size_t size() const { return watchers_.size(); }
-  // Whether somebody waits for a state.
+  // True if somebody waits for a state.
   bool is_asked() const { return asked_ > 0; }
-  // Tells it to those who wait for it.
+  // Sends the state to those who wait for one.
   void tell(std::string_view state);
-  // Tells all of them the last state, and how the run ended.
+  // Sends all watchers the last state, and how the run ended.
   void end(std::string_view state, Exit status);
 
   bool knows(const std::string& peer) const override {
@@ -54,7 +55,7 @@ class Watchers final : public ListenerState {
  private:
   struct Watcher {
     int64_t heard = 0;
-    bool asks = false;  // and was not answered
+    bool asks = false;  // it waits for a state
   };
 
   void refuse(const std::string& peer, std::string_view why);
@@ -62,7 +63,7 @@ class Watchers final : public ListenerState {
   void put(const std::string& peer, const std::vector<Frame>& frames);
 
   std::unordered_map<std::string, Watcher> watchers_;
-  size_t asked_ = 0;  // how many of them ask
+  size_t asked_ = 0;  // how many watchers wait for a state
   std::deque<Outgoing> outgoing_;
 };
 

@@ -37,7 +37,8 @@ bool is_key(std::string_view key) {
   });
 }
 
-// Bytes of the quoted string that `rest` begins with, 0 if it is none.
+// Returns the length of the quoted string at the front of `rest`, 0 if there is
+// none.
 size_t quoted_length(std::string_view rest) {
   for (size_t i = 1; i < rest.size();) {
     if (rest[i] == '"') return i + 1;
@@ -67,7 +68,7 @@ Result<Message::Field> take_field(std::string_view& rest) {
   return field;
 }
 
-// The last field states the body's size and is taken off.
+// Checks the last field, size=, against the body, and removes it.
 Status check_size(Message& message) {
   uint64_t size = 0;
   if (message.fields.empty() || message.fields.back().key != "size" ||
@@ -223,7 +224,7 @@ Status check_after(const Message& message, uint64_t last) {
 
 namespace {
 
-// Whether the numbers of all rounds are numbers.
+// True if the numbers of all rounds are within range.
 bool fits(const LinesHeader& header) {
   constexpr uint64_t kMost = uint64_t{1} << 62;
   if (header.times == 0) return false;
@@ -290,7 +291,7 @@ bool is_fence(std::string_view line) {
 
 namespace {
 
-// "#+A B" as what it adds.
+// Adds the numbers of a mark "#+A B" to `seq` and `line`.
 bool read_mark(std::string_view mark, uint64_t& seq, int64_t& line) {
   mark.remove_prefix(2);
   const size_t blank = mark.find(' ');
@@ -303,7 +304,7 @@ bool read_mark(std::string_view mark, uint64_t& seq, int64_t& line) {
          !__builtin_add_overflow(line, add_line, &line);
 }
 
-// Lines may be any number that a peer sends: they wrap.
+// These wrap around, since a peer may send any number as a line.
 int64_t next_of(int64_t line) {
   return static_cast<int64_t>(static_cast<uint64_t>(line) + 1);
 }
@@ -312,7 +313,7 @@ int64_t difference(int64_t a, int64_t b) {
                               static_cast<uint64_t>(b));
 }
 
-// "#+A B" and a newline.
+// Appends "#+A B" and a newline.
 void append_mark(std::string& body, uint64_t seq, int64_t line) {
   char mark[64] = "#+";
   char* const end = mark + sizeof mark;
@@ -359,7 +360,8 @@ void BodyWriter::add(uint64_t seq, int64_t line, std::string_view text) {
     next_seq_ = seq + 1;
     next_line_ = next_of(line);
   }
-  // At once: a long line would be copied again for its newline.
+  // Reserves room for the newline too, which would otherwise copy a long line
+  // again.
   const size_t size = body_.size() + text.size() + 1;
   if (size > body_.capacity()) {
     body_.reserve(std::max(size, 2 * body_.capacity()));

@@ -1,16 +1,17 @@
-// A communicator brings values from worker to worker, in the order that an
-// exchange (exchange.h) states. The way is its own matter: PeerCommunicator
-// (peer_communicator.h) lets a worker read in memory that workers of one host
-// share, lets devices that are linked, as GPUs by NCCL, send to each other
-// (direct_moves.h), and else sends messages.
+// A communicator moves values from worker to worker, in the order that an
+// exchange (exchange.h) states. How it does so is up to the implementation:
+// with PeerCommunicator (peer_communicator.h) a worker reads values in memory
+// that workers of one host share, devices that are linked, as GPUs are by NCCL,
+// send to each other (direct_moves.h), and everything else goes in messages.
 //
-// A communicator moves regions for a run of an exchange (ExchangeRun). It
-// computes nothing and decides no order: the engine (engine.h) calls it, and
-// makes of what it brings what an exchange makes. So it does not take a group
-// and an op, "all_reduce of these ranks", as communication libraries do: a sum
-// is to have the same bits however its bytes travel, so it is added in the one
-// order that the exchange's plan states, by programs that the engine runs. Only
-// who asks for fast sums (GroupOptions) gets sums in an order of the link's.
+// A communicator moves regions of values for a run of an exchange
+// (ExchangeRun). It computes nothing and decides no order: the engine
+// (engine.h) calls it, and computes the results from what it brings. So it does
+// not take a group and an op, "all_reduce of these ranks", as communication
+// libraries do: a sum must have the same bits whichever way its bytes travel,
+// so programs that the engine runs add it in the one order that the exchange's
+// plan states. Only workers that ask for fast sums (GroupOptions) get sums in
+// an order that the link chooses.
 #pragma once
 
 #include <cstdint>
@@ -22,27 +23,30 @@
 
 namespace gt::exec::comm {
 
-// What a communication thread waits for: "line 8123: piece of rank 3 from
-// worker 1", or "" for nothing, and for how long.
+// What a communication thread waits for, such as "line 8123: piece of rank 3
+// from worker 1" ("" for nothing), and how long it has waited.
 struct Waiting {
   std::string what;
   int64_t ms = 0;
   uint64_t seq = 0;  // of the instruction
 };
 
-// All calls come from the communication thread, but where it says "any thread".
-// A call that waits answers, while it does, what other workers ask.
+// All calls come from the communication thread, except those under "any
+// thread". A call that waits keeps answering requests of other workers
+// meanwhile.
 class Communicator {
  public:
   using RunPtr = std::shared_ptr<ExchangeRun>;
 
-  // Is told what has come and gone, on the communication thread.
+  // Is notified, on the communication thread, of what has arrived and what
+  // others have read.
   class User {
    public:
     virtual ~User() = default;
-    // An input of another worker is there; `is_read`: its bytes come too.
+    // An input from another worker is ready. `is_read` is true if its bytes are
+    // read too.
     virtual void arrived(const Input& input, bool is_read) = 0;
-    // All that the run has shown so far is read, or will never be: its readers
+    // Everything that the run has shown so far has been read, or its readers
     // are lost.
     virtual void was_read(const RunPtr& run) = 0;
   };
@@ -52,59 +56,65 @@ class Communicator {
   Communicator& operator=(const Communicator&) = delete;
   virtual ~Communicator() = default;
 
-  // The first call. Waits until all other workers have answered; `user` must
-  // live as long as calls are made. Error: which worker did not, and why.
+  // Must be the first call. Waits until all other workers have answered. `user`
+  // must live as long as calls are made. Error: names a worker that did not
+  // answer, and says why.
   virtual Status connect(User& user) = 0;
 
   // ---- the steps of a run, in their order; runs come in the order of the
   // program
 
-  // Offers this worker's exports of a step to those that read them, failures
-  // too. Their memory must stay until User::was_read(). Does not wait.
+  // Offers this worker's exports of a step to the workers that read them,
+  // including exports that have failed. Their memory must stay until
+  // User::was_read(). Does not wait.
   virtual void show(const RunPtr& run, size_t step) = 0;
-  // May bring, all at once, inputs of the step that other workers have, each to
-  // its pack (ExchangeRun::Made); read() then finds them there. If it was made
-  // to, it may also make the output of a step that is a sum itself
-  // (ExchangeRun::Made::is_added), or its fault.
+  // May bring inputs of the step from other workers, all at once, each to its
+  // pack (ExchangeRun::Made); read() then finds them there. If it was built to,
+  // it may also compute the output of a step that is a sum
+  // (ExchangeRun::Made::is_added), or set its fault.
   virtual void bring(ExchangeRun& /*run*/, size_t /*step*/) {}
-  // Waits until an input of another worker is there. Gives the address of its
-  // region: where it lies, or `pack`, memory for the whole region to which it
-  // was brought. Null when there is nothing to read: it has failed there or is
-  // lost, which `fault` then says, or `is_wanted` is false. `pack` may be null
-  // if the worker is_in_place() and the region is one run of bytes.
+  // Waits until an input from another worker is ready, and returns the address
+  // of its region: the place where it lies, or `pack`, memory for the whole
+  // region to which it was brought. Null if there is nothing to read: the input
+  // has failed or its worker is lost, which `fault` then says, or `is_wanted`
+  // is false. `pack` may be null if the worker is_in_place() and the region is
+  // one run of bytes.
   virtual const void* read(ExchangeRun& run, size_t step, const Input& input,
                            void* pack, bool is_wanted, Fault& fault) = 0;
-  // All inputs of a step have been used: their owners may have the memory back.
+  // Says that all inputs of a step have been used, so their owners may reuse
+  // the memory.
   virtual void release(const ExchangeRun& run, size_t step) = 0;
-  // The run is over here. What others show of it or of an earlier one from now
-  // on is for a line that this worker alone has rejected, and counts as read.
+  // Says that the run is over on this worker. Exports of this or an earlier run
+  // that others show from now on belong to a line that only this worker has
+  // rejected, and count as read.
   virtual void pass(const ExchangeRun& run) = 0;
-  // Sums over one of these sets of workers will come, and may be prepared for.
-  // A worker of the group that has_groups() comes here with the same sets, in
-  // order with its runs.
+  // Says that sums over each of these sets of workers will come, so that the
+  // communicator can prepare. All workers of a group for which has_groups() is
+  // true call this with the same sets, in order with their runs.
   virtual void group(const ExchangeRun& /*run*/,
                      const std::vector<Workers>& /*sets*/) {}
-  // No run is to be done: sleeps until another worker asks or says something,
-  // which it answers, or until wake() was called.
+  // To be called when there is no run: sleeps until another worker sends a
+  // message, which it handles, or until wake() was called.
   virtual void serve() = 0;
-  // The last call: nothing more will be shown or read.
+  // Must be the last call: nothing more will be shown or read.
   virtual void leave() {}
 
   // ---- any thread
 
-  // After connect(): whether this worker reads what the other shows where it
-  // lies, so that no memory is needed for a copy.
+  // After connect(): true if this worker reads the exports of the other in
+  // place, so that no memory is needed for a copy.
   virtual bool is_in_place(unsigned worker) const = 0;
-  // After connect(): whether this worker is to be told of groups. It is so on
-  // all workers that they could have in them.
+  // After connect(): true if group() must be called on this worker. It is the
+  // same on all workers that could be in one group.
   virtual bool has_groups() const { return false; }
-  // Ends a serve(), the next one if none is under way.
+  // Ends the current serve(), or the next one if none is under way.
   virtual void wake() = 0;
-  // What the communication thread waits for.
+  // Returns what the communication thread waits for.
   virtual Waiting waiting() const = 0;
-  // All waits end, now and later, and what waited fails for that reason.
+  // Ends all waits, now and later; what waited fails with the reason `why`.
   virtual void abort(const std::string& why) = 0;
-  // Another worker is lost, as is known from elsewhere: waits for it end.
+  // Says that another worker is lost, as somebody else has found out; waits for
+  // it end.
   virtual void lose(unsigned worker, const std::string& why) = 0;
 };
 

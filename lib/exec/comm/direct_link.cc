@@ -12,7 +12,7 @@ namespace {
 using Kind = PeerMessage::Kind;
 using std::chrono::milliseconds;
 
-// How long a worker that is done waits for others to be.
+// How long a worker that leaves waits for the others to leave.
 constexpr milliseconds kLeave{5000};
 
 }  // namespace
@@ -35,7 +35,8 @@ void DirectLink::add_to(PeerMessage& hello) {
   offers_.add_to(peers_.self(), hello);
 }
 
-// The link among these workers of which this one is a member. False: none.
+// Chooses the link among these workers of which this one is a member. False if
+// there is none.
 bool DirectLink::choose(const Workers& workers) {
   for (Joint& joint : offers_.joints_of(workers)) {
     if (!joint.has(peers_.self()) || joint.members.size() < 2) continue;
@@ -66,7 +67,7 @@ void DirectLink::connect() {
     const auto news = offers_.news(offers_.joints_of(workers));
     for (const std::string& line : news) say(line);
   }
-  Joint failed;  // the first attempt, if this worker is to say so
+  Joint failed;  // the first attempt, if it failed and this worker reports that
   std::string why;
   for (; choose(workers); ++attempt_) {
     try_to_link();
@@ -118,8 +119,8 @@ void DirectLink::try_to_link() {
   }
 }
 
-// Waits until all members know that the link has ended, behind which what they
-// say is about the next.
+// Waits until all members know that the link has ended; later messages of
+// theirs are about the next one.
 void DirectLink::await_ends() {
   each_other_member([this](unsigned m) {
     const PeerGroup::Awaited what{0, 0, peers_.name_of(m) + " to be unlinked"};
@@ -156,7 +157,8 @@ Result<std::string> DirectLink::agree_on_id() {
   return id;
 }
 
-// Connections are made now, not by the first value that crosses.
+// Sends a few bytes between all members, so that the link makes its connections
+// now and not when the first value crosses.
 Status DirectLink::try_out() {
   const size_t bytes = 2 * kTrial * joint_.members.size();
   auto* data = static_cast<char*>(device_.allocate(bytes));
@@ -189,7 +191,7 @@ Status DirectLink::begin(const std::vector<Move>& sends,
   return link_->move(by_member(sends), by_member(receives));
 }
 
-// Waits for what the link has begun.
+// Waits until the link's operation is done.
 Status DirectLink::finish(const PeerGroup::Awaited& what) {
   using Look = PeerGroup::Look;
   auto end = PeerGroup::Clock::now() + peers_.patience();
@@ -239,9 +241,9 @@ Status DirectLink::add(const PeerGroup::Awaited& what,
 
 // ---- its end ----------------------------------------------------------------
 
-// Tells the user why the link has ended. Of its members only the first does, so
-// that it is told once. It is silent if `why` is empty, since then a worker was
-// lost, which is told anyway, and while members still join, since connect()
+// Ends the link and tells people why. Only the first member tells, so that it
+// is told once. Nothing is told if `why` is empty, since then a worker was
+// lost, which is reported anyway, nor while members still join, since connect()
 // tells how that went.
 void DirectLink::end(const std::string& why) {
   const bool is_told = is_on() && !why.empty() && !peers_.is_aborted() &&

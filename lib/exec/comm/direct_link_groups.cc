@@ -1,4 +1,4 @@
-// The groups of a DirectLink.
+// How a DirectLink makes its groups.
 #include <algorithm>
 
 #include "exec/comm/direct_link.h"
@@ -8,7 +8,7 @@ namespace {
 
 using Kind = PeerMessage::Kind;
 
-// "0,1;2,3", as a message has it.
+// Returns a round as the text of a message, "0,1;2,3".
 std::string text_of(const std::vector<Workers>& round) {
   std::string out;
   for (const Workers& set : round) {
@@ -27,7 +27,8 @@ bool meets(const Workers& a, const Workers& b) {
 
 }  // namespace
 
-// The same on all members, who are told of the same sets in the same order.
+// Splits the sets into rounds of disjoint sets. The result is the same on all
+// members, since they get the same sets in the same order.
 std::vector<DirectLink::Round> DirectLink::rounds_of(
     const std::vector<Workers>& sets) {
   std::vector<Round> rounds;
@@ -65,7 +66,8 @@ void DirectLink::split(const PeerGroup::Awaited& what,
   }
 }
 
-// All members come here, those of none of the sets, too.
+// Makes the groups of a round. All members must take part, even those in none
+// of its sets.
 Status DirectLink::make_groups(const PeerGroup::Awaited& what,
                                const Round& round) {
   if (Status s = meet(what, text_of(round)); !s.ok()) return s;
@@ -80,7 +82,7 @@ Status DirectLink::make_groups(const PeerGroup::Awaited& what,
   return s.ok() && !own.empty() ? try_group(what) : s;
 }
 
-// Waits until all members have come to the round.
+// Waits until all members have reached the round.
 Status DirectLink::meet(const PeerGroup::Awaited& what,
                         const std::string& round) {
   const size_t number = done_splits_++;
@@ -104,7 +106,8 @@ Status DirectLink::meet(const PeerGroup::Awaited& what,
   return s;
 }
 
-// Connections are made now, not by the first sum.
+// Adds a few numbers, so that the group makes its connections now and not with
+// its first real sum.
 Status DirectLink::try_group(const PeerGroup::Awaited& what) {
   auto* data = static_cast<char*>(device_.allocate(2 * kTrial));
   if (data == nullptr) return Error{"there is no memory to try it"};

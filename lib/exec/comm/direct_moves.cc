@@ -5,7 +5,8 @@
 namespace gt::exec::comm {
 namespace {
 
-// Of steps that this worker has not come to; more is no honest hurry.
+// The most messages about steps that this worker has not reached yet. A worker
+// that sends more is not a correct one.
 constexpr size_t kMostTaken = size_t{1} << 16;
 
 }  // namespace
@@ -59,7 +60,7 @@ void DirectMoves::exchange(ExchangeRun& run, size_t step,
 
 // ---- the meeting ------------------------------------------------------------
 
-// Calls use(input, pack) for each input that is to come by the link.
+// Calls use(input, pack) for each input that should come by the link.
 template <typename Use>
 void DirectMoves::each_wanted(const ExchangeRun& run, size_t step,
                               const Use& use) const {
@@ -79,7 +80,7 @@ void DirectMoves::each_wanted(const ExchangeRun& run, size_t step,
   }
 }
 
-// The workers to which values may go.
+// Returns the workers to which values of the step may go.
 std::vector<unsigned> DirectMoves::readers(const ExchangeRun& run,
                                            size_t step) const {
   std::set<unsigned> out;
@@ -92,7 +93,8 @@ std::vector<unsigned> DirectMoves::readers(const ExchangeRun& run,
   return {out.begin(), out.end()};
 }
 
-// To each owner, whatever is wanted of it, since it waits for that.
+// Tells each owner what this worker takes, even if that is nothing, since the
+// owner waits for it.
 void DirectMoves::ask(const ExchangeRun& run, size_t step, bool sums) {
   std::map<unsigned, std::string> wanted;
   for (const unsigned owner : run.exchange->parts[step].owners) {
@@ -115,7 +117,8 @@ void DirectMoves::ask(const ExchangeRun& run, size_t step, bool sums) {
 bool DirectMoves::has_answered(unsigned reader, const ExchangeRun& run,
                                size_t step) const {
   if (taken_.contains({run.tag(step, 0), reader})) return true;
-  // It reads none of it, as of a line that it alone has rejected.
+  // The reader has passed the step without reading, as happens if only it has
+  // rejected the line.
   const std::vector<Export>& exports = run.exchange->parts[step].exports;
   return std::none_of(exports.begin(), exports.end(), [&](const Export& e) {
     return e.type.bytes() > 0 &&
@@ -123,7 +126,7 @@ bool DirectMoves::has_answered(unsigned reader, const ExchangeRun& run,
   });
 }
 
-// False when the link broke meanwhile.
+// Waits for the inputs and for the readers. False if the link broke meanwhile.
 bool DirectMoves::meet(const ExchangeRun& run, size_t step,
                        const std::vector<unsigned>& readers) {
   std::vector<const Input*> inputs;
@@ -149,7 +152,7 @@ bool DirectMoves::meet(const ExchangeRun& run, size_t step,
 
 // ---- what is added ----------------------------------------------------------
 
-// Whether the step is a sum that the link can add, as far as this worker knows.
+// True if the step is a sum that the link can add, as far as this worker knows.
 bool DirectMoves::could_add(const ExchangeRun& run, size_t step) const {
   const Part& part = run.exchange->parts[step];
   if (!part.sum || !link_.group_of(part.sum->workers)) return false;
@@ -168,8 +171,8 @@ bool DirectMoves::all_could(const ExchangeRun& run, size_t step) const {
   });
 }
 
-// The parts of the summand behind each other, as the link has them: where it
-// lies, or in `pack`.
+// Returns the address of the summand with its parts in the order that the link
+// needs: where it lies, or a copy in `pack`.
 Result<const void*> DirectMoves::summand(const Sum& sum, const void* data,
                                          size_t bytes, Pack& pack) {
   const bool is_in_order =

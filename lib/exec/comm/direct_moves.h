@@ -1,22 +1,22 @@
-// What goes from device to device in a step of an exchange, by the link
-// (direct_link.h).
+// DirectMoves moves the values of an exchange's step from device to device, by
+// the link (direct_link.h).
 //
-// The workers of a step that are linked meet in it. Each says to the owners of
-// what it reads which regions it will take, and waits until its inputs are
-// there, or have failed, and until those that read its exports have said what
-// they take. Then all of the step goes at once: a group of sends and receives,
-// in which none waits for another. Groups come in the order of exchanges, which
-// is one on all workers, so they cannot wait for each other in a circle; and a
-// meeting waits, as all else does, for what is earlier in that order
-// (engine.h).
+// The linked workers of a step meet in it. Each tells the owners of what it
+// reads which regions it will take. It then waits until its inputs are ready,
+// or have failed, and until the workers that read its exports have said what
+// they take. Then all values of the step go at once, as a group of sends and
+// receives in which none waits for another. Groups come in the order of
+// exchanges, which is the same on all workers, so they cannot wait for each
+// other in a cycle; and a meeting waits, as everything does, only for what is
+// earlier in that order (engine.h).
 //
-// What fails is told before the group, by the messages that there are without a
-// link, and is neither sent nor received. Sums are added as ever, by the
-// engine's programs, once their summands are here; unless fast sums are asked
-// for. Then each worker of a step that is a sum (exchange.h) also says whether
-// it could have it added by the link, and if all could, it is: then or never,
-// since who has its sum gives its summand to nobody else. So where the link
-// breaks meanwhile, that sum has failed.
+// A value that has failed is announced before the group, by the same messages
+// as without a link, and is neither sent nor received. Sums are added as usual
+// by the engine's programs, once their summands have arrived, unless fast sums
+// are asked for. In that case each worker of a step that is a sum (exchange.h)
+// also says whether it could let the link add it, and if all could, the link
+// adds it. There is no second way, since a worker that has its sum gives its
+// summand to nobody else: if the link breaks meanwhile, that sum fails.
 #pragma once
 
 #include <map>
@@ -33,7 +33,7 @@ namespace gt::exec::comm {
 // All calls come from the communication thread.
 class DirectMoves {
  public:
-  // All outlive it.
+  // All arguments must outlive the object.
   DirectMoves(DirectLink& link, PeerGroup& peers, Exports& exports,
               Imports& imports, Device& device)
       : link_(link),
@@ -43,28 +43,28 @@ class DirectMoves {
         device_(device) {}
   void set_user(Communicator::User& user) { user_ = &user; }
 
-  // Takes what a worker says that it will take.
+  // Handles the message in which a worker says what it will take.
   Status take(unsigned from, const PeerMessage& message);
-  // Brings the inputs of the step that come by the link. Where it breaks
-  // meanwhile, they are left to the other ways.
+  // Brings the inputs of the step that come by the link. If the link breaks
+  // meanwhile, they come the other ways.
   void bring(ExchangeRun& run, size_t step);
-  // Whether the last call has brought the input.
+  // True if the last bring() has brought the input.
   bool has_brought(const Input& input) const {
     return brought_.contains(&input);
   }
-  // The run is over, and what others wanted to take in it counts no more.
+  // Says that the run is over; forgets what others wanted to take in it.
   void pass(const ExchangeRun& run);
 
  private:
-  // Memory in which a region is put together to be sent.
+  // Memory in which the parts of a region are put together to be sent.
   struct Pack {
     void* data = nullptr;
     size_t bytes = 0;
   };
-  // What a step moves.
+  // The sends and receives of a step.
   struct Group {
     std::vector<DirectLink::Move> sends, receives;
-    std::vector<const Input*> inputs;  // of the receives
+    std::vector<const Input*> inputs;  // what the receives bring
     std::vector<Pack> packs;
   };
 
@@ -94,7 +94,7 @@ class DirectMoves {
   Imports& imports_;
   Device& device_;
   Communicator::User* user_ = nullptr;
-  // By step of an exchange, whose tag has source 0, and worker.
+  // What others take, by step and worker. The tag of a step has source 0.
   std::map<std::pair<Tag, unsigned>, Taken> taken_;
   std::set<const Input*> brought_;
 };

@@ -7,11 +7,13 @@
 namespace gt::exec::comm {
 namespace {
 
-// Gives the fault of the target's output, null if all went well.
+// Runs the target's program on these arguments. Returns the fault of its
+// output, null if all went well.
 Fault run_program(Device& device, ExchangeRun& run, const Target& target,
                   const ExchangeRun::Made& made,
                   const std::vector<const void*>& arguments) {
-  std::vector<Value> own;  // whose error slots are this thread's
+  // Copies, since `fault` of a shared Value belongs to compute.
+  std::vector<Value> own;
   for (const void* data : arguments) {
     own.push_back({const_cast<void*>(data), nullptr});  // NOLINT: only read
   }
@@ -146,8 +148,8 @@ void Engine::run(const RunPtr& run) {
   finish(run);
 }
 
-// Others may read what the run made, and its memory may be used for something
-// else, as soon as it is over.
+// Waits for the device before the run counts as over, since then others may
+// read what it made, and its memory may be reused.
 void Engine::settle(ExchangeRun& run) {
   const Status s = device_.finish();
   if (s.ok()) return;
@@ -186,7 +188,7 @@ void Engine::make(ExchangeRun& run, size_t step, size_t t) {
   if (transfers_) transfers_->used(target);
 }
 
-// The address of an input; null when it has failed or is not wanted.
+// Returns the address of an input; null if it has failed or is not wanted.
 const void* Engine::read(ExchangeRun& run, size_t step, const Input& input,
                          void* pack, bool is_wanted, Fault& fault) {
   if (input.own < 0) {

@@ -1,35 +1,37 @@
-// The communication thread of a worker, which runs exchanges (exchange.h) in
-// order, beside compute.
+// The engine is the communication thread of a worker. It runs exchanges
+// (exchange.h) in order, beside compute.
 //
 // An exchange starts once compute has run all lines before it: a job in the
-// compute queue starts it. Then, step by step: it tells the workers that read
-// its exports that they are ready; it waits until what it reads is ready, and
-// makes its outputs of it; it tells the owners that it has read. Compute waits
-// for it before the first line that uses its results, no earlier, so that
-// communication overlaps compute. Its memory stays referenced until all others
-// have read what they read of it.
+// compute queue starts it. Then, in each step, the engine tells the workers
+// that read its exports that these are ready, waits until its own inputs are
+// ready, makes its outputs from them, and tells the owners that it has read
+// them. Compute waits for an exchange only before the first line that uses its
+// results, so communication overlaps compute. The exchange's memory stays
+// referenced until all other workers have read what they need of it.
 //
 // Exchanges cannot deadlock. All lines have one total order, by seq and then by
 // group. The decoding thread, the compute queue and the communication thread of
 // each worker take their items in that order, and an item waits only for items
-// before it in the order. There are four such waits: the start of an exchange
-// waits for the compute before it; a step waits for exports of the same
-// exchange's steps before, and for its first exports for that worker's items
-// before; compute waits for an exchange of an earlier line; memory, for
-// exchanges of earlier lines. So the first unfinished item of all workers
-// together has nothing to wait for. While it waits, the thread answers all that
-// other workers ask, so a fetch needs no turn in the order. The decoding thread
-// bounds how much is under way: it waits for exchanges of earlier lines before
-// it goes on (kMostOps, and Exchanges::kMostHeld bytes). Where workers make
-// groups (Communicator::group()), all of them wait for each other: that is an
-// item of the same place in the order on each, which waits for no later one.
+// before it. There are four such waits. The start of an exchange waits for the
+// compute before it. A step waits for the exports of the earlier steps of the
+// same exchange on other workers and, for first exports, for those workers'
+// earlier items. Compute waits for an exchange of an earlier line. Memory waits
+// for exchanges of earlier lines. So the first unfinished item of all workers
+// together has nothing to wait for. While the thread waits, it answers all
+// requests of other workers, so a fetch needs no turn in the order. The
+// decoding thread bounds how much is under way: it waits for exchanges of
+// earlier lines before it goes on (kMostOps, and Exchanges::kMostHeld bytes).
+// When workers make groups (Communicator::group()), all of them wait for each
+// other; that item has the same place in the order on each, and waits for no
+// later one.
 //
-// How values go from worker to worker is the communicator's (communicator.h).
+// The communicator (communicator.h) decides how values go from worker to
+// worker.
 //
-// A worker that is lost stops nobody. What was to be made of a
-// value that it did not show fails, with status Exit::kLost, and so does what
-// depends on that; all else is computed as before. What it was shown counts as
-// read, so the memory comes back.
+// A lost worker stops nobody. A value that needs an export which the lost
+// worker did not show fails, with status Exit::kLost, and so does what depends
+// on it; everything else is computed as before. What the lost worker was shown
+// counts as read, so its memory is freed.
 #pragma once
 
 #include <atomic>
@@ -51,27 +53,28 @@ class Engine final : private Communicator::User {
  public:
   static constexpr size_t kMostOps = 1024;
 
-  // All outlive the engine. Nobody else calls the communicator. `device` is
-  // where values live, and does the work of the communication thread; `watch`
-  // may be null.
+  // All arguments must outlive the engine, and nobody else may call the
+  // communicator. `device` is where the values live; it does the work of the
+  // communication thread. `watch` may be null.
   Engine(Communicator& communicator, Device& device, Watch* watch);
-  ~Engine() override;  // ends what still waits
+  ~Engine() override;  // aborts what still waits
   Engine(const Engine&) = delete;
   Engine& operator=(const Engine&) = delete;
 
-  // Waits until the communicator has connected all workers. Error: who did not
-  // answer.
+  // Waits until the communicator has connected all workers. Error: names a
+  // worker that did not answer.
   Status connect();
 
-  // Called on the compute thread, once all lines before the run have run.
+  // Starts a run. Called on the compute thread, once all lines before it have
+  // run.
   void start(std::shared_ptr<ExchangeRun> run);
-  // Any thread: sleeps until its results are there.
+  // Sleeps until the run's results are there. Any thread may call it.
   static void wait(const ExchangeRun& run) { run.is_done.wait(false); }
 
-  // Called on the decoding thread: takes the runs that are done and read by
-  // all, so that what they hold can go.
+  // Returns the runs that are done and read by all since the last call, so that
+  // their memory can be freed. Called on the decoding thread.
   std::vector<std::shared_ptr<ExchangeRun>> take_finished();
-  void wait_finished();  // sleeps until there is one
+  void wait_finished();  // sleeps until there is such a run
 
  private:
   using RunPtr = std::shared_ptr<ExchangeRun>;
@@ -91,7 +94,7 @@ class Engine final : private Communicator::User {
 
   Communicator& communicator_;
   Device& device_;
-  std::optional<Transfers> transfers_;  // if somebody watches
+  std::optional<Transfers> transfers_;  // only if there is a watch
 
   std::mutex mutex_;
   std::condition_variable changed_;

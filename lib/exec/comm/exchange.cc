@@ -33,7 +33,7 @@ uint64_t bytes_of(const Type& of, const gt::Region& region) {
   return bytes;
 }
 
-// Finds this worker's own exports among the inputs.
+// Sets Input::own of the inputs that are this worker's own exports.
 void link_own(unsigned self, Part& part) {
   for (Target& target : part.targets) {
     for (Input& input : target.inputs) {
@@ -45,7 +45,7 @@ void link_own(unsigned self, Part& part) {
   }
 }
 
-// The bytes that the part's targets take of other workers.
+// Returns the bytes that the part's targets read from other workers.
 uint64_t bytes_read(const Part& part) {
   uint64_t bytes = 0;
   for (const Target& target : part.targets) {
@@ -56,8 +56,8 @@ uint64_t bytes_read(const Part& part) {
   return bytes;
 }
 
-// A program that is a copy needs no recipe: its bytes go straight to their
-// place.
+// Sets the target's program. A program that only copies gets no recipe: its
+// bytes are copied straight to their place.
 Status set_program(const gt::Op& op, const std::vector<Type>& arguments,
                    const GroupProgram& program, RecipeTable& programs,
                    Target& target) {
@@ -74,19 +74,20 @@ Status set_program(const gt::Op& op, const std::vector<Type>& arguments,
   return ok_status();
 }
 
-// Whether these are a set of workers.
+// True if these are a set of workers: ascending, each once.
 bool is_set(const std::vector<uint32_t>& homes) {
   return std::adjacent_find(homes.begin(), homes.end(),
                             std::greater_equal<>()) == homes.end();
 }
 
-// Whether the step is a sum of one float of each of some workers.
+// Returns a Sum if step `s` of the plan adds one floating-point tensor from
+// each of some workers and does nothing else.
 std::optional<Sum> find_sum(const ExchangePlan& plan, size_t s, unsigned self) {
   const GroupForm& form = plan.form();
   const ExchangeStep& step = plan.step(s);
   const bool scatters = form.kind == GroupForm::Kind::kSumScatter;
   const bool adds = scatters || form.kind == GroupForm::Kind::kSum;
-  // By chunks, it is the step before the last.
+  // In a plan that sums by chunks, the sum is the step before the last.
   const bool is_whole =
       s + 1 == plan.steps() && (s == 0 || !plan.step(s - 1).is_flat);
   const Type& type = step.exports[0];

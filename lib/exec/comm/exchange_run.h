@@ -1,7 +1,7 @@
-// One run of an exchange (exchange.h). It goes from thread to thread, and each
-// writes its own part of it: the decoding thread makes it; the compute thread
+// One run of an exchange (exchange.h). It is handed from thread to thread, and
+// each writes its own part: the decoding thread makes it; the compute thread
 // adds the failures of its operands and starts it; the communication thread
-// runs it; compute and decoding then read how it went.
+// runs it; compute and decoding then read the outcome.
 #pragma once
 
 #include <atomic>
@@ -21,27 +21,28 @@
 namespace gt::exec::comm {
 
 struct ExchangeRun : std::enable_shared_from_this<ExchangeRun> {
-  // A value of this worker's that the first step shows.
+  // A value of this worker that the first step shows.
   struct Shown {
-    const Value* value = nullptr;  // null: of a fence, or it has failed
+    // Null for a fence, or if the value has failed.
+    const Value* value = nullptr;
     Fault fault;
-    // Not null: the value is a result of an earlier exchange that compute has
-    // not waited for; then that one's fault counts.
+    // If not null, the value is a result of this earlier exchange, for which
+    // compute has not waited yet; the fault of that result then counts.
     std::shared_ptr<const ExchangeRun> from;
     uint32_t from_target = 0;
   };
   // A value that a target makes.
   struct Made {
     Value* output = nullptr;
-    std::vector<Value*> blocks;  // of its program
-    std::vector<void*> packs;    // by input: where it is put together, or null
-    bool is_shared = false;      // the output is the operand: nothing to do
-    bool is_added = false;       // the communicator has made it
+    std::vector<Value*> blocks;  // memory for the program's blocks
+    std::vector<void*> packs;    // by input: memory to assemble it in, or null
+    bool is_shared = false;      // the output is an operand, so nothing is made
+    bool is_added = false;       // the communicator has computed the output
     Fault fault;
 
     bool is_wanted() const { return fault == nullptr && !is_shared; }
-    // Where an input is put together, if it does not lie anywhere whole; may be
-    // null.
+    // Returns the memory in which an input is assembled if it is not contiguous
+    // anywhere; may be null.
     void* pack(const Target& target, size_t input) const {
       if (target.program != nullptr) {
         return packs.empty() ? nullptr : packs[input];
@@ -53,44 +54,50 @@ struct ExchangeRun : std::enable_shared_from_this<ExchangeRun> {
   std::shared_ptr<const Exchange> exchange;
   uint64_t seq = 0;
   Where where;
-  std::shared_ptr<const TraceText> traced;  // with a trace
+  std::shared_ptr<const TraceText> traced;  // set if there is a trace
   std::vector<Shown> shown;                 // by export of the first step
-  // The point at which the device will have made the operands, for which the
-  // communication thread's device waits; null: they are made.
+  // The point at which the device will have computed the operands; the
+  // communication thread's device waits for it. Null if they are computed
+  // already.
   std::shared_ptr<DeviceEvent> operands_made;
   std::vector<std::vector<Made>> made;  // by step and target
 
   // ---- the decoding thread's
-  std::vector<Buffer*> held;      // all memory that it uses
+  std::vector<Buffer*> held;      // all memory that the run uses
   std::vector<Buffer*> operands;  // by export of the first step; null: failed
-  // By target of the last step: the new buffer that it fills; null where the
+  // By target of the last step: the new buffer that the run fills; null if the
   // result is an operand's buffer, or has failed.
   std::vector<Buffer*> results;
-  bool is_adopted = false;  // a job in which compute waits for it is enqueued
+  // True if a job is enqueued in which compute waits for the run.
+  bool is_adopted = false;
 
   // ---- the communication thread's; others read them once it is done
-  uint32_t unreleased = 0;      // the communicator's: what is shown and not yet
-                                // read, each export once for each reader
-  std::optional<Error> error;   // what went wrong here, to be reported
-  Exit status = Exit::kFailed;  // of the error
+  // For the communicator: exports shown but not read yet, each counted once for
+  // each reader.
+  uint32_t unreleased = 0;
+  // The first failure on this worker, to be reported.
+  std::optional<Error> error;
+  Exit status = Exit::kFailed;  // exit status of the error
 
   std::atomic<bool> is_done{false};  // the results are there
 
   const Fault& result_fault(size_t target) const {
     return made.back()[target].fault;
   }
-  // The name of one of its exports in messages.
+  // Returns the tag of an export in messages.
   Tag tag(size_t step, uint32_t source) const {
     return {seq, exchange->group, static_cast<uint32_t>(step), source};
   }
-  // An export's value: of the line's operand, or made in the step before.
+  // The value of one of this worker's exports: an operand of the line, or an
+  // output of the step before.
   struct Exported {
     const void* data = nullptr;
     Fault fault;
   };
   Exported exported(size_t step, size_t own) const;
-  // Notes what went wrong, if it is the first, for compute to report when it
-  // comes to the exchange. Returns the fault of what was to be made.
+  // Keeps the error if it is the run's first, for compute to report when it
+  // comes to the exchange. Returns the fault for the values that would have
+  // been made.
   Fault fail(const std::string& why, Exit kind = Exit::kFailed);
 };
 

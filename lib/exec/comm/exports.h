@@ -1,6 +1,6 @@
-// The exports of this worker that others have been told of, each until all its
-// readers have read it: the owner's side of an exchange. (imports.h is the
-// reader's.)
+// Exports keeps the exports of this worker that others were told of, each until
+// all its readers have read it: the owner's side of an exchange. (Imports in
+// imports.h is the reader's side.)
 #pragma once
 
 #include <cstdint>
@@ -20,28 +20,31 @@ class Exports {
  public:
   using RunPtr = Communicator::RunPtr;
 
-  // `arena`: the memory in which others can read values in place; null: they
-  // fetch them. It and the device of the values outlive this.
+  // `arena` is the memory in which others can read values in place; if null,
+  // they fetch them. It and `device`, where the values live, must outlive the
+  // object.
   Exports(PeerGroup& peers, const Arena* arena, Device& device)
       : peers_(peers), arena_(arena), device_(device) {}
-  // Before the first export: who is told that a run was read.
+  // Sets who is told that a run was read. Must be called before the first
+  // export.
   void set_user(Communicator::User& user) { user_ = &user; }
 
-  // Tells the workers that read the exports of a step that they are ready.
+  // Tells the workers that read the exports of a step that these are ready.
   void show(const RunPtr& run, size_t step);
-  // Takes what a worker says of an export: that it has read it, or that it
-  // wants bytes of it, which are sent at once. Error: it was not shown that
-  // export, or asks for what is not within it.
+  // Handle a worker's message that it has read an export, or that it wants
+  // bytes of it, which are sent at once. Errors: the worker was not shown that
+  // export, or asks for bytes outside it.
   Status take_released(unsigned from, const Tag& tag);
   Status take_get(unsigned from, const PeerMessage& message);
 
-  // The worker reads no more, since it is lost or all waits end.
+  // Forgets a reader, since it is lost or all waits end.
   void drop_reader(unsigned worker);
-  // Whether the worker was shown the export and has not said that it read it.
+  // True if the worker was shown the export and has not said yet that it read
+  // it.
   bool is_shown(unsigned worker, const Tag& tag) const;
   bool empty() const { return shown_.empty(); }
-  // Asks workers that have not read what they were shown for a sign of life, so
-  // that one which is gone is lost in the end.
+  // Asks workers that have unread exports for a sign of life, so that a dead
+  // one is noticed in the end.
   void check_readers();
 
  private:
@@ -50,10 +53,10 @@ class Exports {
     const void* data = nullptr;
     Type type;
     Fault fault;
-    std::vector<unsigned> readers;  // that have not read it
+    std::vector<unsigned> readers;  // workers that have not read it yet
   };
   struct Reader {
-    uint32_t unread = 0;  // exports that it has not read
+    uint32_t unread = 0;  // exports that it was shown and has not read
     PeerGroup::Clock::time_point since;
   };
   void tell(unsigned worker, const Tag& tag, const Shown& shown);

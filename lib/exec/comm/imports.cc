@@ -8,16 +8,17 @@ namespace {
 
 using Kind = PeerMessage::Kind;
 
-// Ready exports that nobody here has asked for yet; more is no honest hurry.
+// The most ready exports of a worker that were not read here yet. A worker that
+// shows more is not a correct one.
 constexpr size_t kMostReady = size_t{1} << 20;
-constexpr size_t kWindow = 8;  // chunks that are asked for at a time
+constexpr size_t kWindow = 8;  // chunks requested at a time
 
 }  // namespace
 
 // ---- what others say --------------------------------------------------------
 
-// Where its memory cannot be mapped, or not read by what computes here, values
-// are fetched.
+// Values are fetched if the other's memory cannot be mapped, or the device here
+// cannot read it.
 Status Imports::take_hello(unsigned from, const PeerMessage& message) {
   if (message.size == 0 || !device_.is_host()) return ok_status();
   auto mapped =
@@ -27,7 +28,7 @@ Status Imports::take_hello(unsigned from, const PeerMessage& message) {
 }
 
 Status Imports::take_ready(unsigned from, const PeerMessage& message) {
-  if (message.tag < passed_) {  // of a line that was rejected here
+  if (message.tag < passed_) {  // the line was rejected here
     release(from, message.tag);
     return ok_status();
   }
@@ -141,7 +142,8 @@ const void* Imports::read_mapped(ExchangeRun& run, const Input& input,
   return nullptr;
 }
 
-// Several chunks are on their way at a time, and no more than that.
+// Fetches an input's bytes in chunks, of which at most kWindow are under way at
+// a time.
 Fault Imports::fetch(ExchangeRun& run, const Tag& tag, const Input& input,
                      void* to) {
   const size_t bytes = input.region.bytes();
@@ -189,7 +191,7 @@ void Imports::release(unsigned worker, const Tag& tag) {
   peers_.send(worker, released);
 }
 
-// Each export once, however many targets of ours have read it.
+// Each export is released once, even if several of our targets have read it.
 void Imports::release(const ExchangeRun& run, size_t step) {
   for (const Target& target : run.exchange->parts[step].targets) {
     for (const Input& input : target.inputs) {

@@ -1,5 +1,6 @@
-// What other workers show to this one, and how it reads it: in place, in memory
-// of theirs that is mapped here (memory/arena.h), or by fetching bytes.
+// Imports keeps the exports that other workers show to this one, and reads
+// them: in place, in their memory if that is mapped here (memory/arena.h), or
+// by fetching bytes.
 #pragma once
 
 #include <cstdint>
@@ -17,54 +18,56 @@ namespace gt::exec::comm {
 // All calls come from the communication thread.
 class Imports {
  public:
-  // `device` is where what is read goes, and outlives this.
+  // `device` is where values are read to; it must outlive the object.
   Imports(PeerGroup& peers, unsigned workers, Device& device)
       : peers_(peers), from_(workers), device_(device) {}
-  // Before the first import: who is told that it is there.
+  // Sets who is told that an import has arrived. Must be called before the
+  // first one.
   void set_user(Communicator::User& user) { user_ = &user; }
 
-  // Takes what a worker says: where its memory is; that an export is ready or
-  // has failed; bytes that it was asked for. Memory that cannot be mapped is no
-  // error: its values are fetched. Error: an honest worker would not say that.
+  // Handle a worker's messages: where its memory is; that an export is ready or
+  // has failed; bytes that were asked for. Memory that cannot be mapped is no
+  // error: its values are fetched. Error: no correct worker would send the
+  // message.
   Status take_hello(unsigned from, const PeerMessage& message);
   Status take_ready(unsigned from, const PeerMessage& message);
   Status take_data(unsigned from, const PeerMessage& message);
   void take_loss(unsigned worker) { from_[worker].ready.clear(); }
-  // Whether what that worker shows is read in place.
+  // True if this worker reads the other's exports in place.
   bool is_mapped(unsigned worker) const {
     return from_[worker].memory != nullptr;
   }
 
-  // Waits until an input of another worker is ready. The address of its region,
-  // which is put together in `pack` if need be. Null when it has failed or its
-  // worker is lost, and then `fault` says why; null, too, when its bytes are
-  // not wanted. `is_brought`: its bytes are at `pack` already.
+  // Waits until an input from another worker is ready, and returns the address
+  // of its region, which is assembled in `pack` if need be. Null with a `fault`
+  // if it has failed or its worker is lost; null without one if its bytes are
+  // not wanted. `is_brought` is true if its bytes are at `pack` already.
   const void* read(ExchangeRun& run, size_t step, const Input& input,
                    void* pack, bool is_wanted, bool is_brought, Fault& fault);
-  // Waits until an input of another worker is ready, or has failed there; null,
-  // or why it will be neither.
+  // Waits until an input from another worker is ready, or has failed there.
+  // Returns null, or why neither will happen.
   Fault await(const ExchangeRun& run, size_t step, const Input& input);
-  // Once it was waited for: whether it has failed, and whether it is there with
-  // the type that is expected.
+  // After await(): has_failed() is true if the input has failed, is_sound() if
+  // it is ready and has the expected type.
   bool has_failed(const ExchangeRun& run, size_t step,
                   const Input& input) const;
   bool is_sound(const ExchangeRun& run, size_t step, const Input& input) const;
-  // Tells the owners that the step's inputs have been read.
+  // Tells the owners that the inputs of the step have been read.
   void release(const ExchangeRun& run, size_t step);
-  // The run is over. Exports of it or of earlier ones that come later, or are
-  // still unread, were shown for nothing, since this worker alone has rejected
-  // their line: they are said to be read.
+  // Says that the run is over. Exports of this or earlier runs that are unread
+  // or still come were shown in vain, since only this worker has rejected their
+  // line; their owners are told that they were read.
   void pass(const ExchangeRun& run) {
     pass_before({run.seq, run.exchange->group + 1, 0, 0});
   }
-  // The same for all before the run, which begins.
+  // Does the same for all runs before `run`, which begins.
   void begin(const ExchangeRun& run) {
     pass_before({run.seq, run.exchange->group, 0, 0});
   }
 
  private:
   struct Ready {
-    Fault fault;  // or what follows
+    Fault fault;  // if null, the next members are valid
     Type type;
     uint64_t at = kNowhere;
   };
@@ -72,7 +75,7 @@ class Imports {
     std::unique_ptr<MappedArena> memory;
     std::map<Tag, Ready> ready;
   };
-  struct Chunk {  // of a fetch
+  struct Chunk {  // a part of a fetch that was asked for
     unsigned worker = 0;
     char* to = nullptr;  // on the device
     size_t bytes = 0;
@@ -85,17 +88,18 @@ class Imports {
            char* to, Status& status);
   void release(unsigned worker, const Tag& tag);
   void pass_before(const Tag& end);
-  // What its owner has said of an input; null: nothing yet.
+  // Returns what its owner has said of an input; null if nothing yet.
   const Ready* find(const ExchangeRun& run, size_t step,
                     const Input& input) const;
 
   PeerGroup& peers_;
-  std::vector<Source> from_;  // by worker; memory is constant once connected
+  // What each worker exports; `memory` does not change after connecting.
+  std::vector<Source> from_;
   Device& device_;
   Communicator::User* user_ = nullptr;
   std::map<uint64_t, Chunk> chunks_;  // by id
   uint64_t last_id_ = 0;
-  Tag passed_;  // all before it are over
+  Tag passed_;  // runs before it are over
 };
 
 }  // namespace gt::exec::comm

@@ -58,7 +58,8 @@ std::unique_ptr<Job> take_saves_job(std::shared_ptr<ExchangeRun> run,
                                     std::string file) {
   return make_job(
       [run = std::move(run), file = std::move(file)](Executor& executor) {
-        if (run->error) {  // the fence itself failed: nobody said anything
+        // If the fence itself failed, the failures of saves are unknown.
+        if (run->error) {
           return executor.saves().failures().lose(file, run->error->message);
         }
         const Fault& told = run->result_fault(0);

@@ -10,19 +10,22 @@
 
 namespace gt::exec::comm {
 
-// Compute has come to the exchange, so it knows which operands have failed: it
-// notes that in the run and hands it to the communication thread.
+// Makes a job that notes in the run which operands have failed, which is known
+// once compute has come to the exchange, and hands the run to the communication
+// thread.
 std::unique_ptr<Job> start_job(Engine& engine,
                                std::shared_ptr<ExchangeRun> run);
 
-// Compute waits for the exchange, and goes on with its results or their
-// failures. `results`: by target of the last step; null where there is none.
+// Makes a job in which compute waits for the exchange and then goes on with its
+// results or their failures. `results` are by target of the last step, null
+// where there is none.
 std::unique_ptr<Job> adopt_job(std::shared_ptr<ExchangeRun> run,
                                std::vector<Value*> results);
 
-// For a fence about a file. The worker that saved to the file tells which saves
-// have failed (SaveFailures::in()), in the fault of the fence's value; those
-// that the fence holds up take that.
+// Make the jobs of a fence about a file. In the first, the worker that saved to
+// the file tells which saves have failed (SaveFailures::in()), by the fault of
+// the fence's value. In the second, the workers that wait at the fence take
+// that over.
 std::unique_ptr<Job> tell_saves_job(std::shared_ptr<ExchangeRun> run,
                                     std::string file);
 std::unique_ptr<Job> take_saves_job(std::shared_ptr<ExchangeRun> run,

@@ -1,5 +1,5 @@
-// A link carries messages between workers. It is all that the communication
-// thread (engine.h) knows of sockets.
+// A link carries messages between workers. It hides the sockets from the
+// communication thread (engine.h).
 #pragma once
 
 #include <chrono>
@@ -9,14 +9,15 @@
 
 namespace gt::exec::comm {
 
+// A message from another worker, or the news that the worker is lost.
 struct Incoming {
-  unsigned from = 0;  // the worker that sent it, as the link knows for sure
+  unsigned from = 0;  // the sending worker, which the link knows for sure
   std::string bytes;
-  bool is_lost = false;  // nothing more comes from it; `bytes` say why
+  bool is_lost = false;  // nothing more will come from it; `bytes` says why
 };
 
-// Messages between two workers arrive in order, each once and whole. All calls
-// come from one thread, but for wake().
+// Messages between two workers arrive in order, each once and complete. All
+// calls except wake() come from one thread.
 class Link {
  public:
   Link() = default;
@@ -24,10 +25,12 @@ class Link {
   Link& operator=(const Link&) = delete;
   virtual ~Link() = default;
 
-  // Takes a message for a worker; never waits. Error: why it cannot be sent.
+  // Sends a message to a worker, now or later; never waits. Error: why it
+  // cannot be sent.
   virtual Status send(unsigned worker, std::string message) = 0;
-  // Sleeps until there is a message, or `most` has passed, or wake() was called
-  // since the last time; false: there is none. A negative `most`: no limit.
+  // Sleeps until there is a message, `most` has passed, or wake() was called
+  // since the last call. False if there is no message. A negative `most` means
+  // no limit.
   virtual bool receive(Incoming& message, std::chrono::milliseconds most) = 0;
   virtual void wake() = 0;
 };

@@ -95,9 +95,10 @@ Joint LinkOffers::joint_of(const std::string& kind,
   return joint;
 }
 
-// The best among these workers of a kind that is not taken. Who is asked for
-// fast sums has the best link, whomever it joins, since only that one may add.
-// No members: no worker can have a link.
+// Returns the best link among these workers, of a kind that is not taken;
+// without members if no worker can have one. Workers that ask for fast sums get
+// the best kind of link, whomever it joins, since perhaps only that kind can
+// add.
 Joint LinkOffers::best_of(const Workers& workers,
                           const std::vector<Joint>& taken) const {
   const bool is_fast = all_have_fast_sums(workers);
@@ -129,7 +130,7 @@ std::vector<Joint> LinkOffers::joints_of(Workers workers) const {
 
 // ---- what people are told ---------------------------------------------------
 
-// The first worker that could have a link.
+// Returns the first worker that could have a link.
 unsigned LinkOffers::teller() const {
   const auto first =
       std::find_if(workers_.begin(), workers_.end(), [](const Worker& worker) {
@@ -138,7 +139,7 @@ unsigned LinkOffers::teller() const {
   return static_cast<unsigned>(first - workers_.begin());
 }
 
-// Why the worker is no member of the first link.
+// Returns why the worker is not a member of the first link.
 std::string LinkOffers::reason_without(unsigned worker,
                                        const Joint& first) const {
   const Worker& left = workers_[worker];

@@ -1,10 +1,11 @@
-// Which links (memory/device_link.h) the devices of workers could have, and
-// whom they join. Each worker says in its hello what it offers, and from that
-// all find the same.
+// LinkOffers computes which links (memory/device_link.h) the devices of workers
+// could have, and which workers they join. Each worker says in its hello what
+// it offers, and all workers compute the same result from that.
 //
-// The members of a link are workers that offer its kind, with devices of their
-// own. The kind that joins most workers comes first, and then another with most
-// of the rest, so each worker is a member of one link at most.
+// The members of a link are workers that offer its kind, each with a different
+// device. The kind that joins the most workers is taken first, then the kind
+// that joins the most of the rest, so each worker is a member of at most one
+// link.
 #pragma once
 
 #include <optional>
@@ -16,42 +17,46 @@
 
 namespace gt::exec::comm {
 
+// A link that a worker could have: DeviceLink::kind() and DeviceLink::device().
 struct LinkOffer {
   std::string kind, device;
 };
 
-// A kind of link, and whom it joins, ascending.
+// A link of this kind joins these workers, in ascending order.
 struct Joint {
   std::string kind;
   Workers members;
 
-  // Which member the worker is, from 0; none if it is not one.
+  // Returns the worker's index among the members; none if it is not one.
   std::optional<unsigned> index_of(unsigned worker) const;
   bool has(unsigned worker) const { return index_of(worker).has_value(); }
-  std::string name() const;  // of the kind, for people
+  std::string name() const;  // the kind, as people see it
 };
 
 class LinkOffers {
  public:
   explicit LinkOffers(unsigned workers) : workers_(workers) {}
 
-  // What a worker offers, the best first; and, if that is not all that it could
+  // Sets what a worker offers, the best first, and, if that is not all it could
   // have, why not.
   void set(unsigned worker, std::vector<LinkOffer> offers, std::string why_not,
            bool has_fast_sums);
-  // The same by its hello. Error: an honest worker would not say it.
+  // take() does the same from the worker's hello. Error: no correct worker
+  // would send it. add_to() writes a worker's offers into its hello.
   Status take(unsigned worker, const PeerMessage& hello);
   void add_to(unsigned worker, PeerMessage& hello) const;
-  // The members could not be joined: they do not offer that kind any more.
+  // Withdraws this kind from the offers of the members, since they could not be
+  // joined by it.
   void withdraw(const Joint& joint);
 
-  // The links of these workers. The first one may have a single member, others
-  // have more.
+  // Returns the links of these workers. The first may have a single member, the
+  // others have more.
   std::vector<Joint> joints_of(Workers workers) const;
-  // The devices of the members.
+  // Returns the devices of the members, in their order.
   std::vector<std::string> devices_of(const Joint& joint) const;
   bool all_have_fast_sums(const Workers& workers) const;
-  // What people are to know of the links of all workers, said by `teller()`.
+  // Returns lines for people about the links of all workers. The worker
+  // teller() shows them.
   std::vector<std::string> news(const std::vector<Joint>& joints) const;
   unsigned teller() const;
 

@@ -28,8 +28,8 @@ constexpr struct {
     {"leaving", Kind::kLeaving, false},
 };
 
-// Calls use(field) for the fields behind the header's word, in order, until it
-// is false.
+// Calls use(field) for the fields behind the header's first word, in order,
+// until it returns false.
 template <typename Message, typename Use>
 bool each_field(Message& m, Use use) {
   switch (m.kind) {
@@ -63,11 +63,11 @@ bool each_field(Message& m, Use use) {
   return false;
 }
 
-// Takes fields from words, each behind one blank.
+// Reads fields from words, each after one blank.
 struct FieldReader {
   std::string_view& rest;
 
-  // Without a word left, what is no field.
+  // Returns "", which is no valid field, if no word is left.
   std::string_view next() const {
     if (rest.empty()) return {};
     rest.remove_prefix(1);
@@ -99,7 +99,7 @@ struct FieldReader {
     return from_hex(next(),
                     {reinterpret_cast<char*>(token.data()), token.size()});
   }
-  // "-" says that there is none.
+  // Reads a text; "-" stands for "".
   bool word(std::string& text) const {
     const std::string_view word = next();
     if (word != "-") text = word;
@@ -193,7 +193,7 @@ Result<Taken> parse_taken(std::string_view body) {
   if (taken.sums) body.remove_prefix(kTakenSum.size());
   while (!body.empty()) {
     const size_t end = body.find('\n');
-    std::string line = " ";  // each field is behind a blank
+    std::string line = " ";  // FieldReader expects a blank before each field
     line += body.substr(0, end);
     std::string_view rest = line;
     const FieldReader read{rest};

@@ -1,5 +1,5 @@
-// The messages between workers while values cross: a header in text, and in
-// some a body, which in `data` is the bytes of values.
+// The messages between workers while values cross. A message has a header in
+// text, and some have a body; the body of `data` is the bytes of values.
 //
 //   hello PID FD SIZE TOKEN KINDS DEVICES SUMS
 //                                         where my arena can be mapped, which
@@ -26,16 +26,18 @@
 //                                         that the body says
 //   leaving                               I need the link no more
 //
-// SIZE 0: there is no arena. START and COUNT say a region of the value, an
-// index and a count in each dimension, as "0,4"; "-" of a scalar.
+// SIZE 0 means that there is no arena. START and COUNT state a region of the
+// value, an index and a count in each dimension, such as "0,4"; "-" for a
+// scalar.
 //
-// A link (memory/device_link.h) is what brings values from device to device
-// (direct_moves.h). KINDS and DEVICES are their words, the best first, with
-// commas between them; "-": there is none. The body says why there is not one
-// of each kind that there could be. The body of `take` has a line "SOURCE START
-// COUNT" for each region that its sender will receive from the other, in that
-// order; a first line "sum" says that it would rather have the step added by
-// the link, which is done if all say so.
+// A link (memory/device_link.h) moves values from device to device
+// (direct_moves.h). KINDS and DEVICES are its words of that name, one for each
+// link, the best link first, separated by commas; "-" if there is none. The
+// body of a hello says why the worker does not offer every kind of link that
+// its device could have. The body of `take` has a line "SOURCE START COUNT" for
+// each region that its sender will receive from the other worker, in that
+// order. A first line "sum" says that the sender would rather let the link add
+// the step; that happens if all of them say so.
 #pragma once
 
 #include <compare>
@@ -50,7 +52,7 @@
 
 namespace gt::exec::comm {
 
-// Names one export among all of a session.
+// Identifies an export among all exports of a session.
 struct Tag {
   uint64_t seq = 0;
   uint32_t group = 0;   // of the instruction
@@ -63,10 +65,12 @@ std::string to_string(const Tag& tag);  // "SEQ GROUP STEP SOURCE"
 
 using Token = ArenaToken;
 
-inline constexpr uint64_t kNowhere = UINT64_MAX;  // `at`: in no arena
-// Bytes of a data message, at most; what a get may ask for.
+// The offset `at` of a value that is in no arena.
+inline constexpr uint64_t kNowhere = UINT64_MAX;
+// The most bytes of a data message, and so of one get.
 inline constexpr size_t kMaxData = size_t{256} << 10;
 
+// A parsed message. The comments say which kinds have a field.
 struct PeerMessage {
   enum class Kind : uint8_t {
     kHello,
@@ -98,11 +102,11 @@ struct PeerMessage {
   uint64_t fd = 0;         // hello
   uint64_t size = 0;       // hello
   Token token{};           // hello
-  std::string link_kinds;  // hello: of its links; "": it has none
-  std::string devices;     // hello: the links'
+  std::string link_kinds;  // hello: the kinds of its links; "" if it has none
+  std::string devices;     // hello: the devices of its links
   bool has_fast_sums = false;  // hello
   std::string link;            // link
-  std::string_view body;       // within the parsed bytes
+  std::string_view body;       // a view into the parsed bytes
 };
 
 // A region of an export, as a line of a `take`.
@@ -118,10 +122,11 @@ struct Taken {
   std::vector<TakenRegion> regions;
 };
 inline constexpr std::string_view kTakenSum = "sum\n";
-// Takes any bytes. Error: one of its lines is none.
+// Parses the body of a `take`, which may be any bytes. Error: a line is
+// malformed.
 Result<Taken> parse_taken(std::string_view body);
 
-// Takes any bytes. Error: what is wrong with them as a message.
+// Parses a message from any bytes. Error: what is malformed.
 Result<PeerMessage> parse_peer_message(std::string_view bytes);
 std::string to_text(const PeerMessage& message);
 

@@ -1,5 +1,5 @@
-// Counts the exchanges that have run in a worker's meter, and tells another
-// watch of them.
+// Metered is a Watch that counts the exchanges that ran in a worker's meter,
+// and passes them on to another watch.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +12,7 @@ namespace gt::exec::comm {
 
 class Metered final : public Watch {
  public:
-  // The meter outlives it, and so does `next`, which may be null.
+  // `meter` and `next` must outlive the object; `next` may be null.
   Metered(Meter& meter, Watch* next) : meter_(meter), next_(next) {}
 
   void ran(const ExchangeRun& run, uint64_t begin, uint64_t end,

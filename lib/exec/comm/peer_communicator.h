@@ -1,7 +1,8 @@
-// The communicator between the workers of gt-route: what another worker shows
-// is read in place where its memory can be mapped (memory/arena.h), comes from
-// device to device where these are linked (direct_link.h), and is else fetched
-// in messages. Each pair of workers does what it can.
+// PeerCommunicator is the communicator between the workers of a gt-route. What
+// another worker shows is read in place if its memory can be mapped
+// (memory/arena.h), comes from device to device if the two devices are linked
+// (direct_link.h), and is otherwise fetched in messages. Each pair of workers
+// uses what it can.
 #pragma once
 
 #include <optional>
@@ -19,8 +20,9 @@ namespace gt::exec::comm {
 class PeerCommunicator final : public Communicator,
                                private PeerGroup::Receiver {
  public:
-  // `arena` is the memory that others may map; null: they fetch all values. It
-  // outlives the communicator, and so does the device where values live.
+  // `arena` is the memory that others may map; if it is null, they fetch all
+  // values. It and `device`, where the values live, must outlive the
+  // communicator.
   PeerCommunicator(const GroupOptions& group, const Arena* arena,
                    Device& device)
       : peers_(group, *this),
@@ -51,7 +53,7 @@ class PeerCommunicator final : public Communicator,
   }
   void group(const ExchangeRun& run,
              const std::vector<Workers>& sets) override {
-    imports_.begin(run);  // who waits for what it alone has rejected goes on
+    imports_.begin(run);  // releases workers that wait for a line rejected here
     link_.split({run.where.line, run.seq, "devices to be linked in groups"},
                 sets);
   }

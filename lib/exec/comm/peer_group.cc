@@ -11,7 +11,7 @@ namespace {
 using Kind = PeerMessage::Kind;
 using std::chrono::milliseconds;
 
-// Without a sign for so long, a worker is asked for one.
+// A worker that is silent for so long is asked for a sign of life.
 constexpr milliseconds kAskAfter{1000};
 
 }  // namespace
@@ -114,8 +114,8 @@ void PeerGroup::note_wait(const Awaited& what, Clock::time_point since) {
   wait_ = Wait{what, since};
 }
 
-// A device is done in microseconds or not soon, so the thread sleeps only after
-// some looks at which nothing has moved.
+// A device finishes within microseconds or takes long, so the thread sleeps
+// only after some looks without any progress.
 void PeerGroup::await_device(const Awaited& what,
                              const std::function<Look()>& look) {
   constexpr int kLooks = 100;
@@ -130,7 +130,8 @@ void PeerGroup::await_device(const Awaited& what,
   wait_.reset();
 }
 
-// Why a wait for the worker ends without what it is for; null: it goes on.
+// Returns why a wait for the worker must end without success; null if it goes
+// on.
 Fault PeerGroup::never(unsigned worker) const {
   if (!is_aborted_.load()) return peers_[worker].loss;
   const std::lock_guard lock(mutex_);

@@ -1,11 +1,12 @@
-// The other workers: messages to and from them, and whether they live.
+// PeerGroup exchanges messages with the other workers and watches whether they
+// are alive.
 //
-// A wait has no limit while the other worker gives signs of life: any message
-// is one, and without one it is asked, each second or more often. Without any
-// sign for `patience`, 60 seconds unless the worker was started with another,
-// the worker is lost, and so it is when its connection ends or it sends what no
-// honest worker would. A loss that gt-route sees comes sooner: it tells all
-// workers, and theirs is tell_loss(). A worker that is lost stays lost: all
+// A wait has no limit while the other worker gives signs of life. Any message
+// is such a sign; a silent worker is asked for one every second or more often.
+// A worker is lost if there is no sign of it for `patience` (60 seconds unless
+// the worker was started with another value), if its connection ends, or if it
+// sends what no correct worker would. gt-route may notice a loss earlier: it
+// tells all workers, which call tell_loss(). A lost worker stays lost: all
 // waits for it, now and later, end with the reason.
 #pragma once
 
@@ -25,36 +26,39 @@
 
 namespace gt::exec::comm {
 
+// Options of a group: who its workers are, and how they exchange values.
 struct GroupOptions {
   unsigned self = 0;
   unsigned workers = 1;
-  Link* link = nullptr;            // outlives the group
-  std::vector<std::string> names;  // of workers; may be empty
-  // Without any sign of a worker that is waited for; then it is lost.
+  Link* link = nullptr;            // must outlive the group
+  std::vector<std::string> names;  // names of all workers; may be empty
+  // How long a worker that is waited for may give no sign of life before it is
+  // lost.
   std::chrono::milliseconds patience{60'000};
-  // Sums of all workers are the link's own, where all ask for that.
+  // Lets the link add sums in its own order, if all workers ask for that.
   bool has_fast_sums = false;
-  // Tells people how values cross, where that is not as they might think; any
-  // thread, a line without its newline. May be empty.
+  // Shows people a line, without its newline, about how values cross if that
+  // may surprise them. Called on any thread; may be empty.
   std::function<void(const std::string& line)> say;
 };
 
-// All calls come from the communication thread, but for waiting(), wake(),
+// All calls come from the communication thread, except waiting(), wake(),
 // abort(), is_aborted() and tell_loss(), which any thread may call.
 class PeerGroup {
  public:
   using Clock = std::chrono::steady_clock;
 
-  // Takes what comes from the others.
+  // Handles what comes from the others.
   class Receiver {
    public:
     virtual ~Receiver() = default;
-    // A message about values, or the hello that comes before all others. Error:
-    // an honest worker would not send it; its sender is then lost.
+    // Handles a message about values, or the hello that comes before all
+    // others. Error: no correct worker would send it; its sender is then lost.
     virtual Status take(unsigned from, const PeerMessage& message) = 0;
+    // Handles the loss of a worker.
     virtual void take_loss(unsigned worker) = 0;
   };
-  // What is waited for, and for which line of the program.
+  // What is waited for, and for which line of the program; for people.
   struct Awaited {
     uint64_t line = 0;
     uint64_t seq = 0;
@@ -79,36 +83,37 @@ class PeerGroup {
   std::chrono::milliseconds patience() const { return options_.patience; }
   bool has_fast_sums() const { return options_.has_fast_sums; }
   bool is_greeted(unsigned worker) const { return peers_[worker].is_greeted; }
-  // Why the worker is lost; null while it is not.
+  // Returns why the worker is lost; null if it is not.
   const Fault& loss(unsigned worker) const { return peers_[worker].loss; }
   void lose(unsigned worker, const std::string& why);
 
-  // Nothing is sent to a worker that is lost.
+  // Sends a message, unless the worker is lost.
   void send(unsigned worker, const PeerMessage& message);
-  // Takes messages until done() holds, and returns null; or why it never will:
-  // the worker is lost, or all waits end (abort()).
+  // Handles messages until done() is true, and returns null; or returns why it
+  // never will be: the worker is lost, or all waits end (abort()).
   Fault await(unsigned worker, const Awaited& what,
               const std::function<bool()>& done);
-  // Takes messages, between looks at what no message tells of, until that is
-  // done or all waits end.
+  // Handles messages, and calls look() in between for something that no message
+  // announces, until that is done or all waits end.
   enum class Look : uint8_t { kStill, kMoved, kDone };
   void await_device(const Awaited& what, const std::function<Look()>& look);
-  // Takes a message, if there is one within that time.
+  // Handles a message, if one comes within that time.
   void listen_for(std::chrono::milliseconds most) { pump(most); }
-  // Takes a message, if need be after sleeping until there is one. Returns
-  // without one when the link is woken, or, if `is_owed`, when it is time to
-  // ask some worker for a sign of life.
+  // Handles a message; sleeps until there is one. Returns without one when the
+  // link is woken or, if `is_owed`, when it is time to ask some worker for a
+  // sign of life.
   void listen(bool is_owed);
-  // Asks the worker for a sign of life if there was none for a while, of the
-  // time since `since`; for longer than `patience`, and it is lost.
+  // Asks the worker for a sign of life if there was none for a while since
+  // `since`. If there was none for longer than `patience`, the worker is lost.
   void check_sign(unsigned worker, Clock::time_point since);
 
   Waiting waiting() const;
   void wake() { options_.link->wake(); }
-  // All waits end, and what waited fails for that reason.
+  // Ends all waits; what waited fails with the reason `why`.
   void abort(const std::string& why);
   bool is_aborted() const { return is_aborted_.load(); }
-  // As lose(), of any thread: it is known from elsewhere.
+  // Like lose(), but for any thread: somebody else has found out that the
+  // worker is lost.
   void tell_loss(unsigned worker, const std::string& why);
 
  private:
@@ -141,7 +146,8 @@ class PeerGroup {
     unsigned worker = 0;
     std::string why;
   };
-  std::vector<Loss> told_;  // that the communication thread has not seen
+  // Losses that the communication thread has not seen yet.
+  std::vector<Loss> told_;
   std::atomic<bool> is_aborted_{false};
 };
 

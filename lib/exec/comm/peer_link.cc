@@ -27,7 +27,7 @@ Status PeerLink::send(unsigned worker, std::string message) {
   return send_now(worker, std::move(message));
 }
 
-// The header's newline ends it, and the body is sent from where it is.
+// The header ends with its newline; the body after it is sent without a copy.
 Status PeerLink::send_now(unsigned worker, std::string message) {
   const auto text = std::make_shared<const std::string>(std::move(message));
   const size_t header = text->find('\n') + 1;
@@ -39,7 +39,7 @@ Status PeerLink::send_now(unsigned worker, std::string message) {
   return Error{"it is gone"};
 }
 
-// A worker that is lost says so by itself.
+// Errors are ignored, since the loss of a worker is received as an event.
 void PeerLink::send_unsent() {
   if (unsent_.empty() || !peers_.ready()) return;
   for (Unsent& unsent : std::exchange(unsent_, {})) {

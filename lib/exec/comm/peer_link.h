@@ -1,4 +1,4 @@
-// The Link over sockets: net/peers.h connects the workers.
+// PeerLink is the Link over sockets. net/peers.h connects the workers.
 #pragma once
 
 #include <deque>
@@ -13,8 +13,9 @@ namespace gt::exec::comm {
 
 class PeerLink final : public Link {
  public:
-  // Connects `peers`, which is this link's alone from now on, once its thread
-  // first calls. `others` are all workers but `self`.
+  // Takes over `peers`, which nobody else may use any more, and connects it at
+  // the first call from the link's thread. `others` are all workers except
+  // `self`.
   PeerLink(net::Peers& peers, unsigned self, std::string session,
            std::vector<net::PeerAddress> others);
 
@@ -38,7 +39,7 @@ class PeerLink final : public Link {
   std::vector<net::PeerAddress> others_;
   bool is_connecting_ = false;
   Status connected_ = ok_status();
-  std::deque<Unsent> unsent_;  // until all are connected
+  std::deque<Unsent> unsent_;  // messages kept until all workers are connected
   net::Wake wake_;
   net::Poller poller_;
 };

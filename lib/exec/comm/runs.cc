@@ -19,7 +19,8 @@ bool Runs::fits(const Type& of, const Shape& start, const Shape& count) {
   return true;
 }
 
-// A run takes all inner dimensions that are whole, and one that is not.
+// A run covers all innermost dimensions that are taken as a whole, and the next
+// one.
 Runs::Runs(const Type& of, const Shape& start, const Shape& count) {
   size_t stride = size_of(of.dtype);
   run_ = stride;
@@ -34,7 +35,7 @@ Runs::Runs(const Type& of, const Shape& start, const Shape& count) {
   runs_ = 1;
   for (size_t i = of.shape.size(); i-- > 0;) {
     if (is_whole || count[i] == 1) {
-      // A dimension of one element joins whatever lies within it.
+      // A dimension of which one element is taken needs no loop.
       if (is_whole) run_ *= static_cast<size_t>(count[i]);
       is_whole = is_whole && count[i] == of.shape[i];
       continue;
@@ -57,8 +58,9 @@ size_t Runs::offset_of_run(size_t run) const {
   return at;
 }
 
-// Calls copy(offset, to, n) for each run of those bytes: the n from there on in
-// the whole value are those of the region from `first + to` on.
+// Calls copy(offset, to, n) for each run of these bytes of the region: the n
+// bytes of the whole value from `offset` on are those of the region from `first
+// + to` on.
 template <typename Copy>
 Status Runs::each_run(size_t first, size_t size, const Copy& copy) const {
   for (size_t to = 0; to < size;) {
@@ -86,8 +88,8 @@ Result<const void*> Runs::find(const void* from, void* pack_to,
   return static_cast<const void*>(out);
 }
 
-// Runs may be as short as an element, for which a call would cost more than
-// the copy.
+// Uses memcpy on the host, since runs may be as short as an element, for which
+// a call of the device would cost more than the copy.
 Status Runs::download(const void* from, size_t first, size_t size, char* to,
                       Device& device) const {
   const auto* base = static_cast<const char*>(from);

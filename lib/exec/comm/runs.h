@@ -1,5 +1,5 @@
-// A region, a rectangular part of a row-major value, as runs of bytes: how a
-// worker reads or sends a part of a value.
+// Runs describes a region, a rectangular part of a row-major value, as runs of
+// bytes. With it a worker reads or sends a part of a value.
 #pragma once
 
 #include <array>
@@ -15,24 +15,24 @@ namespace gt::exec::comm {
 class Runs {
  public:
   Runs() = default;
-  // In each dimension, `count` elements from `start` of a value of type `of`.
-  // The region must lie within the value (fits()).
+  // The region has, in each dimension, `count` elements from `start` on, of a
+  // value of type `of`. It must lie within the value (fits()).
   Runs(const Type& of, const Shape& start, const Shape& count);
   static bool fits(const Type& of, const Shape& start, const Shape& count);
 
   size_t bytes() const { return run_ * runs_; }
-  // Whether the region is one run, which begins offset() bytes into the value.
+  // True if the region is one run, which begins offset() bytes into the value.
   bool is_contiguous() const { return runs_ <= 1; }
   size_t offset() const { return offset_; }
 
-  // The region's address on `device`; `from` is that of the whole value. It is
-  // where the region lies if it is one run; else the runs are put together at
-  // `pack_to`. Errors are the device's.
+  // Returns the region's address on `device`; `from` is the address of the
+  // whole value. If the region is one run, it is returned in place; else the
+  // runs are copied together at `pack_to`. Errors are those of the device.
   Result<const void*> find(const void* from, void* pack_to,
                            Device& device) const;
 
-  // Copies bytes `first` to `first + size` of the region, in row-major order,
-  // to the host; `from` is the whole value's address on `device`.
+  // Copies `size` bytes of the region, in row-major order from byte `first` on,
+  // to the host address `to`. `from` is the whole value's address on `device`.
   Status download(const void* from, size_t first, size_t size, char* to,
                   Device& device) const;
 
@@ -41,11 +41,12 @@ class Runs {
   Status each_run(size_t first, size_t size, const Copy& copy) const;
   size_t offset_of_run(size_t run) const;
 
-  size_t offset_ = 0;  // of the first run
+  size_t offset_ = 0;  // of the first run in the value
   size_t run_ = 0;     // bytes
   size_t runs_ = 0;
-  Shape outer_;                                    // counts; product is runs_
-  std::array<size_t, Shape::kMaxRank> strides_{};  // of outer_, in bytes
+  Shape outer_;  // counts; product is runs_
+  // Strides of the dimensions in outer_, in bytes.
+  std::array<size_t, Shape::kMaxRank> strides_{};
 };
 
 }  // namespace gt::exec::comm

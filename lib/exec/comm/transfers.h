@@ -1,4 +1,4 @@
-// Notes what exchanges read of other workers, and when, for a trace or log.
+// Records what exchanges read from other workers, and when, for a trace or log.
 #pragma once
 
 #include <cstdint>
@@ -8,8 +8,8 @@
 
 namespace gt::exec::comm {
 
-// What a run read of another worker, and when: from the moment that it was
-// there until it was used. Times are nanoseconds of the steady clock.
+// What a run read from another worker, and when: from the moment it was ready
+// until it was used. Times are nanoseconds of the steady clock.
 struct Transferred {
   unsigned from = 0;
   uint64_t bytes = 0;
@@ -17,8 +17,8 @@ struct Transferred {
   uint64_t end = 0;
 };
 
-// Is told, on the communication thread, which exchange ran and when. It counts
-// as begun when the first that it reads of others was there.
+// Is told, on the communication thread, which exchange ran and when. An
+// exchange counts as begun when its first input from another worker was ready.
 class Watch {
  public:
   virtual ~Watch() = default;
@@ -26,18 +26,19 @@ class Watch {
                    const std::vector<Transferred>& read) = 0;
 };
 
-// Notes one run at a time. What it reads of a worker is one transfer, from the
-// first that is there to the last that is used.
+// Records one run at a time. All inputs from one worker count as one transfer,
+// from the first that is ready to the last that is used.
 class Transfers {
  public:
   explicit Transfers(Watch& watch) : watch_(watch) {}
 
   void begin();
-  // An input of another worker is there; its bytes count if they are read.
+  // Says that an input from another worker is ready. Its bytes count if they
+  // are read.
   void arrived(const Input& input, bool is_read);
-  // The target's inputs have been used.
+  // Says that the target's inputs have been used.
   void used(const Target& target);
-  // The run is over: the watch is told.
+  // Ends the run and tells the watch of it.
   void end(const ExchangeRun& run);
 
  private:

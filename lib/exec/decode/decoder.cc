@@ -26,7 +26,7 @@ Action action_of(std::string_view op) {
   }
 }
 
-// Those that the operand's name states, ascending.
+// Returns the ranks that the operand's name states, ascending.
 Ranks ranks_of(const Operand& operand) {
   return operand.ranks.empty() ? Ranks{}
                                : ascending(parse_ranks(operand.ranks).value());
@@ -37,7 +37,7 @@ bool is_integer_scalar(const Type& type) {
          (is_integer(type.dtype) || type.dtype == Dtype::kBool);
 }
 
-// Whether it makes integer scalars, of such alone.
+// True if the call makes integer scalars from nothing but integer scalars.
 bool makes_integers(const Call& call) {
   return std::all_of(call.results.begin(), call.results.end(),
                      is_integer_scalar) &&
@@ -89,7 +89,7 @@ Decoding Decoder::decode(const Line& line) {
   auto entry = std::make_unique<LineEntry>();
   entry->action = action_of(line.op);
   Status s = check_emitted(line);
-  // An unknown op is said before an unknown name.
+  // An unknown op is reported before an unknown name.
   if (s.ok() && find_op(line.op) != nullptr) {
     s = find_operands(line, out.poison);
   }
@@ -115,7 +115,7 @@ void Decoder::forget_line() {
   call_ = Call{};
 }
 
-// print, save, free and fail: no recipe.
+// Decodes print, save, free and fail, which have no recipe.
 Status Decoder::decode_output(const Line& line, LineEntry& entry) {
   if (entry.action == Action::kFail) {
     if (Status s = bind_fail(line, call_); !s.ok()) return s;
@@ -152,7 +152,7 @@ Status Decoder::decode_run(const Line& line, LineEntry& entry) {
           operand_of(registers_, *found_[static_cast<size_t>(a.operand)]));
       continue;
     }
-    // They stay where they are, since operands point to them.
+    // Reserved so that they never move, since operands point to them.
     if (entry.numbers.empty()) entry.numbers.reserve(call_.arguments.size());
     LineNumber& number = entry.numbers.emplace_back();
     if (a.literal) {
@@ -167,7 +167,8 @@ Status Decoder::decode_run(const Line& line, LineEntry& entry) {
   return ok_status();
 }
 
-// What is lacking there is only slower.
+// Adds the recipes that KnownIntegers uses. If one cannot be made, the line is
+// only slower.
 void Decoder::add_known(LineEntry& entry) {
   if (call_.op->row->statement == Statement::kLoad) {
     if (call_.arguments.size() <= kRowOfLoad) return;
@@ -209,7 +210,7 @@ void Decoder::add_results(const Line& line, LineEntry& entry) {
   }
 }
 
-// Where the memory of each block may come from.
+// Finds out whose memory each block may take over.
 void Decoder::add_memory(LineEntry& entry) const {
   const Recipe& recipe = *entry.recipe;
   std::vector<RegisterId> lent;
@@ -230,7 +231,8 @@ void Decoder::add_memory(LineEntry& entry) const {
   }
 }
 
-// Each block gets at most one lender, and each operand lends once.
+// Returns the operand whose memory the block may take over, or -1. Each operand
+// lends its memory to one block at most.
 int32_t Decoder::lender_of(const LineEntry& entry, const Block& block,
                            std::vector<RegisterId>& lent) const {
   for (const int32_t operand : block.in_place) {
@@ -243,8 +245,8 @@ int32_t Decoder::lender_of(const LineEntry& entry, const Block& block,
   return -1;
 }
 
-// The register's value dies here, since the line binds the name again, and the
-// recipe has done with all operands that it stands for.
+// True if the block may take over the register's memory: the line rebinds the
+// name, and the block may be written over every operand that is this register.
 bool Decoder::may_lend(const LineEntry& entry, RegisterId id,
                        const Block& block) const {
   const bool dies =

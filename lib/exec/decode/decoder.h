@@ -1,6 +1,6 @@
-// Decodes a parsed line into a LineEntry: names become registers, the op its
-// recipe. This is a worker's slow path, for lines that LineTable does not know;
-// no result is bound and nothing is enqueued here.
+// Decoder turns a parsed line into a LineEntry: names become registers, and the
+// op becomes its recipe. This is a worker's slow path, for lines that LineTable
+// does not have. No result is bound and nothing is enqueued here.
 #pragma once
 
 #include <memory>
@@ -14,10 +14,11 @@
 
 namespace gt::exec {
 
+// The outcome of decoding a line: an entry, a poison, or an error.
 struct Decoding {
-  std::unique_ptr<LineEntry> entry;  // null: rejected, or poisoned
-  Fault poison;                      // an operand failed before
-  Error error;                       // why it is rejected
+  std::unique_ptr<LineEntry> entry;  // null if the line is rejected or poisoned
+  Fault poison;                      // the fault of an operand that has failed
+  Error error;                       // why the line is rejected
 };
 
 class Decoder {
@@ -25,15 +26,16 @@ class Decoder {
   Decoder(Registers& registers, TypeIds& types, RecipeTable& recipes)
       : registers_(registers), types_(types), recipes_(recipes) {}
 
-  // The line's names have no ranks, or one each (x@3). The entry gets its text
-  // from the caller.
+  // Decodes a line whose names have no ranks, or one rank each (x@3). The
+  // caller sets the entry's text.
   Decoding decode(const Line& line);
-  // Sets the entry's recipe: that of the op over the pieces of a group
-  // (build_group_recipe()). The entry has its operands and results already.
+  // Sets the entry's recipe to that of the op over the pieces of a group
+  // (build_group_recipe()). The entry must have its operands and results
+  // already.
   Status decode_group(const Op& op, const std::vector<Type>& pieces,
                       const GroupProgram& program, LineEntry& entry);
-  // From now on lines get their recipes on the host (LineEntry::on_host), from
-  // this table.
+  // From now on entries also get recipes for the host (LineEntry::on_host),
+  // from this table.
   void know_integers(RecipeTable& on_host) { on_host_ = &on_host; }
   // Frees the memory that decoding a very long line took.
   void forget_line();

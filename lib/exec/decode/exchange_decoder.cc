@@ -16,7 +16,8 @@ using Action = LineEntry::Action;
 
 constexpr const char* kNotes[] = {"pieces", "from", "to"};
 
-// #pieces=TYPE of all pieces, or #pieces=TYPE;TYPE... of each.
+// Reads #pieces=TYPE, one type for all pieces, or #pieces=TYPE;TYPE..., a type
+// for each.
 Result<std::vector<Type>> types_of_note(const Line& line, size_t pieces) {
   const std::string_view* note = line.note("pieces");
   if (note == nullptr) {
@@ -40,7 +41,7 @@ Result<std::vector<Type>> types_of_note(const Line& line, size_t pieces) {
                          " types for " + std::to_string(pieces) + " pieces");
 }
 
-// A worker's number, or a list of them.
+// Reads a note that is a worker's number or a list of such numbers.
 Result<std::vector<unsigned>> workers_of_note(const Line& line,
                                               std::string_view key,
                                               unsigned workers) {
@@ -180,7 +181,7 @@ Status ExchangeDecoder::add(const Line& line, const ExchangePlan& plan,
   return ok_status();
 }
 
-// What others see of a register, or why they do not.
+// Adds a register that other workers read, or the reason why they cannot.
 void ExchangeDecoder::add_shown(const Line& line, const std::string& name,
                                 const Type& type, LineEntry& entry) {
   const Register* r = registers_.value_of(name);

@@ -1,8 +1,8 @@
-// Decodes lines whose values cross from worker to worker into exchanges
-// (comm/exchange.h). A worker knows its own registers alone, so gt-route says
+// Decodes lines whose values cross between workers into exchanges
+// (comm/exchange.h). A worker knows only its own registers, so gt-route states
 // the types of all pieces in a note, #pieces=. Such a line becomes an exchange
-// even when a piece of this worker is missing or of another type: the others
-// wait for it, and are told why it will not come.
+// even if a piece of this worker is missing or has another type: the other
+// workers wait for it, and are told why it will not come.
 #pragma once
 
 #include <string>
@@ -14,24 +14,25 @@
 
 namespace gt::exec {
 
-// What #pieces= says of a line's operand.
+// What the note #pieces= states about a line's operand.
 struct NotedPieces {
   std::vector<int64_t> ranks;
   std::vector<Type> types;  // by rank
 
-  PieceType by_rank() const;  // refers to this
+  PieceType by_rank() const;  // refers to this object
 };
-// Reads the note for the operand, whose name has ranks. Errors: there is no
-// such note, it is malformed, or its types are not as many as the ranks.
+// Reads the note for an operand whose name has ranks. Errors: there is no such
+// note, it is malformed, or it has not one type, nor as many types as ranks.
 Result<NotedPieces> noted_pieces(const Line& line, const Operand& operand);
 
-// The notes #pieces=, #from= and #to= of a line as one text: with other
-// workers the line's meaning depends on them.
+// Returns the notes #pieces=, #from= and #to= of a line as one text. With
+// several workers, the meaning of a line depends on them.
 std::string exchange_notes(const Line& line);
 
 class ExchangeDecoder {
  public:
-  // All outlive it. `programs` has recipes of the communication thread.
+  // All arguments must outlive the object. `programs` has the recipes of the
+  // communication thread.
   ExchangeDecoder(Pieces& pieces, Registers& registers, TypeIds& types,
                   const Hosting& hosting, RecipeTable& programs)
       : pieces_(pieces),
@@ -41,14 +42,15 @@ class ExchangeDecoder {
         programs_(programs) {}
 
   // Adds an exchange, as a part of the line, for each of its groups that has
-  // ranks of other workers. Returns the groups that are all this worker's.
+  // ranks of other workers. Returns the groups whose ranks are all this
+  // worker's.
   Result<std::vector<ExchangePlan>> add_groups(const Line& line,
                                                const LineRanks& where,
                                                const Grid& grid,
                                                const PieceType& types,
                                                LineEntry& whole);
-  // Adds the exchange of a print or save of a whole tensor: its pieces are put
-  // together by the worker that plays the first of its ranks.
+  // Adds the exchange of a print or save of a whole tensor, whose pieces are
+  // assembled by the worker that plays the first of its ranks.
   Status add_assembly(const Line& line, const Grid& grid, LineEntry& whole);
   // Decodes a copy of a value without ranks from worker to worker; see
   // PlacedDecoder::decode_transfer().

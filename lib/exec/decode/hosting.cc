@@ -81,8 +81,8 @@ const Hosting::Space* Hosting::find(std::string_view name) const {
   return nullptr;
 }
 
-// A name's space is the innermost one that there is here, as it is with meshes;
-// else the space without a name.
+// The space of a name is the innermost of its spaces that is known here, as
+// with meshes; if none is known, the space without a name.
 std::optional<unsigned> Hosting::worker_of(std::string_view name,
                                            int64_t rank) const {
   const Space* space = find(space_in(

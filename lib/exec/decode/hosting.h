@@ -1,13 +1,13 @@
-// Which worker plays which rank. A rank is a place of the program's mesh; a
-// worker is a process, and plays any number of ranks. gt-route decides, and
-// tells all workers in comments among the lines that it sends (net/wire.h),
-// before the first line that needs them:
+// Hosting knows which worker plays which rank. A rank is a position in the
+// program's mesh; a worker is a process, and plays any number of ranks.
+// gt-route decides this, and tells all workers in comments among the lines that
+// it sends (net/wire.h), before the first line that needs them:
 //
 //     #ranks SPACE FIRST-LAST=WORKER...
 //
-// SPACE is a name space, "-" for none; RANK=WORKER says it of one rank. What is
-// said of a rank again replaces what was said before. A name space of which
-// nothing is said, "#ranks SPACE", is one no more.
+// SPACE is a name space, "-" for none; RANK=WORKER stands for a single rank. A
+// later statement about a rank replaces an earlier one. A line without ranks,
+// "#ranks SPACE", removes the name space.
 #pragma once
 
 #include <cstdint>
@@ -26,20 +26,21 @@ class Hosting {
   // `self` is this worker's number, below `workers`.
   Hosting(unsigned self, unsigned workers) : self_(self), workers_(workers) {}
 
-  // Takes the words after "#ranks". Errors: one is not of the form above, a
-  // rank is above kMaxRank, there is no such worker; then nothing has changed.
+  // Takes the words after "#ranks". Errors, which change nothing: a word does
+  // not have the form above, a rank is above kMaxRank, or there is no such
+  // worker.
   Status take(std::string_view words);
 
-  // Who plays a rank of a name, "x" or "space/x"; none while nobody was said
-  // to.
+  // Returns the worker that plays a rank of a name, "x" or "space/x"; none if
+  // that is not known.
   std::optional<unsigned> worker_of(std::string_view name, int64_t rank) const;
   bool is_mine(std::string_view name, int64_t rank) const {
     return worker_of(name, rank) == self_;
   }
   unsigned self() const { return self_; }
   unsigned workers() const { return workers_; }
-  // Grows with each take() that changes who plays a rank; what was decoded
-  // under an older version holds no more.
+  // Grows with each take() that changes who plays a rank. Lines decoded under
+  // an older version are no longer valid.
   uint64_t version() const { return version_; }
 
  private:

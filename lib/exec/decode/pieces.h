@@ -1,5 +1,5 @@
-// The pieces of a placed line's names: which of them this worker has, and in
-// which registers.
+// Pieces finds the pieces of a placed line's names: which of them this worker
+// has, and in which registers.
 #pragma once
 
 #include <cstdint>
@@ -16,36 +16,39 @@ class Pieces {
  public:
   Pieces(Registers& registers, const TypeIds& types)
       : registers_(registers), types_(types) {}
-  // To be called when this worker is one of several: it plays the ranks that
-  // `hosting` says. Without it, it plays all ranks.
+  // Must be called when this worker is one of several: it plays the ranks that
+  // `hosting` states. A worker on its own plays all ranks.
   void join(const Hosting& hosting) { hosting_ = &hosting; }
 
   // ---- who plays which rank of the line
   bool is_mine(const Line& line, int64_t rank) const;
   bool are_mine(const Line& line, const std::vector<int64_t>& ranks) const;
-  // Whether all ranks that the line's values are on or go to are ours.
+  // True if all ranks that the line's values are on or go to are ours.
   bool is_all_mine(const Line& line, const LineRanks& where) const;
   unsigned worker_of(const Line& line, int64_t rank) const;
   unsigned self() const { return hosting_->self(); }
-  // Error: nobody is known to play one of the line's ranks.
+  // Error: it is not known who plays one of the line's ranks.
   Status check_hosted(const Line& line, const LineRanks& where) const;
 
   // ---- the pieces of this worker's ranks
-  // Null when the name has no value there.
+  // Returns null if the name has no value on that rank.
   const Register* find(std::string_view name, int64_t rank) const;
-  // Error: an operand has no value on a rank of ours where it is read.
+  // Error: an operand that is read on a rank of ours has no value there.
   Status check_known(const Line& line, const LineRanks& where) const;
   const Type& type_of(const Register& piece) const {
     return types_[piece.stamp.type];
   }
-  // The types of the pieces of the line's operands that this worker has.
+  // Returns the types of the pieces that this worker has of the line's
+  // operands.
   PieceType types(const Line& line) const;
-  // The first failure among the pieces that this worker has, or null.
+  // Returns the first failure among the operand's pieces on these ranks, which
+  // this worker must have; or null.
   Fault failure_in(const Operand& operand,
                    const std::vector<int64_t>& ranks) const;
 
   // ---- as parts of an entry
-  // Adds the pieces that this worker has as operands.
+  // Adds the pieces of a name on these ranks, which this worker must have, as
+  // operands.
   void add_operands(std::string_view name, const std::vector<int64_t>& ranks,
                     LineEntry& entry) const;
   void add_result(std::string_view name, int64_t rank, LineEntry& entry);

@@ -15,7 +15,8 @@ namespace {
 
 using Action = LineEntry::Action;
 
-// The line with each name on one rank. The text belongs to `rank`.
+// Puts each name of the line on one rank. The names then refer to the text of
+// `rank`.
 void set_rank(const std::string& rank, Line& line) {
   for (Name& name : line.results) name.ranks = rank;
   for (Operand& operand : line.operands) {
@@ -23,7 +24,8 @@ void set_rank(const std::string& rank, Line& line) {
   }
 }
 
-// Several ranks under one as= or path would be several values of one name.
+// Appends the rank to the label or path of a print or save, since several ranks
+// would otherwise write several values under one name.
 void set_rank_of_output(const Line& local, LineEntry& entry) {
   const std::string_view rank = local.operands[0].ranks;
   if (statement_of(local.op) == Statement::kSave) {
@@ -35,7 +37,7 @@ void set_rank_of_output(const Line& local, LineEntry& entry) {
 
 bool has_split(const Line& line) { return line.key("split") != nullptr; }
 
-// The entry that `decode` fills, or its error.
+// Returns the entry that `decode` fills, or its error.
 template <typename Decode>
 Decoding decoding_of(Action action, const Decode& decode) {
   Decoding out;
@@ -75,7 +77,7 @@ Status PlacedDecoder::decode_parts(const Line& line, const Mesh* mesh,
     return crosses ? decode_crossing(line, where.value(), grid.value(), whole)
                    : exchanges_->add_assembly(line, grid.value(), whole);
   }
-  // An unknown op is said before an unknown name.
+  // An unknown op is reported before an unknown name.
   if (find_op(line.op) != nullptr) {
     if (Status s = pieces_.check_known(line, where.value()); !s.ok()) return s;
   }
@@ -105,7 +107,7 @@ Status PlacedDecoder::decode_free(const Line& line, const LineRanks& where,
   return ok_status();
 }
 
-// A line that fails on its rank before it runs.
+// Adds the part of a line on one rank that fails before it runs.
 void PlacedDecoder::add_failure(const Line& local, const Fault& fault,
                                 LineEntry& whole) {
   whole.is_lasting = false;
@@ -180,7 +182,8 @@ Status PlacedDecoder::decode_ranks(const Line& line, const Grid& grid,
   return ok_status();
 }
 
-// The piece that the part is about is what split= says.
+// Error: the piece that the part is about does not have the shape that split=
+// gives.
 Status PlacedDecoder::check_part(const Line& line, const LocalLine& variant,
                                  const LineEntry& part) const {
   if (part.action != Action::kRun) return ok_status();
@@ -193,11 +196,13 @@ Status PlacedDecoder::check_part(const Line& line, const LocalLine& variant,
 
 // ---- where values cross ranks -----------------------------------------------
 
-// A line where values cross ranks that are all played here.
+// Decodes a line whose values cross between ranks that this worker plays all
+// of.
 Status PlacedDecoder::decode_groups(const Line& line, const LineRanks& where,
                                     const Grid& grid, LineEntry& whole) {
   if (Status s = check_crossing(line); !s.ok()) return s;
-  // Types of failed pieces are not known, so nobody knows what comes out.
+  // The types of failed pieces are not known, so those of the results are not
+  // either.
   const Fault fault =
       pieces_.failure_in(line.operands[0], ranks_read(line, where, 0));
   if (fault != nullptr) {
@@ -215,7 +220,8 @@ Status PlacedDecoder::decode_groups(const Line& line, const LineRanks& where,
   return ok_status();
 }
 
-// A line where values cross ranks of which other workers play some.
+// Decodes a line whose values cross between ranks, some of which other workers
+// play.
 Status PlacedDecoder::decode_crossing(const Line& line, const LineRanks& where,
                                       const Grid& grid, LineEntry& whole) {
   if (Status s = check_crossing(line); !s.ok()) return s;
@@ -236,7 +242,8 @@ Status PlacedDecoder::decode_crossing(const Line& line, const LineRanks& where,
   return ok_status();
 }
 
-// What was computed with the types of the note must hold of the registers.
+// Error: a register does not have the type that the note states, for which the
+// group was planned.
 Status PlacedDecoder::check_noted(const Line& line,
                                   const ExchangePlan& group) const {
   const std::string_view name = line.operands[0].text;
@@ -253,7 +260,7 @@ Status PlacedDecoder::check_noted(const Line& line,
   return ok_status();
 }
 
-// A group whose ranks are all played here.
+// Adds a group whose ranks this worker plays all of.
 Status PlacedDecoder::add_group(const Line& line, const ExchangePlan& group,
                                 LineEntry& whole) {
   const auto program = group_program(group);
@@ -271,7 +278,7 @@ Status PlacedDecoder::add_group(const Line& line, const ExchangePlan& group,
   return ok_status();
 }
 
-// print and save of a whole that is put together first.
+// Decodes a print or save of a whole tensor that is assembled first.
 Status PlacedDecoder::decode_assembly(const Line& line, const Grid& grid,
                                       LineEntry& whole) {
   std::vector<const Type*> none(line.operands.size(), nullptr);

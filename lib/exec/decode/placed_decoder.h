@@ -1,8 +1,8 @@
-// Decodes a placed line, whose names have ranks (x@0-3), into what its ranks
-// do: a part for each rank, or for each group of ranks where values cross
-// ranks. A worker on its own plays all ranks. One of several plays its own
-// alone, and a group that has ranks of other workers, too, is an exchange with
-// these.
+// PlacedDecoder decodes a placed line, whose names have ranks (x@0-3), into
+// what its ranks do: one part for each rank, or for each group of ranks where
+// values cross between ranks. A worker on its own plays all ranks. One of
+// several plays only its own, and a group that also has ranks of other workers
+// becomes an exchange with these.
 #pragma once
 
 #include <memory>
@@ -25,18 +25,20 @@ class PlacedDecoder {
         types_(types),
         pieces_(registers, types) {}
 
-  // To be called when this worker is one of several. Both outlive the decoder;
-  // `programs` has recipes of the communication thread.
+  // Must be called when this worker is one of several. Both arguments must
+  // outlive the decoder; `programs` has the recipes of the communication
+  // thread.
   void join(const Hosting& hosting, RecipeTable& programs) {
     pieces_.join(hosting);
     exchanges_.emplace(pieces_, registers_, types_, hosting, programs);
   }
 
-  // The entry has the action kParts; what failed before is among the parts. It
-  // gets its text from the caller; its parts have theirs.
+  // Decodes a line into an entry with the action kParts. Failures of operands
+  // are among the parts. The caller sets the entry's text; the parts have
+  // theirs.
   Decoding decode(const Line& line, const Mesh* mesh);
-  // `x = copy x #from=0 #to=1 #pieces=TYPE`: a value without ranks goes from
-  // worker to worker. The entry has the action kExchange.
+  // Decodes `x = copy x #from=0 #to=1 #pieces=TYPE`, by which a value without
+  // ranks goes from worker to worker. The entry has the action kExchange.
   Decoding decode_transfer(const Line& line);
 
  private:
@@ -63,7 +65,7 @@ class PlacedDecoder {
   Registers& registers_;
   TypeIds& types_;
   Pieces pieces_;
-  std::optional<ExchangeDecoder> exchanges_;  // with other workers
+  std::optional<ExchangeDecoder> exchanges_;  // only if there are other workers
 };
 
 }  // namespace gt::exec

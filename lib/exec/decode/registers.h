@@ -1,6 +1,7 @@
-// Names and what they hold. A register is a small number that a decoded line
-// keeps instead of the name; its stamp tells whether the number still means
-// that name and a value of the type that the line was decoded for.
+// Registers maps names to their values. A register is a small number that a
+// decoded line keeps instead of a name. Its stamp tells whether the number
+// still stands for that name, and for a value of the type that the line was
+// decoded for.
 #pragma once
 
 #include <cstdint>
@@ -15,16 +16,17 @@ namespace gt::exec {
 
 using RegisterId = SymbolId;
 
+// A register: the value of a name, with its stamp.
 struct Register : StampedValue {
-  Buffer* buffer = nullptr;  // null unless the type is a real one
+  Buffer* buffer = nullptr;  // null if there is no value
 };
 
 class Registers : public SymbolTable<Register> {
  public:
   explicit Registers(Pool& pool) : pool_(pool) {}
 
-  // Binds to a buffer. The caller has taken a reference to it, which is the
-  // register's from now on; that to the old buffer is dropped.
+  // Binds a register to a buffer. The register takes over the caller's
+  // reference to it, and drops its own to the old buffer.
   void bind(RegisterId id, Buffer* buffer, TypeId type) {
     Register& r = (*this)[id];
     if (r.has_failed()) forget_failure(id);
@@ -33,12 +35,13 @@ class Registers : public SymbolTable<Register> {
     r.stamp.type = type;
     if (old != nullptr) pool_.drop(old);
   }
-  // Binds to a failure: what a print of it says.
+  // Binds a register to a failure, whose message a print of it shows.
   void fail(RegisterId id, FailureText message);
+  // Unbinds a register.
   void release(RegisterId id);
 
-  // Empties `types` but for those of live values, which get new numbers: no
-  // decoded line or recipe may be left.
+  // Removes all types from `types` except those of live values, which get new
+  // numbers. No decoded line or recipe may exist then.
   void renumber_types(TypeIds& types);
 
  private:

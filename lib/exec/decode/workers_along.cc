@@ -13,7 +13,7 @@ namespace {
 constexpr size_t kFewAxes = 3;
 constexpr size_t kMostFlattened = 32;
 
-// As in over=, those of fewer axes first.
+// Returns the values of over= to try, those with fewer axes first.
 std::vector<std::string> all_overs(const Mesh& mesh) {
   std::vector<std::string> axes;
   for (const MeshAxis& axis : mesh.axes()) {

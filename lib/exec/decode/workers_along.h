@@ -1,4 +1,4 @@
-// Which workers add up values over the axes of a mesh.
+// Finds the sets of workers that compute sums over the axes of a mesh.
 #pragma once
 
 #include <string_view>
@@ -10,12 +10,12 @@
 
 namespace gt::exec {
 
-// The sets of two workers or more over which lines can sum, each once: those
-// along each axis; along each flattened one; and, of a mesh of few axes, along
-// each combination of them (over=dp+tp), since lines need not declare those. Of
-// more axes there would be too many, since each set costs memory of the GPU.
-// None while a rank of the mesh has no worker. `name` is in the
-// mesh's name space.
+// Returns the sets of two or more workers over which lines can sum, each once:
+// those along each axis, along each flattened axis and, for a mesh of few axes,
+// along each combination of axes (over=dp+tp), since lines need not declare
+// those. With more axes there would be too many combinations, and each set
+// costs memory of the GPU. Returns none while a rank of the mesh has no worker.
+// `name` is a name in the mesh's name space.
 std::vector<comm::Workers> workers_along(const Mesh& mesh,
                                          const Hosting& hosting,
                                          std::string_view name);

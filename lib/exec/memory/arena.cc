@@ -21,12 +21,14 @@ namespace {
 constexpr size_t kPage = 4096;
 constexpr size_t kLeast = size_t{64} << 20;
 constexpr size_t kMost = size_t{1} << 40;
-// It never shrinks, so that whoever has mapped it can read all of it.
+// The file can never shrink, so whoever has mapped it can always read all of
+// it.
 constexpr int kSeals = F_SEAL_SHRINK | F_SEAL_GROW;
 
 size_t round_up(size_t n, size_t to) { return (n + to - 1) / to * to; }
 
-// A file beyond the limit would be a signal, not an error.
+// Respects RLIMIT_FSIZE, since a file beyond that limit raises a signal instead
+// of an error.
 size_t size_wanted(size_t most) {
   const auto pages = static_cast<size_t>(::sysconf(_SC_PHYS_PAGES));
   size_t size = std::bit_ceil(pages * kPage * 8);
@@ -71,7 +73,7 @@ Result<std::unique_ptr<Arena>> Arena::make(size_t most) {
 
 Arena::Arena(Fd fd, void* base, size_t size)
     : fd_(std::move(fd)), base_(static_cast<char*>(base)), size_(size) {
-  // Only a hint, as in allocate_aligned().
+  // This is only a hint, as in allocate_aligned().
   (void)::madvise(base, size, MADV_HUGEPAGE);
   add_gap({kPage, size});
 }
@@ -88,7 +90,7 @@ void Arena::remove_gap(Gap gap) {
   by_size_.erase({gap.end - gap.begin, gap.begin});
 }
 
-// The smallest gap that has room.
+// Takes the smallest gap that has room.
 void* Arena::allocate(size_t bytes) {
   const size_t alignment = alignment_of(bytes);
   if (bytes > size_) return nullptr;
@@ -116,7 +118,8 @@ void Arena::release(void* data, size_t bytes) {
   give_back(gap, begin, begin + size);
 }
 
-// With the gaps beside it, which go.
+// Returns the range [begin, end) joined with the gaps next to it, which are
+// removed.
 Arena::Gap Arena::join(size_t begin, size_t end) {
   auto after = by_begin_.lower_bound(begin);
   if (after != by_begin_.begin()) {
@@ -135,9 +138,10 @@ Arena::Gap Arena::join(size_t begin, size_t end) {
   return {begin, end};
 }
 
-// The pages of a gap that were in use until now, in part or as a whole. Small
-// blocks keep theirs for the next: to drop a part of a huge page and fault it
-// in again takes longer than to fill it.
+// Gives back to the system those pages of a gap that held bytes of the range
+// [begin, end), which was in use until now. Small blocks keep their pages for
+// the next one: dropping part of a huge page and faulting it in again takes
+// longer than filling it.
 void Arena::give_back(Gap gap, size_t begin, size_t end) {
   if (end - begin < kHugePage) return;
   const size_t from =
@@ -160,7 +164,7 @@ Result<std::unique_ptr<MappedArena>> MappedArena::map(uint64_t pid, uint64_t fd,
                                                       const ArenaToken& token) {
   const std::string path =
       "/proc/" + std::to_string(pid) + "/fd/" + std::to_string(fd);
-  // Whatever it is, opening it does nothing and does not wait.
+  // These flags make opening harmless and non-blocking, whatever the file is.
   const Fd opened(
       ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
   if (!opened.ok()) return Error{path + ": " + std::strerror(errno)};

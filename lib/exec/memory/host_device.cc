@@ -13,7 +13,8 @@ Status copy_bytes(const void* from, void* to, size_t bytes) {
   return ok_status();
 }
 
-// Values are there once they were made.
+// Reads values where they lie. It need not wait, since a value on the host is
+// complete when the work that makes it returns.
 class HostReader final : public DeviceReader {
  public:
   Status read(const void* data, size_t bytes, const DeviceEvent* /*behind*/,

@@ -1,5 +1,5 @@
-// Memory of this process as a device: the heap, or an arena that other
-// processes can map (arena.h). All work is done when a call returns.
+// HostDevice is the memory of this process as a device: the heap, or an arena
+// that other processes can map (arena.h). All work is done when a call returns.
 #pragma once
 
 #include "exec/memory/device.h"
@@ -10,7 +10,7 @@ class Arena;
 
 class HostDevice final : public Device {
  public:
-  // `arena` outlives it; null: the heap.
+  // `arena` must outlive the device; null means the heap.
   explicit HostDevice(Arena* arena) : arena_(arena) {}
 
   void* allocate(size_t bytes) override;

@@ -11,7 +11,8 @@ void* allocate_aligned(size_t bytes) {
   const size_t size = (bytes + alignment - 1) / alignment * alignment;
   if (size < bytes) return nullptr;
   void* data = std::aligned_alloc(alignment, size == 0 ? alignment : size);
-  // Only a hint: without it the memory is as good, and slower to walk.
+  // This is only a hint, so its error is ignored: without huge pages the memory
+  // is only slower to walk.
   if (alignment == kHugePage && data != nullptr)
     (void)madvise(data, size, MADV_HUGEPAGE);
   return data;

@@ -36,7 +36,7 @@ int64_t PartRuns::begin(int64_t run) const {
 
 Window window_of(const Call& call, size_t axis) {
   const Shape& block = part_block(call);
-  if (block.empty()) return {0, 1, 1};  // a scalar is its one row
+  if (block.empty()) return {0, 1, 1};  // a scalar is a table of one row
   const Part part = part_of(call).value();
   return {part.start[axis], block[axis], part.whole[axis]};
 }

@@ -1,6 +1,7 @@
-// A key part= says that a tensor of a line is a block of a larger one, the
-// whole (ops/part.h). This tells where the block's elements lie in the whole,
-// so that an op that depends on positions gives what it would give there.
+// The key part= of a line says that its tensor is a block of a larger tensor,
+// the whole (ops/part.h). This file computes where the block's elements lie in
+// the whole, so that an op that depends on positions gives the same results as
+// it would on the whole.
 #pragma once
 
 #include <cstdint>
@@ -9,8 +10,8 @@
 
 namespace gt::exec {
 
-// A block in row-major order is `count` runs of `length` elements, each of
-// which lies in one piece in the whole.
+// A block in row-major order, as `count` runs of `length` elements. Each run is
+// contiguous in the whole.
 class PartRuns {
  public:
   explicit PartRuns(const Call& call);
@@ -18,11 +19,11 @@ class PartRuns {
 
   int64_t length() const { return length_; }
   int64_t count() const { return count_; }
-  // Index in the whole of the run's first element.
+  // Returns the index in the whole of the run's first element.
   int64_t begin(int64_t run) const;
 
-  // Calls use(i, g, n) for the block's elements [first, last): n of them from
-  // i on are those of the whole from g on.
+  // Calls use(i, g, n) for consecutive parts of the block's elements [first,
+  // last): the n elements from i on are those of the whole from g on.
   template <typename Use>
   void each(int64_t first, int64_t last, const Use& use) const {
     for (int64_t i = first; i < last;) {
@@ -36,8 +37,8 @@ class PartRuns {
   }
 
  private:
-  Shape outer_;         // the block's dimensions that runs are numbered by
-  Shape outer_stride_;  // in the whole
+  Shape outer_;         // the block's outer dimensions; their product is count_
+  Shape outer_stride_;  // strides of these in the whole
   int64_t first_ = 0;
   int64_t length_ = 1;
   int64_t count_ = 1;
@@ -53,7 +54,7 @@ void each_of_part(const PartRuns& runs, const Use& use) {
             });
 }
 
-// The rows of a table that a block holds: `size` of them, from `start` on, of
+// The rows of a table that a block holds: `size` rows from `start` on, out of
 // the `whole` rows that an index may name.
 struct Window {
   int64_t start = 0;
@@ -64,10 +65,11 @@ struct Window {
   bool holds(int64_t row) const { return row >= start && row < start + size; }
 };
 
-// The rows along one axis of the tensor that the call's part= is about.
+// Returns the rows along one axis of the tensor to which the call's part=
+// applies.
 Window window_of(const Call& call, size_t axis);
 
-// The error of an index that names no row of the whole.
+// Returns the error for an index that names no row of the whole.
 Error out_of_range(int64_t index, const Window& rows);
 
 }  // namespace gt::exec

@@ -8,10 +8,10 @@ namespace {
 
 constexpr size_t kStep = 64;
 constexpr uint32_t kLinear = 16;  // classes of 64 to 1024 bytes
-// Free memory up to here is kept whatever the program needs now.
+// So much free memory is kept even if the program does not need it now.
 constexpr size_t kSlack = size_t{64} << 20;
 
-// "1.5 GiB", exact for what is small.
+// Returns a size as text, "1.5 GiB". Sizes below 1 KiB are exact.
 std::string size_text(size_t bytes) {
   constexpr const char* kUnits[] = {"bytes", "KiB", "MiB", "GiB", "TiB", "PiB"};
   size_t unit = 0;
@@ -52,8 +52,8 @@ Pool::Pool(Device& device, Owner& owner, size_t limit)
 }
 
 Pool::~Pool() {
-  // Buffers still referenced go too, and the device hears of it: nothing else
-  // may tell it anything meanwhile.
+  // Buffers that are still referenced are freed too. That calls the device,
+  // which only one thread may do, so the queue's thread must have ended.
   owner_.end();
   for (Buffer& buffer : headers_) {
     const size_t bytes = class_bytes_[buffer.size_class];
@@ -95,8 +95,8 @@ Buffer* Pool::allocate_new(uint32_t size_class) {
   const size_t bytes = class_bytes_[size_class];
   if (bytes <= kSmall) return take_slab(size_class);
   const size_t after = used_ + bytes;
-  // What no class needs any more is given back; a program that repeats itself
-  // never gets here.
+  // Gives back memory of sizes that are no longer needed. A program that
+  // repeats itself never gets here.
   if (held_ + bytes > after + after / 4 + kSlack) trim(after + after / 4);
   void* data = obtain(bytes);
   if (data == nullptr) return nullptr;
@@ -107,7 +107,8 @@ Buffer* Pool::allocate_new(uint32_t size_class) {
   return buffer;
 }
 
-// Memory from the device, at the price of all that is free if need be.
+// Takes memory from the device. If that has none left, gives all free memory
+// back and tries again.
 void* Pool::obtain(size_t bytes) {
   if (limit_ != 0 && held_ + bytes > limit_) {
     trim(limit_ > bytes ? limit_ - bytes : 0);
@@ -123,7 +124,8 @@ void* Pool::obtain(size_t bytes) {
   return data;
 }
 
-// Gives free memory back, greatest first, until `target` bytes are held.
+// Gives free memory back, the largest buffers first, until `target` bytes are
+// held.
 void Pool::trim(size_t target) {
   for (uint32_t c = kClasses; c-- > 0 && class_bytes_[c] > kSmall;) {
     while (free_[c] != nullptr && held_ > target) {

@@ -1,11 +1,11 @@
-// The memory of values, in size classes with free lists.
+// Pool hands out the memory of values, in size classes with free lists.
 //
-// All of it belongs to the thread that enqueues, so counts of references are
-// plain integers. When a register lets go of a buffer and nothing else refers
-// to it, the buffer is handed out again at once, though tasks that use it may
-// not have run: whatever writes it next is enqueued behind them, and the queue
-// is in order. An exchange runs beside that queue, so it has a reference to
-// each buffer that it uses until it is over (worker/exchanges.h).
+// All of it belongs to the enqueuing thread, so reference counts are plain
+// integers. When a register lets go of a buffer and nothing else refers to it,
+// the buffer may be handed out again at once, even if tasks that use it have
+// not run yet: whatever writes to it next is enqueued behind them, and the
+// queue is in order. An exchange runs beside that queue, so it holds a
+// reference to each buffer that it uses until it is over (worker/exchanges.h).
 #pragma once
 
 #include <array>
@@ -26,30 +26,33 @@ namespace comm {
 struct ExchangeRun;
 }
 
+// A piece of memory for a value, in use or free.
 struct Buffer {
   Value* value = nullptr;
-  Buffer* next = nullptr;  // in a free list, as is the one before it
+  Buffer* next = nullptr;  // neighbours in a free list
   Buffer* before = nullptr;
-  bool is_free = false;  // it is in one
-  // The exchange whose result it is, while compute has not waited for that.
+  bool is_free = false;  // in a free list
+  // The exchange that makes this buffer's value, until compute waits for it.
   comm::ExchangeRun* pending = nullptr;
   uint32_t references = 0;
   uint32_t size_class = 0;
-  // Whether it is to hold an integer scalar that the thread which enqueues
-  // knows already, and its bytes (worker/known_integers.h).
+  // True if the buffer holds, or will hold, an integer scalar that the
+  // enqueuing thread knows already; `known` has its bytes
+  // (worker/known_integers.h).
   bool is_known = false;
   uint64_t known = 0;
 };
 
-// Classes are multiples of 64 bytes up to 1 KiB, then eight to a doubling, so
-// at most an eighth is wasted and powers of two fit exactly.
+// Size classes are multiples of 64 bytes up to 1 KiB, then eight for each
+// doubling, so at most an eighth is wasted and powers of two fit exactly.
+// size_class_of() returns the smallest class with room for `bytes`.
 uint32_t size_class_of(size_t bytes);
 size_t class_bytes(uint32_t size_class);
 
-// Where a line last had the memory of a value that it makes, and where before
-// that, for steps that take turns. When it comes again it gets the same memory
-// if that is free, so that what a loop does has the same addresses in each
-// round, and a device that has recorded it can do it again.
+// The two buffers that a line last had for one of its values, two since steps
+// may alternate. When the line comes again it gets the same memory if that is
+// free. So a loop uses the same addresses in each round, and a device that has
+// recorded its work can replay it.
 struct LastUsed {
   Buffer* last = nullptr;
   Buffer* earlier = nullptr;
@@ -57,34 +60,37 @@ struct LastUsed {
 
 class Pool {
  public:
-  // Who enqueues what uses the memory. Memory goes back to the device behind
-  // the tasks that use it, so through their queue.
+  // The queue whose tasks use the memory. Memory goes back to the device
+  // through the queue, behind the tasks that use it.
   class Owner {
    public:
     virtual ~Owner() = default;
-    // Gives the memory of a value back to the device once all that was
-    // enqueued before has run.
+    // Gives a value's memory back to the device once everything enqueued before
+    // has run.
     virtual void release_later(std::unique_ptr<Value> value, size_t bytes) = 0;
-    // What is enqueued from now on does not read the value before it is written
-    // anew. Called only where the device puts work off.
+    // Says that what is enqueued from now on does not read the value before it
+    // is written again. Called only if the device delays its work
+    // (Device::puts_off()).
     virtual void forget(const Value& /*value*/) {}
-    // Waits until the queue is empty, so that memory has been given back.
+    // Waits until the queue is empty, so that released memory has been given
+    // back.
     virtual void drain() = 0;
-    // Ends the queue's thread, once all that was enqueued has run.
+    // Ends the queue's thread, once everything enqueued has run.
     virtual void end() {}
-    // Waits until exchanges that are over have dropped some buffers. False:
-    // no exchange has any.
+    // Waits until users beside the queue (exchanges, saves) have dropped some
+    // buffers. False if they hold none.
     virtual bool reclaim() { return false; }
   };
 
-  // `limit`: bytes that buffers in use may have in all; 0 is no limit.
+  // `limit` is the most bytes that buffers in use may have in all; 0 means no
+  // limit.
   Pool(Device& device, Owner& owner, size_t limit);
   ~Pool();  // ends the queue
   Pool(const Pool&) = delete;
   Pool& operator=(const Pool&) = delete;
 
-  // A buffer with no references yet; null when there is no memory, nor any that
-  // an exchange will give back, which is waited for.
+  // Returns a buffer with no references yet. Waits for Owner::reclaim() if
+  // there is no memory; null if there is none even so.
   Buffer* allocate(uint32_t size_class) {
     Buffer* buffer = free_[size_class];
     if (buffer == nullptr || over_limit(size_class)) {
@@ -93,7 +99,8 @@ class Pool {
     take(buffer);
     return buffer;
   }
-  // The same, at an address that was used there before if one is free.
+  // Does the same, but prefers a buffer that the line used before, if one is
+  // free.
   Buffer* allocate(uint32_t size_class, LastUsed& used) {
     Buffer* buffer = used.last;
     if (!may_take(buffer, size_class)) buffer = used.earlier;
@@ -105,7 +112,7 @@ class Pool {
     if (buffer != used.last) used = {buffer, used.last};
     return buffer;
   }
-  // Takes back a buffer whose last reference is gone, or that never had one.
+  // Takes back a buffer that has no reference.
   void release(Buffer* buffer) {
     used_ -= class_bytes_[buffer->size_class];
     add_free(buffer);
@@ -116,19 +123,22 @@ class Pool {
     if (--buffer->references == 0) release(buffer);
   }
 
-  // Why there is no memory for such a value: "out of memory: f32[1000,1000]
-  // needs 3.8 MiB, 1 GiB in use". `bytes` are those that it takes.
+  // Returns the message for a value of this type, of `bytes` bytes, for which
+  // there is no memory: "out of memory: f32[1000,1000] needs 3.8 MiB, 1 GiB in
+  // use".
   std::string shortage(const Type& type, size_t bytes) const;
 
   size_t used() const { return used_; }
   size_t peak() const { return peak_; }
-  size_t held() const { return held_; }  // from the device, free or used
+  // Returns the bytes taken from the device, free or in use.
+  size_t held() const { return held_; }
   size_t limit() const { return limit_; }
 
  private:
   static constexpr uint32_t kClasses = 16 + 8 * 51;
   static constexpr size_t kSlab = size_t{64} << 10;
-  static constexpr uint32_t kSmall = 4096;  // bytes; cut from slabs up to here
+  // Buffers of up to so many bytes are cut from slabs.
+  static constexpr uint32_t kSmall = 4096;
 
   bool over_limit(uint32_t size_class) const {
     return limit_ != 0 && used_ + class_bytes_[size_class] > limit_;
@@ -137,7 +147,8 @@ class Pool {
     used_ += class_bytes_[size_class];
     if (used_ > peak_) peak_ = used_;
   }
-  // Of one that was used once, whatever it is now.
+  // True if a buffer that was used before can be handed out again. It may since
+  // have been given to another line, or back to the device.
   bool may_take(const Buffer* buffer, uint32_t size_class) const {
     return buffer != nullptr && buffer->is_free &&
            buffer->size_class == size_class && !over_limit(size_class);
@@ -171,7 +182,7 @@ class Pool {
   Device& device_;
   Owner& owner_;
   size_t limit_;
-  bool tells_;  // the owner what is free
+  bool tells_;  // Owner::forget() must be called for each free buffer
   size_t used_ = 0;
   size_t peak_ = 0;
   size_t held_ = 0;

@@ -1,4 +1,4 @@
-// A value, as the queues know it: its memory, or why it was not made.
+// A value as the queues see it: its memory, or the reason why it was not made.
 #pragma once
 
 #include <memory>
@@ -6,16 +6,16 @@
 
 namespace gt::exec {
 
-// Why a value was not made, "model.gt:7: log: ...": the text that a print of it
-// says. Whatever is computed from the value has the same fault.
+// The reason why a value was not made, "model.gt:7: log: ...", which a print of
+// the value shows. Whatever is computed from the value has the same fault.
 using Fault = std::shared_ptr<const std::string>;
 
-// `data` is constant as long as a queue knows the value, so the thread that
-// enqueues and the one that runs may both read it. `fault` belongs to the
-// thread that runs.
+// `data` does not change while a queue uses the value, so both the enqueuing
+// thread and the running thread may read it. `fault` belongs to the running
+// thread.
 struct Value {
   void* data = nullptr;  // an address of the backend's device
-  Fault fault;           // null: it is well
+  Fault fault;           // null: the value has not failed
 };
 
 }  // namespace gt::exec

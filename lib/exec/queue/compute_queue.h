@@ -1,4 +1,5 @@
-// Compute, as the thread that enqueues sees it: the queue and what runs it.
+// ComputeQueue is the compute queue as the enqueuing thread uses it: the ring
+// of tasks and jobs, and the executor that runs them on the queue's own thread.
 #pragma once
 
 #include <algorithm>
@@ -15,8 +16,8 @@
 
 namespace gt::exec {
 
-// All that is enqueued belongs to the instruction that set_seq() named last.
-// As the owner of the pool it gives memory back in queue order.
+// Everything enqueued belongs to the instruction that set_seq() named last. As
+// the owner of the pool, it gives memory back to the device in queue order.
 class ComputeQueue final : public Pool::Owner {
  public:
   // The arguments are those of Executor.
@@ -26,22 +27,24 @@ class ComputeQueue final : public Pool::Owner {
         most_cost_(backend.device().puts_off() ? kGiveCost : ~uint64_t{0}),
         queue_(executor_) {}
 
-  // `seq` numbers the instruction that comes next among those of all workers.
+  // Sets the number of the next instruction among those of all workers.
   void set_seq(uint64_t seq) { seq_ = seq; }
   uint64_t seq() const { return seq_; }
 
-  // `cost` in nanoseconds, roughly.
+  // Enqueues a job. `cost` is its estimated time in nanoseconds.
   void add(std::unique_ptr<Job> job, uint64_t cost = kJobCost);
   // Deletes the object once all that was enqueued before has run.
   template <typename T>
   void dispose(std::unique_ptr<T> object) {
     add(dispose_job(std::move(object)), 0);
   }
-  // Reports why a line fails, and returns the fault of what it was to make.
+  // Enqueues the report of a line that fails with this error and exit status,
+  // and returns the fault for the values that the line would have made.
   Fault fail(const Where& origin, Error error, std::string line, Exit status);
 
-  // Room for a task's record, to be written and committed before anything else
-  // is enqueued; null for one that is too great, which goes to add_great().
+  // Returns room for a task's record, which must be written and committed
+  // before anything else is enqueued. Null if the record is too long for the
+  // ring; then the caller uses add_great().
   uint64_t* reserve(size_t words) {
     return words > Queue::kMaxRecord ? nullptr : queue_.reserve(words);
   }
@@ -53,8 +56,9 @@ class ComputeQueue final : public Pool::Owner {
   }
 
   void kick() { queue_.kick(); }
-  // `reclaim` is called when the pool has no memory: it waits until some comes
-  // back, or gives false if none will (Pool::Owner::reclaim()).
+  // Sets the function that is called when the pool has no memory. It waits
+  // until some comes back, or returns false if none will
+  // (Pool::Owner::reclaim()).
   void set_reclaim(std::function<bool()> reclaim) {
     reclaim_ = std::move(reclaim);
   }
@@ -74,9 +78,9 @@ class ComputeQueue final : public Pool::Owner {
   bool reclaim() override { return reclaim_ && reclaim_(); }
 
  private:
-  // What it takes to give a task to a device that does it later, in
-  // nanoseconds: there the queue's thread is woken for many tasks, however long
-  // the device has with each.
+  // The time to give a task to a device that runs it later, in nanoseconds. It
+  // caps the cost of a task there, so that the queue's thread is woken for many
+  // tasks at a time, however long the device takes for each.
   static constexpr uint64_t kGiveCost = 1000;
 
   Executor executor_;

@@ -7,9 +7,11 @@
 namespace gt::exec {
 namespace {
 
-// A result waits for others to leave with, but not for longer than this work.
+// A result waits to be written out with later ones, but not while more work
+// than this runs.
 constexpr uint64_t kMostHeld = 2'000'000;  // nanoseconds
-// So many bytes of results wait for saves; then the saves are waited for.
+// So many bytes of results may wait for saves; beyond that, the executor waits
+// until the saves are written.
 constexpr size_t kMostHeldBytes = size_t{1} << 20;
 
 }  // namespace
@@ -76,8 +78,9 @@ void Executor::run_job(std::unique_ptr<Job> job) {
   job->run(*this);
 }
 
-// Null if it is to be looked at when all is settled: there is no value, or it
-// lies on the host, or may have failed.
+// Begins to copy the value's bytes to the host. Null if the value must be read
+// once all tasks are settled: the job wants none, it lies on the host, or it
+// may have failed.
 std::shared_ptr<DeviceDownload> Executor::download(const Job::Wanted& wanted) {
   if (wanted.value == nullptr || !runs_ahead_ || ahead_.waits() || stopped() ||
       interpreter_.knows_faults() || loss() != nullptr) {
@@ -97,8 +100,8 @@ bool Executor::awaits_saves() {
   return outlet_.holds();
 }
 
-// The queue is empty, and what has been given to the device, or is to be given
-// to it yet, may fail.
+// Called when the queue is empty. True while the device may still report
+// failures of tasks that it was given, or holds tasks back.
 bool Executor::awaits_device(bool is_idle) {
   const bool held = ahead_.holds();
   if (ahead_.awaits_more(is_idle)) return true;
@@ -106,7 +109,7 @@ bool Executor::awaits_device(bool is_idle) {
   if (ahead_.is_settled() && !held) return holds_back;
   ahead_.settle(false);
   if (!ahead_.is_settled()) {
-    saves_.begin_settle();  // which may have begun since it was idle
+    saves_.begin_settle();  // saves may have begun since idle() was called
     let_out();
     return true;
   }
@@ -114,7 +117,8 @@ bool Executor::awaits_device(bool is_idle) {
   return holds_back;
 }
 
-// Where the device keeps time, the row comes of what that says later.
+// Where the device measures times, RunsAhead adds the row later, with those
+// times.
 void Executor::run_traced(TaskRecord& task) {
   if (ahead_.records_times()) return run_task(task);
   trace_->begin();
@@ -155,7 +159,8 @@ void Executor::reach_save(uint64_t ticket) {
   met_saves_.pop_front();
 }
 
-// Those that were reached come before the others.
+// Saves that were reached come before those that were only met, so the first
+// unwritten one is looked for there first.
 void Executor::note_saves() {
   uint64_t first = outlet_.first_seq();
   if (!outlet_.holds() && !met_saves_.empty()) first = met_saves_.front();
@@ -165,7 +170,7 @@ void Executor::note_saves() {
 void Executor::tell_failed_saves() {
   if (!outlet_.holds()) return;
   for (const Saves::Failure& failure : saves_.take_failures()) {
-    if (loss() != nullptr) continue;  // which was told
+    if (loss() != nullptr) continue;  // the loss was reported
     const ShownLine& line = failure.line;
     report(line.where, {"save: " + failure.why, line.column}, line.text,
            Exit::kFailed);
@@ -194,7 +199,8 @@ void Executor::expect_result(int64_t elements) {
   if (elements > kMany && outlet_.holds()) settle();
 }
 
-// A load sees the saves before it, which may not have begun.
+// A load must see the saves before it. If one of them has not begun, this
+// settles the tasks before the load, so that it begins.
 void Executor::settle_before(const TaskRecord& task) {
   if (met_saves_.empty() || task.recipe->loads.empty() ||
       !saves_.expects(task.recipe->loads)) {
@@ -261,7 +267,7 @@ const Fault& Executor::loss() {
 
 Fault Executor::failure(const TaskRecord& task, const Error& error) {
   if (loss() != nullptr) return lost_;
-  tell_failed_saves();  // of which this may be a load
+  tell_failed_saves();  // the task may be a load of a failed save
   const std::string_view text(task.text, task.text_size);
   const Where origin = task.origin();
   const Error whole{task.recipe->op->name + ": " + error.message,

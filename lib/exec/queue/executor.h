@@ -1,13 +1,14 @@
-// What the thread of the compute queue does: it runs the recipes of lines and
-// all other jobs, writes results, and reports failures.
+// The executor is what runs on the thread of the compute queue: it runs the
+// recipes of lines and all other jobs, writes results, and reports failures.
 //
-// When a kernel fails, which may be known later than the next ones are run
-// (runs_ahead.h), its line is reported once, and the reason becomes the
-// fault of what the line makes (interpreter.h). A line that fails only because
-// an operand has failed is not reported: its results take over that fault, and
-// a print of one says it.
+// When a kernel fails, its line is reported once, and the reason becomes the
+// fault of the values that the line makes (interpreter.h). A failure may become
+// known only after later kernels were run (runs_ahead.h). A line that fails
+// only because an operand has failed is not reported: its results take over the
+// operand's fault, and a print of a result shows it.
 //
-// All calls come from the queue's thread, but for those that say otherwise.
+// All calls come from the queue's thread, except where a comment says
+// otherwise.
 #pragma once
 
 #include <algorithm>
@@ -39,25 +40,28 @@ namespace gt::exec {
 
 class Executor;
 
-// How an executor runs what it is given. It is told before its thread begins,
-// which may look at any of it before there is a task.
+// Options of an executor. They are set before its thread starts, since the
+// thread may read them before there is a task.
 struct ExecutorOptions {
-  bool fail_fast = false;        // nothing runs behind the first failure
-  Trace* trace = nullptr;        // gets rows of what runs
+  bool fail_fast = false;        // run nothing after the first failure
+  Trace* trace = nullptr;        // gets a row for each instruction
   bool waits_for_each = false;   // RunsAhead::wait_for_each()
   bool records_repeats = false;  // RunsAhead::record_repeats()
 };
 
-// Anything else that a queue runs, on the heap: a print, a save, a message for
-// people, the deletion of what tasks before it use. Deleted once it has run.
+// A job is anything that a queue runs besides tasks: a print, a save, a message
+// for people, the deletion of an object that earlier tasks use. It lives on the
+// heap and is deleted once it has run.
 class Job {
  public:
-  // When it runs, if outcomes of tasks before it are not known yet
-  // (runs_ahead.h): it waits for them, as whatever reads a fault must; it runs
-  // once they are known, behind tasks that come after it; or it runs at once.
+  // When a job runs if the outcomes of tasks before it are not known yet
+  // (runs_ahead.h). kSettled waits for the outcomes, as any job that reads a
+  // fault must. kLater runs once they are known, which may be after tasks that
+  // were enqueued behind it. kAtOnce runs in its place in the queue, without
+  // waiting.
   enum class When : uint8_t { kSettled, kLater, kAtOnce };
 
-  // A value that a job wants to have on the host.
+  // A value whose bytes a job needs on the host.
   struct Wanted {
     const Value* value = nullptr;
     size_t bytes = 0;
@@ -69,10 +73,11 @@ class Job {
   virtual ~Job() = default;
   virtual void run(Executor& executor) = 0;
   When when() const { return when_; }
-  // Of a job that waits only to have a value's bytes: which. Then they may be
-  // copied behind the tasks so far, while those that follow run; once they are
-  // there, and outcomes are known, run_on() is called in the stead of run(),
-  // with them or with why there are none.
+  // Returns the value whose bytes are all that the job waits for; none for
+  // other jobs. Then the bytes may be copied behind the tasks enqueued so far,
+  // while later tasks run. Once they are there and the outcomes are known,
+  // run_on() is called instead of run(), with the bytes or with the error of
+  // the copy.
   virtual Wanted wants() const { return {}; }
   virtual void run_on(Executor& /*executor*/, Result<const void*> /*bytes*/) {}
 
@@ -94,8 +99,8 @@ std::unique_ptr<Job> make_job(Run run, Job::When when = Job::When::kSettled) {
   return std::make_unique<Calling>(std::move(run), when);
 }
 
-// The record of a job. `seq` is the number of its instruction among those of
-// all workers.
+// The record of a job in the ring. `seq` is the number of its instruction among
+// those of all workers.
 struct JobRecord {
   RecordHead head;
   Job* job;
@@ -115,24 +120,26 @@ class Executor final : public Queue::Handler {
   bool awaits(bool is_idle) override;
   void run_task(TaskRecord& task);
 
-  // Reports a line that failed to the sink, and remembers the status. It is not
-  // told again when it fails for the same reason as before (base/reported.h):
-  // then it is counted, for report_counts(). After the executor has stopped
-  // nothing is reported. The error's column is that of the op where no operand
-  // is to blame.
+  // Reports a failed line to the sink, and keeps the worst status. A failure
+  // with the same reason as an earlier one (base/reported.h) is not reported
+  // again but counted for report_counts(). Nothing is reported after the
+  // executor has stopped. The error's column is that of the op, unless an
+  // operand is to blame.
   void report(const Where& origin, const Error& error, std::string_view line,
               Exit status);
 
   // From now on reports of lines are written among the results ("#reports",
-  // stream/marks.h), and not told to the sink.
+  // stream/marks.h) instead of going to the sink.
   void write_reports() { writes_reports_ = true; }
 
-  // What a job does to the faults of values, it does once tasks are settled.
+  // A job may change the faults of values only once the tasks before it are
+  // settled.
   Interpreter& interpreter() { return interpreter_; }
   RunsAhead& runs_ahead() { return ahead_; }
   const RunsAhead& runs_ahead() const { return ahead_; }
-  // The fault of all values, once the device is lost (Device::loss()): nothing
-  // runs any more, and its status is Exit::kLost. Null as long as it is well.
+  // Returns the fault of all values once the device is lost (Device::loss());
+  // null until then. After the loss nothing runs any more, and the status is
+  // Exit::kLost.
   const Fault& loss();
   // Any thread.
   bool is_lost() const { return is_lost_.load(std::memory_order_relaxed); }
@@ -140,61 +147,68 @@ class Executor final : public Queue::Handler {
   Saves& saves() { return saves_; }
   Trace* trace() { return trace_; }
   Meter& meter() { return meter_; }
-  // Where results are written.
+  // The writer for results.
   Writer& out() { return outlet_.writer(); }
   std::vector<char>& scratch() { return scratch_; }
-  // To be called when a print was written or a save has begun. Both leave when
-  // the queue is idle, or before much more is computed.
+  // Must be called when a print was written or a save has begun. Both leave
+  // when the queue is idle, or before much more is computed.
   void wrote();
-  // To be called when the queue has come to a save to the path, which gets a
-  // ticket; and once all before it is settled, when it is begun or dropped.
+  // meet_save() must be called when the queue comes to a save to `path`; it
+  // returns the save's ticket (Saves). reach_save() must be called once
+  // everything before the save is settled, when the save is begun or dropped.
   uint64_t meet_save(const std::string& path);
   void reach_save(uint64_t ticket);
-  // A result of so many elements comes, which would be much to hold.
+  // Must be called before a result of so many elements is written. Waits for
+  // saves first if holding such a result back would take much memory.
   void expect_result(int64_t elements);
-  // Once all instructions up to number `seq` have run: the last of these for
-  // which, as for all before it, it is known whether the files that it saves
+  // To be called when all instructions up to number `seq` have run. Returns the
+  // last instruction up to which it is known whether the files that were saved
   // are written.
   uint64_t settled_up_to(uint64_t seq) const {
     const uint64_t saves = saves_from_.load(std::memory_order_relaxed);
     return saves == 0 ? seq : std::min(seq, saves - 1);
   }
-  // From now on it is called whenever more of that is known.
+  // From now on `call` is called whenever settled_up_to() may return more.
   void when_saved(std::function<void()> call) { saved_ = std::move(call); }
-  // Lets results leave that no save keeps; says why saves have failed.
+  // Writes out the results that wait for no save, and reports saves that have
+  // failed.
   void let_out();
-  // Waits until all saves so far are written, and lets results leave.
+  // Waits until all saves so far are written, then writes out the results.
   void settle();
 
-  // Whether what fails is to be known before anything else is done.
+  // True if a failure must be known before anything else runs.
   bool looks_at_each() const { return fail_fast_ || ahead_.waits(); }
-  // Whether nothing more is to be done, since a line failed under --fail-fast
-  // or standard output is lost. Any thread may ask.
+  // True if nothing more is to run, since a line failed under --fail-fast or
+  // standard output is lost. Any thread may call it.
   bool stopped() const { return stopped_.load(std::memory_order_relaxed); }
-  // The failure at which --fail-fast stopped it, "model.gt:7: matmul: ..."; ""
-  // as long as there is none. For the queue's thread, or for any once the queue
-  // is drained.
+  // Returns the failure at which --fail-fast stopped the executor, "model.gt:7:
+  // matmul: ...", or "". For the queue's thread, or for any thread once the
+  // queue is drained.
   const std::string& stopped_by() const { return stopped_by_; }
-  // Any thread: the instruction that the queue has come to, or at which it
-  // stopped; all before it have run, but prints may wait for their values.
+  // Returns the instruction that the queue has come to, or at which it stopped.
+  // All before it have run, but prints may still wait for their values. Any
+  // thread may call it.
   uint64_t at() const { return at_.load(std::memory_order_acquire); }
-  // Any thread: the last instruction that has run with all before it, and of
-  // which it is known whether what they save is written.
+  // Returns the last instruction that has run, with all before it, and up to
+  // which it is known whether the saves are written. Any thread may call it.
   uint64_t ran_up_to() const {
     const uint64_t reached = at();
     return reached == 0 ? 0 : settled_up_to(reached - 1);
   }
-  // The worst of what was reported; to be asked once the queue is drained.
+  // Returns the worst status that was reported. Valid once the queue is
+  // drained.
   Exit status() const { return status_; }
-  // Reports how often failures that were told once came again; to be called
-  // once the queue is drained. `was_written`: as Reported::take_counts().
+  // Reports how often failures that were reported once came again. Must be
+  // called when the queue is drained. `was_written` is that of
+  // Reported::take_counts().
   void report_counts(bool was_written);
-  // Stops, and reports it, if standard output can no longer be written.
+  // If standard output can no longer be written, stops the executor and reports
+  // that.
   void check_output();
 
  private:
-  // Writes what waits to leave if too much has run since; work of that cost
-  // comes next.
+  // Called before work of that cost in nanoseconds runs: writes out the waiting
+  // results if too much has run since they were made.
   void hold_output(uint64_t cost);
   void run_job(std::unique_ptr<Job> job);
   std::shared_ptr<DeviceDownload> download(const Job::Wanted& wanted);
@@ -218,15 +232,17 @@ class Executor final : public Queue::Handler {
   // own.
   alignas(64) std::atomic<bool> stopped_{false};
   alignas(64) std::atomic<uint64_t> at_{0};
-  // The first instruction with a save that is not written; 0: there is none.
+  // The first instruction with a save that is not written yet; 0 if there is
+  // none.
   std::atomic<uint64_t> saves_from_{0};
   std::string stopped_by_;
   bool output_lost_ = false;
   bool writes_reports_ = false;
-  bool has_output_ = false;         // not flushed
-  std::deque<uint64_t> met_saves_;  // the instructions of those not reached
+  bool has_output_ = false;  // results or saves wait to be written out
+  // Instructions whose save was met but not reached.
+  std::deque<uint64_t> met_saves_;
   std::function<void()> saved_;
-  uint64_t held_cost_ = 0;  // of what ran since it was written
+  uint64_t held_cost_ = 0;  // of what ran since has_output_ was set
   Exit status_ = Exit::kDone;
   Interpreter interpreter_;
   std::atomic<bool> is_lost_{false};

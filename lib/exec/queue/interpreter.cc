@@ -46,8 +46,8 @@ void Interpreter::run_ahead(const Recipe& recipe,
   }
 }
 
-// Poisons what the step would make; or, if it reads nothing that is poisoned,
-// what it makes is well again.
+// True if the step reads a poisoned value: then its outputs are poisoned with
+// that fault. Otherwise clears the faults of its outputs.
 bool Interpreter::takes_fault(const RecipeStep& step,
                               std::span<Value* const> values) {
   for (const int32_t v : step.in) {

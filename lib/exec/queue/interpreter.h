@@ -1,7 +1,7 @@
-// Runs the steps of a recipe, on the thread of the compute queue or on the
-// communication thread, and spreads failures. A value is poisoned when it has a
-// fault: a step that reads one is left out, and what it would make is poisoned
-// with the same fault. What does not depend on it is computed as ever.
+// Runs the steps of recipes, on the thread of the compute queue or on the
+// communication thread, and propagates failures. A value that has a fault is
+// poisoned: a step that reads it is not run, and the values that the step would
+// make are poisoned with the same fault. Everything else is computed as usual.
 #pragma once
 
 #include <cstddef>
@@ -15,36 +15,36 @@
 
 namespace gt::exec {
 
-// Calls kernel.run(). An exception becomes an error, so that a kernel which
-// finds no scratch memory, or whose library gives up, fails like one that finds
-// bad data.
+// Calls kernel.run(). An exception becomes an error, so that a kernel that
+// finds no scratch memory, or whose library gives up, fails in the same way as
+// one that finds bad data.
 Status run_kernel(Kernel& kernel, std::span<const void* const> in,
                   std::span<void* const> out);
 
-// Used by one thread. It counts the values that it has poisoned, so that faults
-// cost nothing as long as nothing fails.
+// Used by one thread. It counts the values that it has poisoned, so that
+// looking for faults costs nothing while nothing has failed.
 //
 // Where kernels leave checks (Device::leaves_checks()) a recipe can be run in
 // two ways. run() waits for each check, so that faults are known when it
-// returns. run_ahead() waits for none and knows of no faults; spread() does so
-// later, in the same order.
+// returns. run_ahead() waits for no check and ignores faults; spread() sets the
+// faults later, in the same order.
 class Interpreter {
  public:
-  // `device` is that of the kernels.
+  // `device` is the one that the kernels run on.
   explicit Interpreter(Device& device)
       : late_(device.leaves_checks() ? &device : nullptr) {}
 
-  // How a step ended that was run ahead, of one of several tasks. Steps that
-  // did well and left no check have none.
+  // How a step ended that was run ahead, as part of the task with number
+  // `task`. A step that succeeded and left no check has no outcome.
   struct Outcome {
     size_t task = 0;
     size_t step = 0;
     std::optional<Status> status;  // none: it has left a check
   };
 
-  // `values` are the recipe's arguments and then its blocks. When a kernel
-  // fails, `failed(error)` reports it and gives the fault of what it was to
-  // make.
+  // Runs a recipe. `values` are the recipe's arguments and then its blocks.
+  // When a kernel fails, `failed(error)` is called to report it; it returns the
+  // fault for the values that the kernel would have made.
   template <typename Failed>
   void run(const Recipe& recipe, std::span<Value* const> values,
            const Failed& failed) {
@@ -65,12 +65,13 @@ class Interpreter {
     }
   }
 
-  // Runs all steps, whatever is poisoned or fails: what they then make is never
-  // seen, since spread() is to be called with the outcomes, which it adds, as
-  // those of the task of that number.
+  // Runs all steps, even if values are poisoned or a step fails: what they make
+  // of bad values is never seen, since spread() must be called with the
+  // outcomes. The outcomes are appended to `outcomes` under the number `task`.
   void run_ahead(const Recipe& recipe, std::span<Value* const> values,
                  std::vector<Outcome>& outcomes, size_t task = 0);
-  // Poisons, and makes well, what run() would have. All outcomes are known.
+  // Poisons and clears the values that run() would have. All outcomes must be
+  // known, that is, have a status.
   template <typename Failed>
   void spread(const Recipe& recipe, std::span<Value* const> values,
               std::span<const Outcome> outcomes, const Failed& failed) {
@@ -90,7 +91,7 @@ class Interpreter {
     if (value.fault == nullptr) ++poisoned_;
     value.fault = fault;
   }
-  // The value's fault is forgotten, since it goes or is made anew.
+  // Removes the value's fault, since the value is deleted or is made anew.
   void clear(Value& value) {
     if (value.fault == nullptr) return;
     value.fault = nullptr;
@@ -111,7 +112,8 @@ class Interpreter {
     if (late_ != nullptr && late_->checks() > 0) s = *late_->take_check(true);
     return s;
   }
-  // Gives in_ and out_ the step's addresses; find_data() was called.
+  // Sets in_ and out_ to the step's addresses; find_data() must have been
+  // called.
   void find_operands(const Recipe& recipe, const RecipeStep& step,
                      std::span<Value* const> values);
   bool takes_fault(const RecipeStep& step, std::span<Value* const> values);

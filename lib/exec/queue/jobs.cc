@@ -71,7 +71,8 @@ class PrintJob final : public Job {
   const Value& value_;
 };
 
-// An instruction with a row in the trace.
+// A job that is an instruction with a row in the trace. Its inner job may be
+// null.
 class TracedJob final : public Job {
  public:
   TracedJob(std::unique_ptr<Job> job, const TraceText& text, uint64_t line)
@@ -81,7 +82,9 @@ class TracedJob final : public Job {
         line_(line) {}
 
   void run(Executor& executor) override {
-    if (executor.stopped()) return;  // a print or a save, which does nothing
+    // A print or save does nothing once the executor has stopped, so it gets no
+    // row.
+    if (executor.stopped()) return;
     executor.trace()->begin();
     if (job_ != nullptr) job_->run(executor);
     executor.trace()->end(text_, line_);
@@ -89,7 +92,8 @@ class TracedJob final : public Job {
   Wanted wants() const override {
     return job_ == nullptr ? Wanted{} : job_->wants();
   }
-  // Other instructions may have begun before.
+  // Other instructions may have begun since this one's turn, so its row starts
+  // now.
   void run_on(Executor& executor, Result<const void*> bytes) override {
     if (executor.stopped()) return;
     executor.trace()->pause();
@@ -127,8 +131,8 @@ std::unique_ptr<Job> print_failure_job(std::string name, std::string message) {
 
 namespace {
 
-// Once it is known whether the value was made. Where nobody reads values beside
-// the queue, its bytes are copied here.
+// Begins a save, once it is known whether its value was made. Where no reader
+// copies values beside the queue, the bytes are copied here.
 void begin_save(Executor& executor, uint64_t ticket, Saves::Order order,
                 const Value& value) {
   Saves& saves = executor.saves();

@@ -1,5 +1,6 @@
-// Lets results leave in their order among saves: one that is printed behind a
-// save leaves once the file is there, so that who reads it finds that.
+// Outlet writes results in their order among saves: a result that is printed
+// after a save is held back until the saved file is written, so that whoever
+// reads the result finds the file.
 //
 // Used by the thread of the compute queue.
 #pragma once
@@ -16,25 +17,26 @@ namespace gt::exec {
 
 class Outlet {
  public:
-  // `out` outlives it, and is its alone.
+  // `out` must outlive it and be used by nobody else.
   explicit Outlet(Writer& out)
       : out_(out), held_([this](std::string_view b) {
           text_.append(b);
           return 0;
         }) {}
 
-  // Where a result is written now.
+  // Returns the writer for the next result.
   Writer& writer() { return saves_.empty() ? out_ : held_; }
-  // What is written from now on is behind the save of that ticket (Saves), of
-  // the instruction of that number.
+  // Results written from now on wait for the save with that ticket (Saves),
+  // which belongs to instruction `seq`.
   void meet(uint64_t ticket, uint64_t seq);
-  // Lets leave what is before the first save that is not written.
+  // Writes out the results that wait only for saves with tickets below
+  // `first_waiting`.
   void let_out(uint64_t first_waiting);
-  // The instruction of the first save that is not known to be written; 0:
-  // there is none.
+  // Returns the instruction of the first save that is not known to be written;
+  // 0 if there is none.
   uint64_t first_seq() const { return saves_.empty() ? 0 : saves_.front().seq; }
   bool holds() const { return !saves_.empty(); }
-  // The bytes that wait.
+  // Returns the bytes of results that are held back.
   size_t held_bytes() const { return text_.size(); }
 
   const Writer& out() const { return out_; }
@@ -42,11 +44,11 @@ class Outlet {
  private:
   struct Met {
     uint64_t ticket, seq;
-    size_t at;  // where in the text
+    size_t at;  // results from this offset in text_ on wait for the save
   };
 
   Writer& out_;
-  std::string text_;  // behind the first of saves_
+  std::string text_;  // results held back behind the first of saves_
   Writer held_;
   std::deque<Met> saves_;
 };

@@ -27,7 +27,8 @@ uint64_t* Queue::reserve_slow(size_t words) {
     limit_ = head_.load(std::memory_order_acquire) + kWords;
   }
   if (tail_ + skipped + words > limit_) {
-    // Half of the ring at a time, so that one sleep buys many records.
+    // Waits until half of the ring is free, so that one sleep makes room for
+    // many records.
     wait({tail_ - kWords / 2});
     limit_ = head_.load(std::memory_order_acquire) + kWords;
   }
@@ -49,8 +50,8 @@ void Queue::publish() {
   }
 }
 
-// Either the sleeper sees what was published, or this sees it asleep: both
-// store before they load, in one total order. The same holds of wait() and
+// Either the sleeper sees what was published, or this sees that it sleeps: both
+// store before they load, in one total order. The same holds for wait() and
 // advance().
 void Queue::wake() {
   unwoken_cost_ = 0;
@@ -104,10 +105,11 @@ uint64_t Queue::run_some(uint64_t head, uint64_t tail) {
   return head;
 }
 
-// False when the queue ends.
+// Sleeps until there is more to run. False when the queue ends.
 bool Queue::sleep(uint64_t head) {
   handler_.idle();
-  // An eighth longer each time, so that it is late by an eighth at most.
+  // Each pause is an eighth longer than the last, so that the thread notices an
+  // event late by at most an eighth of the time it waited.
   std::chrono::microseconds poll = kPoll;
   while (published_.load(std::memory_order_acquire) == head &&
          handler_.awaits(kicked_.load(std::memory_order_relaxed) == head)) {

@@ -1,16 +1,16 @@
-// An in-order queue with a thread of its own, which runs what one other thread
-// enqueues. Compute has one. (The communication thread has a list of its own,
-// comm/engine.h.) Between the two threads lies a bounded ring of records of
+// Queue is an in-order queue with a thread of its own, which runs what one
+// other thread enqueues. Compute has one. (The communication thread has its own
+// list, comm/engine.h.) The two threads share a bounded ring of records of
 // 64-bit words.
 //
-// Each of the two threads may sleep, and is woken by the other alone; nobody
-// spins, but a handler that waits for a device is asked again and again, after
-// kPoll and then less and less often. The running thread sleeps when the queue
-// is empty. Waking it costs tens of microseconds, so it is done when the work
-// that waits is worth it: when its estimated cost passes kWakeCost, when half
-// of the ring is full, or when the enqueuing thread is about to sleep itself
-// and calls kick(). The enqueuing thread sleeps when the ring is full, and in
-// wait(); it is woken once the queue has run as far as it waits for.
+// Each of the two threads may sleep, and only the other wakes it. Neither
+// spins, but a handler that waits for a device is asked repeatedly, after kPoll
+// and then less and less often. The running thread sleeps when the queue is
+// empty. Waking it costs tens of microseconds, so it is woken when the waiting
+// work is worth that: when its estimated cost passes kWakeCost, when half of
+// the ring is full, or when the enqueuing thread is about to sleep itself and
+// calls kick(). The enqueuing thread sleeps when the ring is full, and in
+// wait(). It is woken once the queue has run as far as it waits for.
 #pragma once
 
 #include <atomic>
@@ -22,8 +22,8 @@
 
 namespace gt::exec {
 
-// A position on a queue. It is done once all records before it have run; the
-// queue notes that every kHeadStep words and when it is empty.
+// A position on a queue. It is done once all records before it have run. The
+// queue updates this every kHeadStep words and when it becomes empty.
 struct Event {
   uint64_t ticket = 0;
 };
@@ -33,8 +33,9 @@ constexpr uint64_t kJobCost = 500;
 
 // The first word of every record.
 struct RecordHead {
-  uint64_t words : 16;  // with this one; 0: skip to the start of the ring
-  uint64_t kind : 8;    // for the handler, as is the line
+  // Words of the record, with this one; 0: skip to the start of the ring.
+  uint64_t words : 16;
+  uint64_t kind : 8;  // for the handler, as is `line`
   uint64_t line : 40;
 };
 static_assert(sizeof(RecordHead) == sizeof(uint64_t));
@@ -45,7 +46,7 @@ inline RecordHead head_of(size_t words, uint8_t kind, uint64_t line) {
 
 class Queue {
  public:
-  // What the queue's thread calls.
+  // The queue's thread calls a handler.
   class Handler {
    public:
     virtual ~Handler() = default;
@@ -53,11 +54,12 @@ class Queue {
     virtual void run(uint64_t* record) = 0;
     // The queue is empty and its thread is about to sleep.
     virtual void idle() = 0;
-    // Whether it waits for something that wakes nobody; then it is asked again
-    // soon, until it does not, before the thread sleeps. `is_idle`: the
-    // enqueuing thread has called kick(), and enqueued nothing since.
+    // True if the handler waits for something that cannot wake the thread; then
+    // the handler is asked again soon, until it returns false, before the
+    // thread sleeps. `is_idle` is true if the enqueuing thread has called
+    // kick() and enqueued nothing since.
     virtual bool awaits(bool /*is_idle*/) { return false; }
-    // It sleeps, and has been woken.
+    // Called when the thread goes to sleep, and when it was woken.
     virtual void sleeps() {}
     virtual void wakes() {}
   };
@@ -71,20 +73,20 @@ class Queue {
   Queue(const Queue&) = delete;
   Queue& operator=(const Queue&) = delete;
 
-  // Room for a record of `words` <= kMaxRecord; sleeps while there is none.
+  // Returns room for a record of `words` <= kMaxRecord; sleeps while the ring
+  // is full.
   uint64_t* reserve(size_t words) {
     if (offset(tail_) + words > kWords || tail_ + words > limit_) {
       return reserve_slow(words);
     }
-    // The other thread has these lines; fetching them takes longer than filling
-    // one.
+    // The other core has these cache lines; fetching one takes longer than
+    // filling it.
     __builtin_prefetch(&ring_[offset(tail_ + kAhead)], 1);
     return &ring_[offset(tail_)];
   }
 
-  // Enqueues the record that was written where reserve() said. `cost` is the
-  // time that it will take in nanoseconds, roughly. The event is done once it
-  // has run.
+  // Enqueues the record that was written where reserve() said. `cost` is its
+  // estimated time in nanoseconds. The event is done once the record has run.
   Event commit(size_t words, uint64_t cost) {
     tail_ += words;
     cost_ += cost;
@@ -94,15 +96,15 @@ class Queue {
     return {tail_};
   }
 
-  // Makes all that was enqueued run, however little it is.
+  // Makes sure that everything enqueued runs soon, however little it is.
   void kick();
   bool done(Event event) const {
     return head_.load(std::memory_order_acquire) >= event.ticket;
   }
-  void wait(Event event);  // kicks, and sleeps until it is done
+  void wait(Event event);  // calls kick(), then sleeps until the event is done
   void drain() { wait({tail_}); }
-  // Runs what was enqueued, then ends the thread. Nothing is enqueued behind
-  // it.
+  // Runs everything enqueued, then ends the thread. Nothing may be enqueued
+  // afterwards.
   void end();
 
  private:
@@ -127,17 +129,19 @@ class Queue {
 
   // ---- the enqueuing thread's
   alignas(64) uint64_t tail_ = 0;
-  uint64_t limit_ = kWords;  // the tail may grow to here
+  // The tail may grow up to here without a look at head_.
+  uint64_t limit_ = kWords;
   uint64_t published_words_ = 0;
   uint64_t woken_words_ = 0;
   uint64_t cost_ = 0;          // since the last publish()
-  uint64_t unwoken_cost_ = 0;  // since the last look at the sleeper
+  uint64_t unwoken_cost_ = 0;  // since the last wake()
 
   // ---- both threads'
   alignas(64) std::atomic<uint64_t> published_{0};
   alignas(64) std::atomic<uint64_t> head_{0};
   std::atomic<uint64_t> kicked_{0};  // the tail of the last kick()
-  std::atomic<uint64_t> wanted_{0};  // head that the enqueuer sleeps for
+  // The head that the enqueuing thread sleeps for; 0: none.
+  std::atomic<uint64_t> wanted_{0};
   alignas(64) std::atomic<int> asleep_{0};
   std::atomic<int> arrived_{0};  // changes when the wanted head is reached
   std::atomic<bool> ending_{false};

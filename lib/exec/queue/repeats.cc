@@ -6,8 +6,9 @@
 namespace gt::exec {
 namespace {
 
-// Of a decoded line, or of a part of it: where its text lies. That another line
-// had its text there before is no harm, since a finder only guesses.
+// Hashes the address of a task's text, which stands for its decoded line (or a
+// part of it). That another line may have had its text at that address before
+// does no harm, since the finder only guesses.
 uint64_t hash_of(const TaskRecord& task) {
   return reinterpret_cast<uint64_t>(task.text) * 0x9e3779b97f4a7c15U >> 16;
 }
@@ -27,7 +28,7 @@ bool Repeats::hold(TaskRecord& task) {
 
 void Repeats::hold(const ForgetRecord& forget) {
   held_.add(forget);
-  identity_.push_back(0);  // no recipe's id
+  identity_.push_back(0);  // no recipe has the id 0
   identity_.push_back(reinterpret_cast<uint64_t>(forget.data));
 }
 
@@ -74,7 +75,8 @@ void Repeats::run_block() {
   forget_held();
 }
 
-// With too many blocks, that which came least lately goes.
+// Returns the record of block id_. If there are too many blocks, the least
+// recently used is dropped.
 Repeats::Block& Repeats::obtain_block() {
   if (blocks_.size() >= kMostBlocks && !blocks_.contains(id_)) {
     blocks_.erase(std::min_element(blocks_.begin(), blocks_.end(),
@@ -96,7 +98,8 @@ const Repeats::Recording* Repeats::find(Block& block) {
   return nullptr;
 }
 
-// In place of that which was not used for longest.
+// Records the block, in place of its least recently used recording if it has
+// kRecordings.
 const Repeats::Recording* Repeats::record(Block& block) {
   if (block.misses >= kMostMisses) return nullptr;
   ++block.misses;

@@ -1,13 +1,15 @@
-// Finds blocks of tasks that come again, as the steps of a training loop do, so
-// that a device which records work does such a block as one piece.
+// Repeats finds blocks of tasks that repeat, as the steps of a training loop
+// do, so that a device that can record work runs such a block as one piece (for
+// example a CUDA graph).
 //
-// A block is found by its lines (stream/block_finder.h). When its first task
-// comes once more, tasks are held back until the block is whole, or something
-// else comes; what is held is not long in coming, since whoever enqueues is
-// busy with it. A whole block is recorded, and what was recorded is done; and
-// again whenever the block comes with the same values at the same addresses.
-// Where these are others, it is recorded anew; of a block there are two
-// recordings, for steps that take turns with two addresses.
+// A block is recognized by its lines (stream/block_finder.h). When its first
+// task comes again, tasks are held back until the block is complete or
+// something else comes. This delay is short, since the enqueuing thread is busy
+// producing the tasks. A complete block is recorded, and the recording is run.
+// Whenever the block comes again with the same values at the same addresses,
+// the recording is run again; with other addresses the block is recorded anew.
+// Each block keeps up to two recordings, for steps that alternate between two
+// sets of addresses.
 //
 // Used by the thread of the compute queue.
 #pragma once
@@ -27,58 +29,60 @@ namespace gt::exec {
 
 class Repeats {
  public:
-  // What a device has recorded of a block.
+  // A device's recording of a block.
   struct Recording {
     std::unique_ptr<DeviceRecording> work;
-    std::vector<Interpreter::Outcome> outcomes;  // all of them checks
+    std::vector<Interpreter::Outcome> outcomes;  // all are checks
   };
-  // Who runs tasks.
+  // Runs tasks on the device; implemented by RunsAhead.
   class Runner {
    public:
     virtual ~Runner() = default;
-    // Runs each of them by itself.
+    // Runs each task by itself.
     virtual void run_each(Tasks& tasks) = 0;
-    // Records the tasks, and runs none; null if that cannot be done. `old` may
-    // be null, or become the new one.
+    // Records the tasks without running them; null if that fails. `old` may be
+    // null; its memory may be reused for the new recording.
     virtual std::unique_ptr<Recording> record(
         Tasks& tasks, std::unique_ptr<Recording> old) = 0;
-    // Does what was recorded, as these tasks, which it may take. False: it has
-    // done nothing.
+    // Runs a recording in place of `tasks`, which it may move from. False if it
+    // has done nothing.
     virtual bool replay(Tasks& tasks, const Recording& recording) = 0;
   };
 
   explicit Repeats(Runner& runner) : runner_(runner), finder_(kLeast, kMost) {}
 
-  // Takes the next task, all kernels of which may be recorded. False if it is
-  // not held back, and so is to be run now, behind those that were.
+  // Takes the next task, all kernels of which must be recordable. False if it
+  // is not held back; then the caller runs it now, after the tasks that were
+  // held.
   bool hold(TaskRecord& task);
-  // What was written there is read no more by tasks that follow those that are
-  // held, of which there are some.
+  // Takes a ForgetRecord while tasks are held back: tasks after them no longer
+  // read what was written at that address.
   void hold(const ForgetRecord& forget);
-  // Something else comes next: what is held is run.
+  // Runs the tasks held back, since what comes next is not a task.
   void cut();
   bool holds() const { return !held_.empty(); }
 
-  // How many blocks were recorded so far, and how often one was done so.
+  // How many blocks were recorded so far, and how often a recording was run.
   uint64_t recorded() const { return recorded_; }
   uint64_t replayed() const { return replayed_; }
 
  private:
-  static constexpr uint32_t kLeast = 8;  // tasks of a block
+  static constexpr uint32_t kLeast = 8;  // tasks in a block
   static constexpr uint32_t kMost = 1U << 13;
   static constexpr size_t kMostBlocks = 32;
-  static constexpr size_t kRecordings = 2;  // of a block
-  // A block that was recorded so many times more than it was done again is one
-  // that does not come again.
+  static constexpr size_t kRecordings = 2;  // per block
+  // A block that was recorded so many times more often than a recording of it
+  // could be run again is not recorded any more.
   static constexpr int kMostMisses = 8;
 
-  // A recording, and of which tasks it is.
+  // A recording and the identity_ of its tasks.
   struct Known {
     std::vector<uint64_t> identity;
     std::unique_ptr<Recording> recording;
   };
   struct Block {
-    std::vector<Known> known;  // used last comes last
+    std::vector<Known> known;  // the most recently used is last
+    // Recordings made minus recordings run again, at least 0.
     int misses = 0;
     uint64_t used = 0;
   };
@@ -93,11 +97,11 @@ class Repeats {
 
   Runner& runner_;
   BlockFinder finder_;
-  std::map<uint32_t, Block> blocks_;  // by the finder's id
-  uint32_t id_ = 0;                   // of the block that is held
+  std::map<uint32_t, Block> blocks_;  // by the id that the finder gave
+  uint32_t id_ = 0;                   // of the block being held back
   Tasks held_;
   // All that a recording depends on: the recipes, addresses and numbers of the
-  // tasks that are held, and what is forgotten between them.
+  // held tasks, and the addresses forgotten between them.
   std::vector<uint64_t> identity_;
   uint64_t turn_ = 0;
   uint64_t recorded_ = 0;

@@ -1,4 +1,4 @@
-// A report: a message for people about a line that failed, or about none.
+// A report is a message for people, mostly about a line that failed.
 #pragma once
 
 #include <functional>
@@ -10,16 +10,15 @@
 namespace gt::exec {
 
 struct Report {
-  Place place;  // of the line that failed; no file when it is no line's failure
+  Place place;  // of the failed line; no file if the report is about no line
   Exit status = Exit::kDone;
   std::string space;  // outer_space() of that line
-  std::string text;   // whole, its newline included
+  std::string text;   // the complete message, with its newline
 };
 
 // Takes reports, on the thread of the compute queue. A worker reports a failed
-// line once (Executor::report()). Several workers may report the same one, each
-// for its own ranks; of those that say the same gt-route tells people the
-// first.
+// line once (Executor::report()). Several workers may report the same line,
+// each for its own ranks; gt-route shows people the first of equal reports.
 using ReportSink = std::function<void(const Report&)>;
 
 }  // namespace gt::exec

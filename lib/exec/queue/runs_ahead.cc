@@ -78,11 +78,12 @@ void RunsAhead::give(TaskRecord& task) {
   if (asks || trace_ != nullptr) settle(is_full());
   if (!waits_) return;
   settle(true);
-  // What it says is said again by whoever needs the device, if it lasts.
+  // An error is ignored here: if it lasts, the next call that needs the device
+  // reports it.
   (void)device_.finish();
 }
 
-// Whether outcomes are to be asked for.
+// Gives one task to the device. True if outcomes should be asked for.
 bool RunsAhead::give_one(TaskRecord& task) {
   if (interpreter_.knows_faults()) {
     settle(true);
@@ -119,8 +120,8 @@ void RunsAhead::log(Tasks tasks, std::vector<Interpreter::Outcome> outcomes) {
 
 // ---- recordings -------------------------------------------------------------
 
-// A step that fails as it is given to the device is run by itself, so that its
-// failure is told as ever.
+// If a step fails while it is recorded, there is no recording, so its tasks run
+// one by one and the failure is reported as usual.
 std::unique_ptr<Repeats::Recording> RunsAhead::record(
     Tasks& tasks, std::unique_ptr<Repeats::Recording> old) {
   if (!device_.begin_recording().ok()) return nullptr;

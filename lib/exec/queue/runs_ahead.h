@@ -1,13 +1,13 @@
-// The tasks that a device has been given ahead of what is known of them. Where
-// kernels leave checks, whether a line meets wrong data is known once the
-// device has done it, and nothing waits for that: the tasks that follow are
-// given to the device meanwhile, and what they make of a value that then turns
-// out to be none is never seen. As outcomes become known, in order, the log is
-// settled: faults spread, and failures are reported, as if each task had
-// waited.
+// RunsAhead gives tasks to a device before the outcomes of earlier tasks are
+// known. Where kernels leave checks, it is known only after the device has run
+// a line whether it met bad data. Nothing waits for that: later tasks are given
+// to the device meanwhile, and what they compute from a value that then turns
+// out to have failed is never seen. As outcomes become known, in order, the log
+// of tasks is settled: faults spread, and failures are reported, as if each
+// task had waited.
 //
-// Blocks of tasks that come again are recorded by a device that can do so, and
-// given to it as one piece (repeats.h).
+// A device that can record work is given blocks of repeating tasks as one piece
+// (repeats.h).
 //
 // Used by the thread of the compute queue.
 #pragma once
@@ -32,81 +32,88 @@ namespace gt::exec {
 
 class RunsAhead final : private Repeats::Runner {
  public:
-  // Reports that a step of the task failed, and gives the fault of what it was
-  // to make.
+  // Reports that a step of the task failed, and returns the fault for the
+  // values that the step would have made.
   using Failed = std::function<Fault(const TaskRecord&, const Error&)>;
-  // `waits` is called before the thread waits for an outcome.
+  // `failed` is called for each failure, `waits` before the thread waits for an
+  // outcome.
   RunsAhead(Device& device, Interpreter& interpreter, Failed failed,
             std::function<void()> waits);
 
-  // From now on each task gets a row of the trace, in the device's time, which
-  // is asked for as outcomes are.
+  // From now on each task gets a row in the trace. Its times are the device's,
+  // which are read when outcomes are.
   void record_times(Trace& trace) { trace_ = &trace; }
   bool records_times() const { return trace_ != nullptr; }
-  // From now on each task is waited for.
+  // From now on waits until each task has run.
   void wait_for_each() { waits_ = true; }
   bool waits() const { return waits_; }
-  // From now on blocks that come again are recorded, if the device records.
+  // From now on records repeating blocks, if the device can record.
   void record_repeats();
-  // Where the task stands that the device names (Device::loss()); none if that
-  // was long ago.
+  // Finds the line of the task whose number the device reports
+  // (Device::loss()); none if the task ran too long ago.
   struct Named {
     uint64_t task = 0;
     Where origin;
     const Op* op = nullptr;
   };
   std::optional<Named> find(uint64_t task) const;
-  // The number of the task that runs, or has run last.
+  // Returns the number of the task that was given to the device last.
   uint64_t last() const { return last_; }
 
-  // Runs a task: ahead or, while a fault is known, not, since then what reads
-  // it is to be left out. It may be held back for those that follow.
+  // Runs a task. It is run ahead, except while a value is known to have a
+  // fault, since then tasks that read it must be skipped. It may be held back
+  // with those that follow it.
   void run(TaskRecord& task);
-  // What was written there is read no more by tasks that follow.
+  // Tells the device that later tasks do not read what was written at an
+  // address (Device::forget()).
   void forget(const ForgetRecord& forget);
-  // Runs those that are held back, which comes before all that is not a task.
+  // Runs the tasks held back; must be called before anything runs that is not a
+  // task.
   void run_held();
   bool holds() const { return repeats_ && repeats_->holds(); }
-  // To be asked again and again while there are no more tasks: whether more are
-  // awaited behind those that are held back. They are, as long as who enqueues
-  // is busy; once that `is_idle`, for a moment more.
+  // To be called repeatedly while no more tasks come: true while more tasks are
+  // expected behind those held back. They are expected as long as the enqueuing
+  // thread is busy, and for a few calls more once it `is_idle`.
   bool awaits_more(bool is_idle);
-  // Whether the outcomes of all tasks so far are known.
+  // True if the outcomes of all tasks so far are known.
   bool is_settled() const { return log_.empty() && !holds(); }
-  // Takes the outcomes that are known of tasks that are not held back; with
-  // `waits` those of all of them.
+  // Takes the known outcomes of the tasks that are not held back; with `waits`,
+  // waits for all of their outcomes.
   void settle(bool waits);
-  // Calls it once all tasks so far are settled and, if there is a download,
-  // that is done: at once if so.
+  // Calls `call` once all tasks so far are settled and `download`, if there is
+  // one, is done; at once if that is so already.
   void after(std::function<void()> call,
              std::shared_ptr<DeviceDownload> download = nullptr);
-  // Null without recordings.
+  // Null if no blocks are recorded.
   const Repeats* repeats() const { return repeats_ ? &*repeats_ : nullptr; }
 
  private:
-  // The most in the log, and the most words of tasks there.
+  // The most entries in the log, and the most words of tasks in it.
   static constexpr size_t kMost = 4096;
   static constexpr size_t kMostWords = size_t{1} << 18;
+  // How often awaits_more() returns true while the enqueuing thread is idle.
   static constexpr int kPatience = 4;
+  // How many of the last tasks find() knows.
   static constexpr size_t kNamed = size_t{1} << 15;
-  // Where nothing else does, outcomes are asked for whenever so many tasks were
-  // run.
+  // Outcomes are asked for at least once every so many tasks.
   static constexpr size_t kSome = 64;
-  // Or whenever so much time has passed, so that what was printed is not kept
-  // back by tasks that take long.
+  // They are also asked for when so much time has passed, so that long tasks do
+  // not delay what was printed.
   static constexpr std::chrono::milliseconds kOften{10};
-  // The most downloads that are under way; beyond them the oldest is waited
+  // The most downloads under way; when there are more, the oldest is waited
   // for.
   static constexpr size_t kMostDownloads = 64;
 
+  // An entry of the log: tasks, or a call, or a row of the trace.
   struct Entry {
     Tasks tasks;
     std::vector<Interpreter::Outcome> outcomes;
-    std::function<void()> call;                // if it is no tasks
-    std::shared_ptr<DeviceDownload> download;  // that the call waits for
-    const TraceText* row = nullptr;    // if it is a row of the trace instead
-    uint64_t line = 0;                 // of the row
-    std::optional<Device::Span> span;  // that the row says
+    std::function<void()> call;  // of an entry that is a call
+    // What the call waits for, or null.
+    std::shared_ptr<DeviceDownload> download;
+    const TraceText* row = nullptr;    // of an entry that is a row
+    uint64_t line = 0;                 // the row's line
+    std::optional<Device::Span> span;  // the row's times, once they are known
   };
   // ---- Repeats::Runner
   void run_each(Tasks& tasks) override;
@@ -119,8 +126,9 @@ class RunsAhead final : private Repeats::Runner {
   bool is_time_to_ask();
   void name_next(const TaskRecord& task);
   void log(Tasks tasks, std::vector<Interpreter::Outcome> outcomes);
-  // Whether an outcome is not known yet, so that tasks without one are to be
-  // logged as well: they may read a value that turns out to be none.
+  // True if the outcome of some task is not known yet. Then tasks without
+  // outcomes must be logged too, since they may read a value that turns out to
+  // have failed.
   bool is_unsure() const { return logged_tasks_ > 0; }
   bool is_full() const {
     return log_.size() >= kMost || logged_words_ >= kMostWords;
@@ -137,19 +145,20 @@ class RunsAhead final : private Repeats::Runner {
   Failed failed_;
   std::function<void()> before_wait_;
   std::optional<Repeats> repeats_;
-  std::vector<std::function<void()>> held_calls_;  // for after held tasks
-  int patience_ = kPatience;  // how often it may still be asked
+  // Calls that wait for the tasks held back.
+  std::vector<std::function<void()>> held_calls_;
+  int patience_ = kPatience;  // true answers that awaits_more() has left
   std::deque<Entry> log_;
   size_t logged_words_ = 0;
   size_t logged_tasks_ = 0;
-  size_t downloads_ = 0;  // in the log
-  size_t unasked_ = 0;    // tasks since outcomes were asked for
+  size_t downloads_ = 0;  // of entries in the log
+  size_t unasked_ = 0;    // tasks given since outcomes were last asked for
   std::chrono::steady_clock::time_point asked_{};
-  std::vector<Interpreter::Outcome> outcomes_;  // of the task that runs
+  std::vector<Interpreter::Outcome> outcomes_;  // of the task being given
   Trace* trace_ = nullptr;
   bool waits_ = false;
   uint64_t last_ = 0;
-  std::vector<Named> named_;  // the last tasks
+  std::vector<Named> named_;  // the last kNamed tasks, by number modulo kNamed
 };
 
 }  // namespace gt::exec

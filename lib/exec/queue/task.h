@@ -1,4 +1,5 @@
-// Tasks: the records of lines that compute, and what stands between them.
+// The records in the compute queue's ring that are tasks (lines that compute),
+// and copies of them.
 #pragma once
 
 #include <cstddef>
@@ -15,9 +16,9 @@
 
 namespace gt::exec {
 
-// A task: a recipe to run. Behind it in the ring stand pointers to the values
-// of the recipe's arguments and blocks, as its steps number them; with a trace,
-// then a pointer to the line's TraceText.
+// A task is a recipe to run. It is followed in the ring by pointers to the
+// values of the recipe's arguments and blocks, as its steps number them, and,
+// if there is a trace, by a pointer to the line's TraceText.
 struct TaskRecord {
   RecordHead head;
   const std::string* file;
@@ -25,13 +26,14 @@ struct TaskRecord {
   const char* text;  // the line, for a message
   uint32_t text_size;
   uint32_t op_column;
-  uint64_t seq;  // as JobRecord's
+  uint64_t seq;  // as JobRecord::seq
 
   Value** values() { return reinterpret_cast<Value**>(this + 1); }
   size_t value_count() const {
     return recipe->arguments + recipe->blocks.size();
   }
   std::span<Value* const> all_values() { return {values(), value_count()}; }
+  // The text for the trace; only if there is a trace.
   const TraceText* traced() {
     return reinterpret_cast<const TraceText*>(values()[value_count()]);
   }
@@ -39,21 +41,23 @@ struct TaskRecord {
 };
 inline constexpr size_t kTaskWords = sizeof(TaskRecord) / sizeof(uint64_t);
 
-// What was written there is read no more (Device::forget()).
+// Says that later tasks do not read what was written at `data`
+// (Device::forget()).
 struct ForgetRecord {
   RecordHead head;
   const void* data;
 };
 inline constexpr size_t kForgetWords = sizeof(ForgetRecord) / sizeof(uint64_t);
 
+// The values of RecordHead::kind.
 enum RecordKind : uint8_t {
   kTaskRecord = 1,
   kJobRecord = 2,
   kForgetRecord = 3
 };
 
-// Copies of tasks, in their order, without what a trace has of them; and of
-// what was forgotten between them.
+// Copies of tasks in their order, without their pointers for the trace, and of
+// the ForgetRecords between them.
 class Tasks {
  public:
   void add(const TaskRecord& task) {
@@ -68,8 +72,9 @@ class Tasks {
     words_.clear();
     size_ = 0;
   }
-  // Calls use(task), or forget(data) of what is forgotten. The task's recipe
-  // may go when it was used.
+  // Calls use(task) for each task and forget(data) for each ForgetRecord, in
+  // order. A task is not read after its use(), so its recipe may be deleted
+  // then.
   template <typename Use, typename Forget>
   void for_each(const Use& use, const Forget& forget) {
     for (size_t at = 0; at < words_.size();) {

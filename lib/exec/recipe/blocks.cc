@@ -1,4 +1,4 @@
-// Which memory each step of a recipe writes.
+// Chooses the memory block that each step of a recipe writes.
 #include <algorithm>
 #include <optional>
 #include <unordered_map>

@@ -12,12 +12,12 @@
 namespace gt::exec {
 namespace {
 
-constexpr int kMaxDepth = 16;  // of expansions within expansions
+constexpr int kMaxDepth = 16;  // the deepest nesting of expansions
 
-// The rough cost of a step besides its operations and bytes.
+// The rough cost of a step on top of its operations and bytes.
 constexpr double kStepCost = 40;  // nanoseconds
 
-// A value in the making: memory or a number, seen as a type.
+// A root (draft.h) with the type under which it is used here.
 struct TypedRoot {
   int32_t root = kNoValue;
   Type type;
@@ -89,7 +89,8 @@ class Builder {
     plan_blocks(std::move(draft_), context_.types, recipe_);
   }
 
-  // Adds the steps of `call` on these arguments; its results are appended.
+  // Adds the steps of `call` on these arguments to the draft, and appends the
+  // call's results to `results`.
   Status emit(const Call& call, const std::vector<TypedRoot>& arguments,
               std::vector<TypedRoot>& results, int depth) {
     GT_CHECK(depth < kMaxDepth);
@@ -130,7 +131,8 @@ class Builder {
     recipe_.cost += static_cast<uint64_t>(std::min(cost, 1e15));
   }
 
-  // The same memory under another type. A number has none, so it is written.
+  // Gives the argument's memory another type. A number has no memory, so a
+  // `full` step writes it to some.
   Status emit_alias(const Call& call, const std::vector<TypedRoot>& arguments,
                     std::vector<TypedRoot>& results, int depth) {
     if (!root(arguments[0]).is_number()) {
@@ -161,7 +163,8 @@ class Builder {
     for (const Step& step : steps) {
       std::vector<TypedRoot> operands;
       for (const StepOperand& o : step.operands) {
-        // A number of the call stays what it is, a hole in the recipe.
+        // A number of the call stays an argument of the recipe, which takes its
+        // value when the line runs.
         const Ref ref = o.is_ref ? o.ref
                                  : Ref{Ref::Kind::kOperand,
                                        static_cast<uint32_t>(o.argument)};
@@ -178,8 +181,8 @@ class Builder {
     return ok_status();
   }
 
-  // Adds the steps of one step of an expansion, a row of the op table. Where an
-  // operand has no value, the step's own text stands.
+  // Adds the steps of one step of an expansion, which is itself an op of the op
+  // table. For an operand without a value, the text of the step is used.
   Status emit_step(Step step, const std::vector<TypedRoot>& operands,
                    std::vector<TypedRoot>& results, int depth) {
     std::vector<const Type*> types;
@@ -208,7 +211,7 @@ class Builder {
     if (a.role == Role::kTensor) {
       return value.root == kNoValue && a.literal ? constant(a) : value;
     }
-    // The kernel will know this number from the call.
+    // The kernel is made for this number, which it takes from the call.
     if (value.root != kNoValue) recipe_.is_exact = true;
     return {};
   }

@@ -1,5 +1,6 @@
-// Makes the recipe (recipe.h) of a bound call: one step if the backend has a
-// kernel for it, else the steps of the op's expansion, each in the same way.
+// Builds the recipe (recipe.h) of a bound call. The recipe is one step if the
+// backend has a kernel for the op; else it has the steps of the op's expansion,
+// each built in the same way.
 #pragma once
 
 #include <memory>
@@ -13,19 +14,23 @@ namespace gt::exec {
 
 class Saves;
 
+// What building a recipe needs. `backend` and `saves` must outlive the recipes,
+// whose kernels refer to them.
 struct BuilderContext {
   Backend& backend;
   TypeIds& types;
   Saves& saves;
 };
 
-// Error: the backend lacks a kernel for a primitive. Throws what the backend's
-// library does when it cannot prepare one. Nothing is wrong with the call.
+// Builds the recipe of a call. Error: the backend has no kernel for a primitive
+// op. Throws the exceptions of the backend's library when it cannot prepare a
+// kernel. A call that is bound is correct, so no error blames it.
 Result<std::unique_ptr<Recipe>> build_recipe(const Call& call,
                                              const BuilderContext& context);
 
-// The recipe of a collective: what it computes of the pieces of a group's ranks
-// (spmd/group_program.h), whose types are `pieces`. As build_recipe().
+// Builds the recipe of a collective: the program that a group runs on the
+// pieces of its ranks (spmd/group_program.h), whose types are `pieces`. Errors
+// and exceptions are those of build_recipe().
 Result<std::unique_ptr<Recipe>> build_group_recipe(
     const Op& op, const std::vector<Type>& pieces, const GroupProgram& program,
     const BuilderContext& context);

@@ -1,7 +1,7 @@
-// A recipe while it is built, before its steps have memory. A step reads and
-// writes roots. A root is a memory or a number; values that are one memory
-// under several types, as after a reshape, have one root. plan_blocks() then
-// chooses a block for each root that a step makes.
+// A draft is a recipe while it is built, before its steps have memory. Its
+// steps read and write roots. A root is a piece of memory or a number; values
+// that share one memory under several types, as after a reshape, have one root.
+// plan_blocks() then chooses a memory block for each root that a step writes.
 #pragma once
 
 #include <climits>
@@ -14,6 +14,7 @@
 
 namespace gt::exec {
 
+// A piece of memory or a number: an argument, a constant, or what a step makes.
 struct Root {
   enum class Kind : uint8_t { kArgument, kConstant, kProduced };
   Kind kind = Kind::kProduced;
@@ -23,6 +24,7 @@ struct Root {
   bool is_number() const { return !number.empty(); }
 };
 
+// A kernel, and the roots that it reads and writes.
 struct DraftStep {
   std::unique_ptr<Kernel> kernel;
   std::vector<int32_t> in;   // roots, or kNoValue
@@ -35,9 +37,9 @@ struct Draft {
   std::vector<int32_t> results;  // roots
 };
 
-// Sets the recipe's blocks and steps and the values of its results. A block of
-// scratch memory is used again once no later step reads what it held: by the
-// step that reads it last, too, where that kernel can work in place.
+// Sets the recipe's blocks, steps and result values. A block of scratch memory
+// is reused once no later step reads what it holds. The step that reads it last
+// may itself reuse it, if its kernel can work in place.
 void plan_blocks(Draft draft, TypeIds& types, Recipe& recipe);
 
 }  // namespace gt::exec

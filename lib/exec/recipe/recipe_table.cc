@@ -19,7 +19,8 @@ void append_text(std::string& out, std::string_view text) {
   out += text;
 }
 
-// Member by member: the bytes between them may be anything.
+// Appends the members one by one, since padding bytes between them may have any
+// value.
 void append_ref(std::string& out, const Ref& ref) {
   append_bytes(out, ref.kind);
   append_bytes(out, ref.index);
@@ -53,7 +54,7 @@ void RecipeTable::write_key(const Call& call) {
   for (const Argument& a : call.arguments) {
     if (a.absent) {
       key_ += '-';
-    } else if (a.literal) {  // any number of its kind
+    } else if (a.literal) {  // stands for any number of its kind
       key_ += 'L';
       key_ += static_cast<char>(a.number.kind);
     } else if (a.role == Role::kTensor) {

@@ -1,5 +1,6 @@
-// Recipes by op, operand types and keys, so that lines which differ in names
-// and numbers alone prepare nothing.
+// A table of recipes by op, operand types and keys. A line that differs from an
+// earlier one only in names and numbers reuses its recipe, so nothing is
+// prepared for it.
 #pragma once
 
 #include <functional>
@@ -12,23 +13,26 @@
 
 namespace gt::exec {
 
-// Each queue has a table of its own, since only one thread may run a kernel.
-// The table and the lines share a recipe. A task on the queue has a bare
-// pointer to it, so a line must not be deleted before its tasks have run.
+// Each queue has its own table, since only one thread may run a kernel. The
+// table and the lines share ownership of a recipe. A task on the queue has only
+// a bare pointer to it, so a line must not be deleted before its tasks have
+// run.
 class RecipeTable {
  public:
   // `keeps`: false to prepare every recipe anew.
   RecipeTable(const BuilderContext& context, bool keeps)
       : context_(context), known_(keeps ? kSets : 1), keeps_(keeps) {}
 
-  // The recipe of a bound call. Errors: what the backend lacks, and what its
-  // library says to sizes that no machine has room for.
+  // Returns the recipe of a bound call. Errors: the backend has no kernel, or
+  // its library could not prepare one, for example for sizes that no machine
+  // has memory for.
   Result<std::shared_ptr<Recipe>> obtain(const Call& call);
-  // The same of a program over a group's pieces (builder.h).
+  // Returns the recipe of a program over a group's pieces
+  // (build_group_recipe()).
   Result<std::shared_ptr<Recipe>> obtain_group(const Op& op,
                                                const std::vector<Type>& pieces,
                                                const GroupProgram& program);
-  // Forgets all recipes: types have other numbers now.
+  // Forgets all recipes, which is needed when the types are numbered anew.
   void clear() { known_.clear(); }
 
  private:
@@ -42,7 +46,7 @@ class RecipeTable {
   void write_key(const Call& call);
   void write_key(const Op& op, const std::vector<Type>& pieces,
                  const GroupProgram& program);
-  // `build` makes the recipe of key_ if the table has none.
+  // Returns the recipe of key_, which `build` makes if the table has none.
   using Built = Result<std::unique_ptr<Recipe>>;
   Result<std::shared_ptr<Recipe>> obtain(const std::function<Built()>& build);
 

@@ -10,7 +10,7 @@
 namespace gt::exec {
 namespace {
 
-// SIGTERM and SIGINT, told to the thread that waits.
+// The last SIGTERM or SIGINT, and the thread to wake for it.
 std::atomic<int> g_signal{0};
 std::atomic<net::Wake*> g_wake{nullptr};
 
@@ -26,7 +26,8 @@ SignalGuard::SignalGuard(net::Wake& wake, bool is_local) {
   struct sigaction action {};
   action.sa_handler = on_signal;
   sigaction(SIGTERM, &action, nullptr);
-  // A terminal's SIGINT reaches a local worker's parent too, which decides.
+  // A terminal's SIGINT also reaches the parent of a local worker, which
+  // decides.
   if (is_local) action.sa_handler = SIG_IGN;
   sigaction(SIGINT, &action, nullptr);
 }

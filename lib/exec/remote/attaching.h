@@ -1,6 +1,6 @@
-// What the two kinds of workers that are attached to a gt-route have in common:
-// those that compute (remote_session.h), and the light members, which only
-// check what they are sent (light_members.h).
+// What the two kinds of workers attached to a gt-route have in common: those
+// that compute (remote_session.h), and the light members, which only check what
+// they are sent (light_members.h).
 #pragma once
 
 #include <functional>
@@ -16,24 +16,26 @@ namespace gt::exec {
 // How long the last messages may take to leave, in milliseconds.
 inline constexpr int kLinger = 2000;
 
-// What a worker tells gt-route of itself, and where that is. Its endpoint for
-// other workers (WorkerInfo::data) is still to be filled in.
+// Returns what a worker tells gt-route about itself, and how to reach gt-route.
+// The caller sets its endpoint for other workers (WorkerInfo::data).
 net::MemberOptions member_options(const RemoteOptions& options);
 
 // Cuts results into messages and calls send(message, bytes) for each; `bytes`
-// are those of results in it.
+// counts the bytes of results in it.
 void each_results_message(
     std::string_view results,
     const std::function<void(std::string message, size_t bytes)>& send);
 
-// While there is one, SIGTERM and SIGINT wake the thread that waits.
+// While a SignalGuard exists, SIGTERM and SIGINT wake the waiting thread.
 class SignalGuard {
  public:
-  // `is_local`: a parent started the worker, and decides about SIGINT.
+  // `is_local` is true if a parent started the worker; then SIGINT is ignored,
+  // since the parent gets it too and decides.
   SignalGuard(net::Wake& wake, bool is_local);
   SignalGuard(const SignalGuard&) = delete;
   SignalGuard& operator=(const SignalGuard&) = delete;
   ~SignalGuard();
+  // True if a signal has come.
   static bool is_told();
 };
 

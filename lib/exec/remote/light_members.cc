@@ -16,12 +16,13 @@
 namespace gt::exec {
 namespace {
 
-constexpr int64_t kLook = 100;  // how often it is asked whose beat is due
+// Milliseconds between checks which members' beats are due.
+constexpr int64_t kLook = 100;
 
 constexpr std::string_view kAnswer =
     "not computed: its worker checks what it is sent and computes nothing";
 
-// One of them.
+// One light member.
 class LightMember {
  public:
   LightMember(std::unique_ptr<net::Member> member, net::BodyPool& pool)
@@ -33,10 +34,12 @@ class LightMember {
   }
   bool is_time() const { return member_->wait_ms() == 0; }
   bool has_left() const { return has_left_; }
-  // Takes all that has come and says what is to be said. Error: why it is over.
+  // Handles everything that has come and sends what is due. Error: why the
+  // member must end.
   Status step();
   void leave(Exit status, std::string_view why);
-  // Has left; all of them together may take until then.
+  // Waits for the answer to its bye, until `until` (in now_ms()) at most, which
+  // is one limit for all members.
   void close(int64_t until) {
     member_->await_answer(until - net::now_ms());
     member_->linger(kLinger);
@@ -47,13 +50,13 @@ class LightMember {
   Status handle(std::string_view line);
   Status handle_fence(std::string_view words) const;
   Status answer(std::string_view line);
-  bool say_progress();  // false: there was none
+  bool say_progress();  // false if there was none
 
   std::unique_ptr<net::Member> member_;
   net::LineCheck check_;
   std::unique_ptr<Hosting> hosting_;
   std::string results_;
-  size_t bytes_ = 0;  // taken and not given back
+  size_t bytes_ = 0;  // of credit, taken and not given back yet
   bool has_left_ = false;
 };
 
@@ -102,7 +105,8 @@ Status LightMember::handle(std::string_view line) {
   return answer(line);
 }
 
-// A fence is sent to those alone that it names.
+// Error: the fence does not name this worker, although it is sent only to the
+// workers that it names.
 Status LightMember::handle_fence(std::string_view words) const {
   std::string list(take_word(words));
   list.append(",").append(take_word(words)).append(",");
@@ -126,7 +130,7 @@ Status LightMember::answer(std::string_view text) {
   return ok_status();
 }
 
-// Once for all that was taken in a step.
+// Sends results and progress once for everything taken in a step.
 bool LightMember::say_progress() {
   each_results_message(results_, [this](std::string message, size_t) {
     member_->send(net::Frame(std::move(message)));
@@ -144,7 +148,7 @@ void LightMember::leave(Exit status, std::string_view why) {
   has_left_ = true;
 }
 
-// All of them, in the caller's thread.
+// All light members, run in the caller's thread.
 class LightMembers {
  public:
   LightMembers(const RemoteOptions& options,
@@ -165,8 +169,8 @@ class LightMembers {
   net::BodyPool pool_;
   std::vector<std::unique_ptr<LightMember>> members_;
   net::ManyPoller poller_;
-  std::string why_;            // it is over before its time
-  Exit status_ = Exit::kLost;  // then
+  std::string why_;            // why it ended early, or ""
+  Exit status_ = Exit::kLost;  // the exit status in that case
 };
 
 Status LightMembers::join(uint32_t number) {

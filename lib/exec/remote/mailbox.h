@@ -1,5 +1,5 @@
-// A queue of messages between threads: from the one that talks to gt-route to
-// the one that decodes, and back from those that compute.
+// Mailbox is a queue of messages between threads: from the one that talks to
+// gt-route to the one that decodes, and back from those that compute.
 #pragma once
 
 #include <chrono>
@@ -12,14 +12,16 @@
 
 namespace gt::exec {
 
-// It is bounded in bytes. Whoever pushes sleeps while it is full, so results
-// that nobody reads stop those who make them, and do not fill memory.
+// It is bounded in bytes. A thread that pushes sleeps while it is full, so
+// results that nobody reads stop the threads that make them and do not fill
+// memory.
 template <typename T>
 class Mailbox {
  public:
   explicit Mailbox(size_t most_bytes) : most_(most_bytes) {}
 
-  // One item is always taken, however large. False once it is closed.
+  // Adds an item, of any size, as soon as fewer than the most bytes are there.
+  // False once the mailbox is closed.
   bool push(T item, size_t bytes) {
     std::unique_lock lock(mutex_);
     room_.wait(lock, [this] { return closed_ || bytes_ < most_; });
@@ -31,28 +33,29 @@ class Mailbox {
     return true;
   }
 
-  // Bytes of what has not been taken.
+  // Returns the bytes of the items in the mailbox.
   size_t bytes() {
     const std::lock_guard lock(mutex_);
     return bytes_;
   }
 
-  // False: nothing came in time, or it is closed and empty. A limit of zero
-  // does not wait.
+  // Takes an item, waiting up to `most` for one. False if none came in time, or
+  // the mailbox is closed and empty.
   bool pop(T& item, std::chrono::milliseconds most) {
     std::unique_lock lock(mutex_);
     const auto is_ready = [this] { return closed_ || !items_.empty(); };
     if (most.count() > 0) filled_.wait_for(lock, most, is_ready);
     return take(item);
   }
-  // Without a limit: until something comes or it is closed.
+  // Takes an item, waiting until there is one. False if the mailbox is closed
+  // and empty.
   bool pop(T& item) {
     std::unique_lock lock(mutex_);
     filled_.wait(lock, [this] { return closed_ || !items_.empty(); });
     return take(item);
   }
 
-  // Nothing more comes; what is there can still be taken.
+  // Closes the mailbox. Items in it can still be taken.
   void close() {
     {
       const std::lock_guard lock(mutex_);

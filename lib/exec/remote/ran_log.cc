@@ -6,8 +6,8 @@
 namespace gt::exec {
 namespace {
 
-// The steady clock's nanoseconds as the wall's microseconds, for times that are
-// to keep their order.
+// Converts nanoseconds of the steady clock to microseconds of the wall clock.
+// Times converted by one object keep their order.
 class WallTimes {
  public:
   WallTimes() {

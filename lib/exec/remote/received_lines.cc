@@ -4,7 +4,8 @@
 
 namespace gt::exec {
 
-// The lines of a message; a block is kept under its id, and found by it.
+// Returns the lines of a message. Keeps a block under its id, and finds it
+// again by that.
 Result<std::string_view> ReceivedLines::body_of(const net::Message& message) {
   if (message.verb == net::Verb::kLines) return message.body;
   const std::string id = text(message, "id");

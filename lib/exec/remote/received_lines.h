@@ -1,5 +1,5 @@
-// Turns the messages of gt-route (net/wire.h) into the lines that they stand
-// for.
+// ReceivedLines turns the messages of gt-route (net/wire.h) into the lines that
+// they stand for.
 #pragma once
 
 #include <cstdint>
@@ -12,31 +12,33 @@
 
 namespace gt::exec {
 
-// A body that is sent often comes once as a block, which is kept under an id;
-// then a message with the id alone stands for it, or for many rounds of it.
-// Error: gt-route would not send such a message.
+// A body that is sent often comes once as a block, which is kept under an id.
+// Later a message with only the id stands for it, or for many rounds of it. An
+// Error means that no correct gt-route would send the message.
 class ReceivedLines {
  public:
   using Item = net::NumberedLines::Item;
-  // Who takes the lines.
+  // Receives the lines.
   class Sink {
    public:
     virtual ~Sink() = default;
-    // Around each round of a message; false: no more lines are wanted.
+    // Called around each round of a message. begin_round() and take() return
+    // false if no more lines are wanted.
     virtual bool begin_round() = 0;
     virtual bool take(const Item& item) = 0;
     virtual void end_round(bool is_last) = 0;
   };
 
   Status take(const net::Message& message, Sink& sink);
-  // Checks the message that ends the lines. Error: some before it are missing.
+  // Checks the message that ends the lines. Error: lines before it are missing.
   Status check_end(const net::Message& message) const {
     return check_after(message, last_seq_);
   }
-  uint64_t last_seq() const { return last_seq_; }  // of those that were taken
+  // Returns the seq of the last line taken.
+  uint64_t last_seq() const { return last_seq_; }
 
  private:
-  // Bytes of blocks; gt-route has a worker keep much less.
+  // The most bytes of kept blocks; gt-route makes a worker keep much less.
   static constexpr size_t kMostBlocks = size_t{64} << 20;
 
   Result<std::string_view> body_of(const net::Message& message);

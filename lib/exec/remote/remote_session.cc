@@ -19,22 +19,22 @@ using std::chrono::milliseconds;
 // How often progress is sent although nothing new is done: it says what the
 // worker waits for.
 constexpr int64_t kProgress = 500;  // milliseconds
-// How long what computes may take to notice that gt-route is gone.
+// How long the computing threads may take to notice that gt-route is gone.
 constexpr milliseconds kGrace{300};
-// How long a process may take to end once its connections have.
+// How long a process may take to end after its connections have ended.
 constexpr milliseconds kParentEnds{200};
 
-// A worker that gt-route started is killed when gt-route has ended, by a
-// reader that closed its pipe, say. Its connection ends a moment earlier, which
-// is then no news for anybody.
+// A worker that gt-route started is killed when gt-route ends, for example
+// because the reader of its output closed the pipe. The connection ends a
+// moment before that, which is then not worth a message.
 void await_parents_end() {
   int signal = 0;
   if (::prctl(PR_GET_PDEATHSIG, &signal) != 0 || signal == 0) return;
   std::this_thread::sleep_for(kParentEnds);
 }
 
-// The thread that talks to gt-route, so that it is answered however long an
-// instruction takes.
+// The part of the worker that runs on the thread that talks to gt-route, so
+// that gt-route is answered however long an instruction takes.
 class RemoteSession {
  public:
   RemoteSession(const RemoteOptions& options, const WorkerOptions& worker,
@@ -47,12 +47,12 @@ class RemoteSession {
   Exit run(Files files);
 
  private:
-  // What gt-route has been sent of what is done (send_done).
+  // The progress that gt-route was sent last (send_done()).
   struct Progress {
-    uint64_t seq = 0;    // all is done up to this instruction
-    uint64_t done = 0;   // Channel::done_seq that this was made of
-    uint64_t bytes = 0;  // Channel::done_bytes likewise
-    int64_t at = 0;      // when it was sent
+    uint64_t seq = 0;    // the instruction up to which all are done
+    uint64_t done = 0;   // the Channel::done_seq from which seq was computed
+    uint64_t bytes = 0;  // Channel::done_bytes
+    int64_t at = 0;      // when it was sent, in now_ms()
   };
 
   Status join();
@@ -77,15 +77,15 @@ class RemoteSession {
   std::unique_ptr<net::Peers> peers_;
   std::unique_ptr<net::Member> member_;
   net::Poller poller_;
-  std::optional<RanLog> ran_;  // once attached
+  std::optional<RanLog> ran_;  // set once attached
 
-  std::string lost_;      // why it is over
-  bool is_told_ = false;  // people have been told why
+  std::string lost_;      // why it ended early, or ""
+  bool is_told_ = false;  // people were told why
   Exit lost_status_ = Exit::kLost;
   uint64_t sent_reports_ = 0;
   Progress sent_;
-  bool is_metered_ = false;  // each op's time is noted
-  int64_t used_at_ = 0;      // when gt-route was last sent what was used
+  bool is_metered_ = false;  // the time of each op is measured
+  int64_t used_at_ = 0;      // when gt-route was last sent the use, in now_ms()
 };
 
 Status RemoteSession::join() {
@@ -111,7 +111,7 @@ void RemoteSession::wait() {
   member_->step();
 }
 
-// False when it does not come; then lost_ says why.
+// Waits for the welcome. False if it does not come; lost_ then says why.
 bool RemoteSession::await_welcome() {
   while (!member_->state().is_attached()) {
     sent_.at = net::now_ms();
@@ -135,7 +135,7 @@ void RemoteSession::stop(std::string why) {
   channel_.stop(lost_);
 }
 
-// False when it is over.
+// Handles an event. False if the session is over.
 bool RemoteSession::take(net::MemberEvent& event) {
   switch (event.kind) {
     case net::MemberEvent::Kind::kAttached:
@@ -158,7 +158,7 @@ bool RemoteSession::take(net::MemberEvent& event) {
       channel_.lose(event.worker, event.why);
       return true;
     case net::MemberEvent::Kind::kAborted:
-      is_told_ = !options_.token.empty();  // whoever started it has said why
+      is_told_ = !options_.token.empty();  // the parent has said why
       [[fallthrough]];
     case net::MemberEvent::Kind::kRefused:
     case net::MemberEvent::Kind::kLost:
@@ -176,7 +176,8 @@ void RemoteSession::send_out() {
   }
 }
 
-// What it waits for: of other workers, or when all is done for itself.
+// Returns what the worker waits for: for other workers or, when all lines have
+// run, for its saves and its readers.
 comm::Waiting RemoteSession::waiting() {
   comm::Waiting waits;
   channel_.with_worker([&](Worker& worker) {
@@ -189,8 +190,9 @@ comm::Waiting RemoteSession::waiting() {
   return waits;
 }
 
-// Who hears that lines are done has heard what failed in them, so reports go
-// first; while one cannot go, nothing more is said to be done.
+// gt-route must get the reports of failed lines before it hears that the lines
+// are done. So reports are sent first, and while one cannot be sent, no more
+// lines are said to be done.
 void RemoteSession::send_done() {
   const uint64_t bytes = channel_.done_bytes.load();
   const uint64_t done = channel_.done_seq.load();
@@ -199,7 +201,7 @@ void RemoteSession::send_done() {
   if (!is_new && now - sent_.at < kProgress) return;
   const comm::Waiting waits = waiting();
   uint64_t seq = std::max(done, sent_.seq);
-  // Within a message that has not been finished.
+  // Includes the lines that have run of a message that is not finished yet.
   channel_.with_worker(
       [&seq](Worker& worker) { seq = std::max(seq, worker.ran_up_to()); });
   const uint64_t reports = channel_.reports.load();
@@ -212,7 +214,8 @@ void RemoteSession::send_done() {
   sent_ = {seq, done, bytes, now};
 }
 
-// While somebody watches: at once, and then as often as what it waits for.
+// Sends the worker's use while somebody watches: at once, and then every
+// kProgress ms.
 void RemoteSession::send_used(bool is_last) {
   const bool is_watched = member_->state().is_watched();
   if (!is_watched && !is_metered_) return;
@@ -231,7 +234,7 @@ void RemoteSession::send_used(bool is_last) {
   used_at_ = now;
 }
 
-// Before the `done` that says that they have run.
+// Must be called before the `done` that says that these lines have run.
 void RemoteSession::send_ran(std::string_view rows) {
   constexpr size_t kMost = net::kMaxBody / 2;
   while (!rows.empty()) {
@@ -255,15 +258,19 @@ void RemoteSession::talk() {
     const bool is_last = channel_.has_left.load();
     send_used(is_last);
     send_done();
-    if (is_last) send_ran(ran_->take());  // of what compute has no use for
+    // These are rows of exchanges that compute did not wait for.
+    if (is_last) send_ran(ran_->take());
     send_out();
     if (is_last && member_->can_send())
       return member_->bye(channel_.status, channel_.farewell);
-    wait();  // last, since lines may have come right behind the welcome
+    // This is at the end of the loop, since lines may have come with the
+    // welcome.
+    wait();
   }
 }
 
-// What computes ends with its instruction, or with the process.
+// Ends the session. If it was lost, the computing threads end after their
+// instruction, or with the process.
 Exit RemoteSession::end(std::thread& decoder) {
   if (lost_.empty()) {
     decoder.join();

@@ -1,8 +1,8 @@
-// A worker that is attached to a gt-route, from its hello to its bye:
-// instructions come in messages (net/wire.h); results, reports and progress go
-// back. The caller's thread talks to gt-route, so that this is answered however
-// long an instruction takes; a second thread decodes what came; two more
-// compute and exchange values with other workers.
+// Runs a worker that is attached to a gt-route, from its hello to its bye.
+// Instructions come in messages (net/wire.h); results, reports and progress go
+// back. The caller's thread talks to gt-route, so that it answers however long
+// an instruction takes. A second thread decodes the lines; two more compute,
+// and exchange values with other workers.
 #pragma once
 
 #include <chrono>
@@ -20,34 +20,41 @@
 
 namespace gt::exec {
 
+// Options of a worker, or of light members, that attach to a gt-route.
 struct RemoteOptions {
-  std::string endpoint;           // of gt-route
-  std::string name;               // for people; "": host and process
-  std::optional<uint32_t> rank;   // the worker number that is wanted, as --rank
-  std::optional<net::Keys> keys;  // its own, and the public one of gt-route
+  std::string endpoint;          // gt-route's
+  std::string name;              // shown to people; "" for host and process id
+  std::optional<uint32_t> rank;  // the worker number to ask for (--rank)
+  // The worker's keys; route_key is gt-route's public key.
+  std::optional<net::Keys> keys;
   std::string route_key;
-  bool anyone = false;  // without keys: others than our user may take part
-  std::string token;    // not empty: a local worker, admitted by its parent
-  // Without any word of gt-route before its welcome, or any sign of another
-  // worker: then that one is lost.
+  bool anyone = false;  // without keys: anyone may take part, not only our user
+  // Not empty for a local worker, which its parent started and admits.
+  std::string token;
+  // How long gt-route may be silent before its welcome, or another worker give
+  // no sign of life, before it counts as lost.
   std::chrono::milliseconds patience{60'000};
-  bool has_fast_sums = false;  // as comm::GroupOptions
-  // Milliseconds without a sign of gt-route, once attached: then it is lost.
+  bool has_fast_sums = false;  // comm::GroupOptions::has_fast_sums
+  // Once attached: milliseconds without a sign of gt-route after which it is
+  // lost.
   int64_t silence = 1500;
-  int threads = 1;  // of compute
+  int threads = 1;  // threads that compute
   std::string isa;
   std::string backend;
-  std::optional<unsigned> device;  // of the backend's; none: it chooses
-  std::optional<Machine> pace;     // as BackendOptions::pace
-  // Called when gt-route is gone and the instruction that was running has not
-  // come to its end soon after: is to end the process, with Exit::kLost.
+  // Which of the backend's devices to use; none: the backend chooses.
+  std::optional<unsigned> device;
+  std::optional<Machine> pace;  // BackendOptions::pace
+  // Must end the process with Exit::kLost. Called when gt-route is gone and the
+  // running instruction does not end soon after.
   std::function<void()> end_process;
 };
 
-// Attaches, works until gt-route has no more, and leaves. On SIGTERM it leaves,
-// too, once it has run what had come. Why it ends before its time goes to
-// `say`. Returns the largest status of the lines; Exit::kLost when gt-route or
-// a peer cannot be reached or is gone.
+// Attaches, works until gt-route has no more lines, and leaves. On SIGTERM it
+// leaves once it has run the lines that had come. The reason for leaving early
+// is passed to `say`. Returns the largest status of the lines, Exit::kLost if
+// gt-route or a peer cannot be reached or is lost, Exit::kUsage if the endpoint
+// or the backend is unusable, or Exit::kInterrupted if a signal came before the
+// welcome.
 Exit run_remote_session(const RemoteOptions& options, Files files,
                         const WorkerOptions& worker,
                         const std::function<void(std::string_view)>& say);

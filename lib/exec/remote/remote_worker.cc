@@ -12,13 +12,13 @@ namespace {
 
 using std::chrono::milliseconds;
 
-// While there is more to do, what is done is told at most so often, or when it
-// is so much: each time wakes a thread here and gt-route, and takes them the
-// processor that computes.
+// While there is more to do, progress is sent only every kSoon milliseconds, or
+// after kMuchDone bytes of lines: each time wakes a thread here and gt-route,
+// which takes the processor away from computing.
 constexpr int64_t kSoon = 20;  // milliseconds
 constexpr uint64_t kMuchDone = uint64_t{256} << 10;
-constexpr size_t kMostPlace = 512;  // bytes that a report tells of a place
-constexpr size_t kMostSpace = 64;   // of a name space
+constexpr size_t kMostPlace = 512;  // bytes of a place in a report
+constexpr size_t kMostSpace = 64;   // bytes of a name space in a report
 
 std::vector<net::PeerAddress> addresses_of(const net::Welcome& welcome) {
   std::vector<net::PeerAddress> others;
@@ -43,8 +43,8 @@ void RemoteWorker::send_report(const Report& report) {
   net::MessageWriter message(net::Verb::kReport);
   channel_.with_worker(
       [&message](Worker& worker) { message.field("seq", worker.at()); });
-  // gt-route only compares places, and the end of one, where its line stands,
-  // tells it from others; so of a long path the beginning is left out.
+  // gt-route only compares places, and they differ at the end, where the line
+  // number is; so a long path is cut at the beginning.
   const std::string at = to_string(report.place);
   message.field("at", std::string_view(at).substr(
                           at.size() - std::min(at.size(), kMostPlace)));
@@ -61,7 +61,7 @@ void RemoteWorker::send_report(const Report& report) {
 
 int RemoteWorker::send_results(std::string_view bytes) {
   each_results_message(bytes, [this](std::string message, size_t size) {
-    channel_.wake.signal();  // before it may sleep
+    channel_.wake.signal();  // before push(), which may sleep
     channel_.outbox.push({std::move(message), false}, size);
   });
   channel_.wake.signal();
@@ -83,8 +83,8 @@ void RemoteWorker::note_done(uint64_t first, uint64_t last, uint64_t bytes) {
   channel_.wake.signal();
 }
 
-// Lines are done when what they saved is written: who is told so may look at
-// the file.
+// Lines count as done only when their saves are written, since whoever learns
+// that they are done may read the files.
 void RemoteWorker::publish_done() {
   const uint64_t done = worker_->settled_up_to(done_);
   ran_.settle(done);
@@ -121,7 +121,8 @@ void RemoteWorker::end_round(bool is_last) {
        bytes = taken_bytes_] { note_done(first, last, bytes); });
 }
 
-// Until the end, or what is no message that gt-route sends.
+// Handles messages until the end. Error: no correct gt-route would send the
+// message.
 Status RemoteWorker::take_messages() {
   Inbound in;
   for (;;) {
@@ -163,11 +164,12 @@ comm::GroupOptions RemoteWorker::group() const {
   return group;
 }
 
-// Without an arena values are fetched.
+// Makes the backends and the link. If no arena can be made, other workers fetch
+// values instead.
 Status RemoteWorker::prepare() {
   if (welcome_.workers > 1) {
     net::need_descriptors(size_t{2} * welcome_.workers +
-                          8);  // for its connections
+                          8);  // for the connections to the workers
     auto arena = Arena::make();
     if (arena.ok()) arena_ = std::move(arena.value());
     auto backend = make_backend(
@@ -175,7 +177,7 @@ Status RemoteWorker::prepare() {
         {1, options_.isa, arena_.get(), options_.device, options_.pace});
     if (!backend.ok()) return backend.error();
     exchanging_ = std::move(backend.value());
-    // What others cannot read where it lies is sent to them.
+    // Others cannot read this device's values in place, so they are sent.
     if (!exchanging_->device().is_host()) arena_.reset();
     link_ = std::make_unique<comm::PeerLink>(
         peers_, welcome_.worker, welcome_.session, addresses_of(welcome_));

@@ -1,5 +1,5 @@
-// The worker of an attached gt-work, with its backends and its link to other
-// workers; what the thread that decodes does.
+// RemoteWorker is the worker of an attached gt-work, with its backends and its
+// link to other workers. It runs on the thread that decodes.
 #pragma once
 
 #include <cstdint>
@@ -17,13 +17,13 @@
 
 namespace gt::exec {
 
-// All calls come from the thread that decodes; what the worker calls back comes
-// from the thread of its compute queue.
+// All calls come from the thread that decodes; the worker's callbacks come from
+// the thread of its compute queue.
 class RemoteWorker final : private ReceivedLines::Sink {
  public:
-  // All outlive it; `welcome` is what gt-route said of this worker and of the
-  // others, which `peers` connects it with; `say` tells people, from any
-  // thread.
+  // All arguments must outlive the object. `welcome` is what gt-route said
+  // about this worker and the others, to which `peers` connects it. `say` shows
+  // people a message, from any thread.
   RemoteWorker(const RemoteOptions& options, const WorkerOptions& worker,
                const net::Welcome& welcome, net::Peers& peers, RanLog& ran,
                Channel& channel,
@@ -36,7 +36,8 @@ class RemoteWorker final : private ReceivedLines::Sink {
         channel_(channel),
         say_(say) {}
 
-  // Works until gt-route has no more, or the channel is stopped; then leaves.
+  // Works until gt-route has no more lines or the channel is stopped; then
+  // leaves.
   void run(Files files);
 
  private:
@@ -63,10 +64,11 @@ class RemoteWorker final : private ReceivedLines::Sink {
   Channel& channel_;
   const std::function<void(std::string_view)>& say_;
 
-  // What the worker computes with, and what makes it one of several.
+  // What the worker computes with and, if it is one of several, exchanges
+  // values with.
   std::unique_ptr<Arena> arena_;
   std::unique_ptr<Backend> compute_;
-  std::unique_ptr<Backend> exchanging_;  // of the communication thread
+  std::unique_ptr<Backend> exchanging_;  // for the communication thread
   std::unique_ptr<comm::Link> link_;
   std::unique_ptr<comm::Communicator> communicator_;
   Worker* worker_ = nullptr;
@@ -78,7 +80,7 @@ class RemoteWorker final : private ReceivedLines::Sink {
   uint64_t taken_bytes_ = 0;       // of all messages before it
 
   // Used on the queue's thread.
-  uint64_t done_ = 0;  // the seq up to which all has run
+  uint64_t done_ = 0;  // the seq up to which all lines have run
   bool has_told_loss_ = false;
   uint64_t woken_bytes_ = 0;
   int64_t woken_at_ = 0;

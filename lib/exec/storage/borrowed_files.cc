@@ -40,7 +40,8 @@ Result<net::FileCaller*> BorrowedFiles::caller_of(const RemotePath& at,
   options.server_key = options_.server_key;
   options.anyone = options_.anyone;
   if (!options_.keys && !options_.anyone) {
-    // Only where it matters whose host that is is the name looked up now.
+    // Without keys it matters on which host the lender is, so the name is
+    // resolved now.
     auto numbers = net::connecting_endpoint(at.endpoint);
     if (!numbers.ok()) return numbers.error();
     options.identity.endpoint = std::move(numbers.value());
@@ -106,7 +107,8 @@ Result<Fd> BorrowedFiles::open(const std::string& path, std::string& version,
     if (!fetched.ok() && caller.fault() == FileFault::kChanged) continue;
     if (!fetched.ok()) return about(path, fetched.error().message);
     Fd copy(::fcntl(fd.get(), F_DUPFD_CLOEXEC, 0));
-    // A later change of one that has just been changed might not be seen.
+    // A file that was changed just now is not kept, since a further change
+    // might not be noticed.
     if (state.value().is_settled && copy.ok()) {
       keep({path, version, std::move(copy), state.value().size});
     }

@@ -1,11 +1,12 @@
-// Files that load and save reach at a gt-emit which lends them
-// (net/file_caller.h): "tcp://HOST:PORT/USER/PATH".
+// BorrowedFiles lets load and save use files at a gt-emit that lends them
+// (net/file_caller.h), "tcp://HOST:PORT/USER/PATH".
 //
-// A file that was fetched is kept while nobody changes it there, so that who
-// loads some rows of it at each step fetches it once; each load asks whether it
-// is the same. Kept are at most 64 files and 4 GiB, in files without a name in
-// $TMPDIR or /tmp; the one that was used least recently goes first. Loads and
-// saves call from threads of their own: what is stored keeps no load waiting.
+// A fetched file is kept while nobody changes it there, so a program that loads
+// some of its rows at each step fetches it once; each load asks whether it is
+// still the same. At most 64 files and 4 GiB are kept, in files without a name
+// in $TMPDIR or /tmp; the least recently used goes first. Loads and saves call
+// from different threads, and use different connections, so that storing a file
+// does not delay a load.
 #pragma once
 
 #include <list>
@@ -24,13 +25,15 @@
 
 namespace gt::exec {
 
+// From where files may be borrowed, and how to connect there.
 struct BorrowedFilesOptions {
-  // "tcp://HOST:PORT" each; nothing: all that can be reached.
+  // The endpoints that may be used, each "tcp://HOST:PORT"; none set: all.
   std::optional<std::vector<std::string>> endpoints;
-  std::optional<net::Keys> keys;  // our own, and the public one of who lends
+  // Our own keys; server_key is the lender's public key.
+  std::optional<net::Keys> keys;
   std::string server_key;
-  bool anyone = false;     // without keys: whoever listens there may lend
-  int64_t silence = 1500;  // ms after which a silent one is lost
+  bool anyone = false;  // without keys: whoever listens there may be the lender
+  int64_t silence = 1500;  // ms after which a silent lender is lost
 };
 
 class BorrowedFiles : public RemoteFiles {
@@ -52,9 +55,9 @@ class BorrowedFiles : public RemoteFiles {
     Fd fd;
     uint64_t size = 0;
   };
-  // Those who call for one purpose, one at a time.
+  // The callers for one purpose, of which one is used at a time.
   struct Callers {
-    std::mutex mutex;  // guards these, and whom they call
+    std::mutex mutex;  // guards the callers and their calls
     std::map<std::string, std::unique_ptr<net::FileCaller>> by_endpoint;
   };
   Result<net::FileCaller*> caller_of(const RemotePath& at, Callers& callers);
@@ -63,11 +66,11 @@ class BorrowedFiles : public RemoteFiles {
 
   const BorrowedFilesOptions options_;
   std::mutex context_mutex_;
-  std::unique_ptr<net::Context> context_;  // made when it is needed
+  std::unique_ptr<net::Context> context_;  // made when first needed
   Callers storing_;
-  Callers opening_;         // whose mutex guards what follows, too
-  std::list<Copy> copies_;  // the last used first
-  uint64_t bytes_ = 0;      // of all copies
+  Callers opening_;         // its mutex also guards the members below
+  std::list<Copy> copies_;  // most recently used first
+  uint64_t bytes_ = 0;      // sum over copies_
 };
 
 }  // namespace gt::exec

@@ -1,5 +1,5 @@
-// The kernel of load, which serves all backends whose values have data, since
-// it is about files alone.
+// The kernel of load. It serves all backends whose values have data, since it
+// only deals with files.
 #pragma once
 
 #include <memory>
@@ -11,10 +11,10 @@
 
 namespace gt::exec {
 
-// The kernel of "x = load path type row". Each run opens the file anew, since a
-// save may have replaced it. Errors: no such file, another dtype or shape than
-// stated, rows beyond the end, a file cut short.
-// Saves and device outlive it.
+// Makes the kernel of "x = load path type row". Each run opens the file anew,
+// since a save may have replaced it. Its errors: no such file, another dtype or
+// shape than stated, rows beyond the end, a file cut short. `saves` and
+// `device` must outlive it.
 std::unique_ptr<Kernel> make_load_kernel(const Call& call, Saves& saves,
                                          Device& device);
 

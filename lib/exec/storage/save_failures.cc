@@ -11,7 +11,7 @@ constexpr char kEnd = '\0';
 
 }  // namespace
 
-// To know a path by all its spellings takes a look at the file system.
+// Callers check this first, since normal_path() reads the file system.
 bool SaveFailures::empty() const {
   const std::lock_guard lock(mutex_);
   return failed_.empty();
@@ -31,7 +31,7 @@ void SaveFailures::forgive(const std::string& path) {
   if (failed_.contains(split_path(normal).file)) failed_[normal] = "";
 }
 
-// All that has failed in a file, whose path is normal.
+// Removes all failures in a file, whose path must be normal.
 void SaveFailures::forget(const std::string& file) {
   std::erase_if(failed_, [&file](const auto& failed) {
     return split_path(failed.first).file == file;
@@ -54,8 +54,9 @@ std::string SaveFailures::of(const std::string& path) const {
   return it == failed_.end() ? "" : it->second;
 }
 
-// What stands behind the file in a path, and a reason, each ended by a zero
-// byte: who reads it may see the file elsewhere.
+// Writes, for each failure, the part of the path behind the file, and the
+// reason, each ended by a zero byte. The file is left out since the reader may
+// see it under another path.
 std::string SaveFailures::in(const std::string& file) const {
   if (empty()) return "";
   const std::string normal = normal_path(file);

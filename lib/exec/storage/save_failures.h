@@ -1,8 +1,9 @@
-// Which saves have failed, and why: a load of what was not saved fails for the
-// same reason, rather than find what was there before.
+// SaveFailures remembers which saves have failed, and why: a load of a path
+// whose save failed fails for the same reason, so that it does not read the old
+// contents.
 //
-// Paths are kept as normal_path() spells them, whichever way they came. Any
-// thread.
+// Paths are kept as normal_path() spells them, however the caller spelled them.
+// Any thread may call.
 #pragma once
 
 #include <mutex>
@@ -14,17 +15,19 @@ namespace gt::exec {
 
 class SaveFailures {
  public:
+  // Notes that a save to the path has failed.
   void note(const std::string& path, const std::string& why);
-  // The path was saved.
+  // Notes that a save to the path has succeeded.
   void forgive(const std::string& path);
-  // Nobody knows what was saved in the file, so that all loads of it fail, but
-  // for what is saved there later.
+  // Notes that it is not known what was saved in the file, so that all loads
+  // from it fail, except those of tensors saved there later.
   void lose(const std::string& file, const std::string& why);
-  // Why the last save to the path failed, or "".
+  // Returns why the last save to the path failed, or "".
   std::string of(const std::string& path) const;
 
-  // Those of a file, as bytes for another worker, whose loads come behind a
-  // fence. It takes them in place of what it knew of the file.
+  // in() returns the failures in a file, as bytes for another worker, whose
+  // loads come behind a fence. There, take() replaces what was known about the
+  // file by them.
   std::string in(const std::string& file) const;
   void take(const std::string& file, std::string_view failures);
 
@@ -33,8 +36,8 @@ class SaveFailures {
   void forget(const std::string& file);
 
   mutable std::mutex mutex_;
-  // By path: of a tensor, or of a file that was lost; "" of what was saved in
-  // such a file since.
+  // Reasons by path, of a tensor or of a lost file; "" for a tensor that was
+  // saved in a lost file since.
   std::unordered_map<std::string, std::string> failed_;
 };
 

@@ -8,7 +8,8 @@
 namespace gt::exec {
 namespace {
 
-// What a library throws, or that memory is short, fails the files alone.
+// Turns an exception, such as a lack of memory, into an error, so that only the
+// file fails.
 template <typename Call>
 Status caught(const std::string& path, const Call& call) {
   try {

@@ -1,10 +1,10 @@
-// The files that saves are written to.
+// SavedFiles writes the files of saves.
 //
 // A .npy file is written by its save. Tensors saved to one safetensors file
 // wait for each other and are written together, so that a checkpoint of n
-// tensors is one new file, not n. Until then they lie in a file without a name.
-// A new file takes the old one's place when it is whole; on an error the old
-// one stays.
+// tensors takes one new file, not n. Until then they lie in a file without a
+// name. A new file replaces the old one when it is complete; on an error the
+// old one stays.
 //
 // Used by one thread.
 #pragma once
@@ -27,26 +27,26 @@ class SavedFiles {
  public:
   explicit SavedFiles(const Files& files) : files_(files) {}
 
-  // A save to a path, and its place among all saves (Saves).
+  // A save to a path, with its ticket (Saves).
   struct Save {
     std::string path;
     uint64_t ticket = 0;
     ShownLine line;
   };
-  // What was written in one file, or was not.
+  // The outcome of writing one file.
   struct Written {
     std::string file;         // normal_path()
-    std::vector<Save> saves;  // all that are in it
+    std::vector<Save> saves;  // all saves in it
     Status status = ok_status();
   };
 
-  // Saves a tensor, whose bytes are read now, to a path whose file is `file`,
-  // as normal_path() gives it. What was written meanwhile is added to
-  // `written`, perhaps of other files, whose room it needs. An error names the
-  // path; then the tensor is not among what is written.
+  // Saves a tensor, whose bytes are read now, to a path in `file`, a
+  // normal_path(). Files that are written by this call are added to `written`;
+  // these may be others than `file`, since only so many may wait. An error
+  // names the path; then the tensor is not in `written`.
   Status save(const std::string& file, const Save& save, const Type& type,
               const TensorBytes& bytes, std::vector<Written>& written);
-  // Writes the tensors that wait for this file; of "" all that wait.
+  // Writes the tensors that wait for this file; if it is "", all that wait.
   void write(const std::string& file, std::vector<Written>& written);
 
  private:

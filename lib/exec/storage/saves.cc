@@ -27,7 +27,8 @@ void Saves::end() {
 
 // ---- what is to be done -----------------------------------------------------
 
-// Its number. Where no thread can be had it is done at once.
+// Adds a work and returns its number. If no thread can be started, does the
+// work at once.
 uint64_t Saves::add(Work work, Lock& lock) {
   if (is_ending_) return 0;
   work_.push_back(std::move(work));
@@ -55,7 +56,7 @@ uint64_t Saves::announce(const std::string& path) {
   return last_ticket_;
 }
 
-// Its file.
+// Advances last_begun_ to the ticket, and returns the save's file.
 std::string Saves::begin_next(uint64_t ticket) {
   last_begun_ = ticket;
   return unwritten_.at(ticket);
@@ -80,7 +81,8 @@ void Saves::drop(uint64_t ticket) {
   unwritten_.erase(ticket);
 }
 
-// In its turn: a save to the path may come before it.
+// The failure is noted in its turn, since an earlier save to the path may still
+// be unwritten.
 void Saves::fail(uint64_t ticket, const std::string& path,
                  const std::string& why) {
   Lock lock(mutex_);
@@ -102,7 +104,7 @@ bool Saves::expects(const std::string& file) const {
       [&normal](const auto& save) { return save.second == normal; });
 }
 
-// Of those that are not written.
+// True if a save has begun that is not written yet.
 bool Saves::has_begun_any() const {
   return !unwritten_.empty() && unwritten_.begin()->first <= last_begun_;
 }
@@ -110,7 +112,7 @@ bool Saves::has_begun_any() const {
 void Saves::begin_settle() {
   Lock lock(mutex_);
   if (settles_ || !has_begun_any()) return;
-  if (!thread_.joinable()) {  // there was none to be had
+  if (!thread_.joinable()) {  // no thread could be started
     add({}, lock);
     return;
   }
@@ -162,8 +164,8 @@ std::vector<Saves::Failure> Saves::take_failures() {
 void Saves::run() {
   Lock lock(mutex_);
   while (!is_ending_) {
-    // However many saves there are to begin, those that wait are not put off
-    // for long.
+    // Even if there are always saves to begin, those that wait to be written
+    // are delayed by at most kPatience.
     const auto from = work_.empty()
                           ? settles_from_
                           : std::max(settles_from_, settles_since_ + kPatience);
@@ -180,7 +182,8 @@ void Saves::run() {
 }
 
 void Saves::do_first(Lock& lock) {
-  const Work& work = work_.front();  // stays where it is
+  // The reference stays valid: a deque does not move it when more is added.
+  const Work& work = work_.front();
   lock.unlock();
   work_on(work);
   lock.lock();
@@ -189,8 +192,9 @@ void Saves::do_first(Lock& lock) {
   changed_.notify_all();
 }
 
-// As long as that takes it is not done again, so that of tensors which come one
-// by one each does not cost a file.
+// Writes everything that waits. Afterwards this is not done again for as long
+// as it took, so that tensors which come one by one do not each cost a new
+// file.
 void Saves::write_all(Lock& lock) {
   settles_ = false;
   lock.unlock();
@@ -221,7 +225,8 @@ void Saves::work_on(const Work& work) {
     untold_.push_back({order.line, s.error().message, work.ticket});
     unwritten_.erase(work.ticket);
   } else if (work.order != nullptr) {
-    // Behind what was written first, which may have been of the same path.
+    // This comes after the notes about the files written first, which may be
+    // about the same path.
     failures_.forgive(work.order->path);
   }
 }

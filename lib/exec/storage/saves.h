@@ -1,18 +1,18 @@
-// Writes what save lines ask for, beside what is computed, so that a load sees
-// the saves before it.
+// Saves writes the files of save lines while computing goes on, and makes sure
+// that a load sees the saves before it.
 //
-// Files are written by a thread of its own, in the order of the saves. It reads
-// the values where they lie, so nobody may write to them before it has
-// (Order::held).
+// A thread of its own writes the files, in the order of the saves. It reads the
+// values in place, so nobody may write to them before that (Order::held).
 //
-// On one worker a load that comes after a save of the same path finds what was
-// saved; if the save failed, the load fails, too (save_failures.h). Across
+// On one worker, a load that comes after a save of the same path finds what was
+// saved; if the save failed, the load fails too (save_failures.h). Across
 // workers, which see the same files, gt-route sends a fence between the two
-// (Exchanges::fence()): behind it the same holds, since the worker that saves
-// has then written what waits and has said what failed.
+// (Exchanges::fence()). After the fence the same holds, since the saving worker
+// has then written what waits and has told what failed.
 //
-// Calls come from one thread, that of the compute queue; set_reader() comes
-// before it has begun, and end() once it does nothing any more.
+// All calls come from the thread of the compute queue, except set_reader(),
+// which must be called before that thread starts, and end(), once it is idle
+// for good.
 #pragma once
 
 #include <chrono>
@@ -43,23 +43,25 @@ class Saves {
   Saves(const Saves&) = delete;
   Saves& operator=(const Saves&) = delete;
   const Files& files() const { return files_; }
-  // The headers of the files that loads have read.
+  // The cache of file headers that loads have read.
   SafetensorsCache& headers() { return headers_; }
-  // Who reads the values. Null: whoever begins a save has their bytes.
+  // Sets who reads the values. Null: Order::data is then an address on the
+  // host.
   void set_reader(std::unique_ptr<DeviceReader> reader);
   bool has_reader() const { return reader_ != nullptr; }
-  // Ends the thread; what it has not begun to write is not written.
+  // Ends the thread. Saves that it has not begun to write are not written.
   void end();
 
-  // A save that is to be done.
+  // A save to be done.
   struct Order {
     ShownLine line;
     std::string path;
     Type type;
     const void* data = nullptr;
-    std::shared_ptr<DeviceEvent> made;  // what makes the value is before it
-    std::shared_ptr<void> held;         // goes once the value has been read
-    // Its row of the trace, if there is one.
+    // The value is complete at this event; may be null.
+    std::shared_ptr<DeviceEvent> made;
+    std::shared_ptr<void> held;  // released once the value has been read
+    // For the row in the trace, if there is one.
     Trace* trace = nullptr;
     std::shared_ptr<const TraceText> row;
   };
@@ -69,47 +71,53 @@ class Saves {
     uint64_t ticket = 0;
   };
 
-  // There will be a save to the path, or none after all. Tickets ascend from 1;
-  // saves begin, and are dropped, in their order.
+  // Says that there may be a save to the path, and returns its ticket. Tickets
+  // ascend from 1. Saves must be begun, failed or dropped in the order of their
+  // tickets.
   uint64_t announce(const std::string& path);
-  // Why it fails, if it does, is told by take_failures(), and noted in
-  // failures() for the loads that come later.
+  // Begins a save. If it fails, take_failures() returns why, and failures() has
+  // it for later loads.
   void begin(uint64_t ticket, Order order);
+  // Gives up a save that is not to be done.
   void drop(uint64_t ticket);
-  // Drops it since there is no value.
+  // Fails a save that has no value.
   void fail(uint64_t ticket, const std::string& path, const std::string& why);
-  // Whether a save to the file is announced that is neither begun nor dropped.
+  // True if a save to the file was announced that is not begun, failed or
+  // dropped yet.
   bool expects(const std::string& file) const;
 
   // Waits until the saves to this file that have begun are written.
   void settle(const std::string& file);
-  // The same of all saves.
+  // Does the same for all saves.
   void settle();
-  // All of them are to be written soon, whether more come to the same files or
-  // not. It does not wait: they are written when no save is to be begun, or
-  // soon after, and not for more than half of the time.
+  // Asks that all begun saves be written soon, even if more come to the same
+  // files. Does not wait. They are written when there is no save to begin, or
+  // at most kPatience later; this writing takes at most half of the thread's
+  // time.
   void begin_settle();
-  // Waits until the values of the saves that have begun were read.
+  // Waits until the values of the begun saves were read.
   void read_all();
 
-  // The first save that is not written, or has failed and is not told; if there
-  // is none, a ticket that is yet to be given.
+  // Returns the ticket of the first save that is not written, or whose failure
+  // was not taken yet; if there is none, a ticket that was not given out yet.
   uint64_t first_waiting() const;
-  // What has failed since the last time: each save that could not be begun, and
-  // of those that were written together the last.
+  // Returns the failures since the last call: each save that could not be begun
+  // and, of saves that were written together, the last.
   std::vector<Failure> take_failures();
   SaveFailures& failures() { return failures_; }
 
  private:
-  // What the thread is to do, in the order of their numbers, from 1.
+  // What the thread is to do. Works are numbered from 1, and done in that
+  // order.
   struct Work {
     enum class Kind : uint8_t { kSave, kFail, kWrite };
     Kind kind = Kind::kWrite;
     uint64_t ticket = 0;
-    std::string file;              // normal_path(); of kWrite also "", all
-    std::unique_ptr<Order> order;  // of kSave
-    std::string path, why;         // of kFail
+    std::string file;  // normal_path(); for kWrite, "" means all files
+    std::unique_ptr<Order> order;  // for kSave
+    std::string path, why;         // for kFail
   };
+  // How long begin_settle() can be delayed by saves that are to be begun.
   static constexpr std::chrono::milliseconds kPatience{100};
 
   using Lock = std::unique_lock<std::mutex>;
@@ -130,22 +138,24 @@ class Saves {
   SafetensorsCache headers_;
   std::unique_ptr<DeviceReader> reader_;
   SaveFailures failures_;
-  SavedFiles saved_;  // the thread's
+  SavedFiles saved_;  // used by the thread
 
   mutable std::mutex mutex_;  // guards what follows
   std::condition_variable changed_;
   std::deque<Work> work_;   // the first is being done
-  uint64_t last_work_ = 0;  // the number of the last of them,
-  uint64_t done_work_ = 0;  // and of the last that was done
+  uint64_t last_work_ = 0;  // the number of the last work added
+  uint64_t done_work_ = 0;  // the number of the last work done
   uint64_t last_ticket_ = 0;
-  uint64_t last_begun_ = 0;  // the ticket of what was begun or dropped last
-  std::map<uint64_t, std::string> unwritten_;  // file by ticket
+  uint64_t last_begun_ = 0;  // the last ticket begun, failed or dropped
+  // Files of saves not written yet, by ticket.
+  std::map<uint64_t, std::string> unwritten_;
+  // Failures for take_failures().
   std::vector<Failure> untold_;
-  bool settles_ = false;               // all that waits is to be written soon,
-  Clock::time_point settles_since_{};  // asked for then,
-  Clock::time_point settles_from_{};   // and not before that
+  bool settles_ = false;               // begin_settle() was called
+  Clock::time_point settles_since_{};  // when it was called
+  Clock::time_point settles_from_{};   // the earliest time at which to do it
   bool is_ending_ = false;
-  std::thread thread_;  // once there is work
+  std::thread thread_;  // started with the first work
 };
 
 }  // namespace gt::exec

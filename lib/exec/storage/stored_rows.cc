@@ -16,12 +16,12 @@ namespace {
 
 constexpr size_t kReadChunk = size_t{1} << 20;  // bytes read at a time
 
-// The block's bytes, in the order that they have in the file. Runs that lie
-// near each other are read as one, with what lies between them.
+// Reads a block's bytes in the order that they have in the file. Runs that lie
+// near each other are read together, with the bytes between them.
 class BlockReader {
  public:
-  // Sizes and places in the file's order, the dimension that varies slowest
-  // first.
+  // `block` and `part` must be in the file's order, the slowest varying
+  // dimension first.
   BlockReader(int fd, const StoredTensor& stored, const Shape& block,
               const Part& part)
       : fd_(fd),
@@ -30,11 +30,11 @@ class BlockReader {
         runs_(block, part),
         elements_(block.elements()) {}
 
-  // Elements read at a time where they need a place in between.
+  // Returns the most elements to read at a time through a buffer.
   int64_t at_once() const { return static_cast<int64_t>(kReadChunk) / item_; }
   int64_t elements() const { return elements_; }
 
-  // Elements [first, last) of the block.
+  // Reads elements [first, last) of the block.
   Status read(int64_t first, int64_t last, char* out) {
     Status s = ok_status();
     group_.clear();
@@ -51,10 +51,12 @@ class BlockReader {
 
  private:
   struct Run {
-    int64_t at, from, count;  // in the block, in the file
+    // Places in the block and in the file, in elements.
+    int64_t at, from, count;
   };
 
-  // At least an eighth of what is read is wanted.
+  // True if a run can be read together with the group: at least an eighth of
+  // the bytes read must be wanted.
   bool belongs(int64_t from, int64_t count) const {
     const int64_t span = from + count - group_[0].from;
     return span <= at_once() && span / 8 <= wanted_ + count;
@@ -100,8 +102,9 @@ Shape reversed(const Shape& shape) {
   return out;
 }
 
-// In a Fortran-ordered file the first dimension varies fastest: the block is
-// read in the file's order, a chunk at a time, and each element put in place.
+// Reads from a Fortran-ordered file, in which the first dimension varies
+// fastest: the block is read in the file's order, a chunk at a time, and each
+// element is put in its place.
 Status read_fortran(int fd, const StoredTensor& stored, const Type& type,
                     const Part& part, char* out) {
   const Shape block = reversed(type.shape);
@@ -135,7 +138,7 @@ void swap_bytes(char* data, size_t bytes, size_t item) {
   }
 }
 
-// Errors if the stated type is not `rows` of the file's from `row` on.
+// Error: the file does not have the stated type's rows from `row` on.
 Status check_rows(const StoredTensor& stored, const Type& type, int64_t row) {
   const Type& file = stored.type;
   const Error differs{"holds " + to_string(file) + ", not " + to_string(type)};

@@ -1,4 +1,4 @@
-// Reads a tensor of a file, or some of its rows, or a block of these.
+// Reads a tensor from a file, or some of its rows, or a block of these.
 #pragma once
 
 #include <cstdint>
@@ -9,8 +9,8 @@
 
 namespace gt::exec {
 
-// Reads a tensor of the type: the block of the stored rows from `row` on that
-// `part` says. Only what is wanted is read, or little more. `out` has room for
+// Reads a tensor of this type: the block that `part` states, of the stored rows
+// from `row` on. Little more is read than is wanted. `out` must have room for
 // type.bytes() bytes, on the host. Errors: another dtype or other sizes than
 // stored, rows beyond the end, a file cut short.
 Status read_block(int fd, const StoredTensor& stored, const Type& type,

@@ -1,11 +1,13 @@
-// What a worker has used so far, for those who watch the run (net/used.h). Each
-// thread notes its own part, and any may read the sum.
+// Meter counts what a worker has used so far, for those who watch the run
+// (net/used.h). Each thread counts its own part, and any thread may read the
+// sum.
 //
-// When compute stands still is always noted: two looks at a clock each time
-// that its thread sleeps, which takes a thousand times as long. What each op
-// takes is noted only while somebody watches, since that is two looks at a
-// clock an instruction; of instructions that take not much longer than these,
-// one in kSample is timed, chosen at random, and counts for kSample.
+// The time in which compute stands still is always counted: that takes two
+// clock reads each time its thread sleeps, and a sleep takes a thousand times
+// as long. The time of each op is counted only while somebody watches, since
+// that takes two clock reads an instruction. Of the instructions that take not
+// much longer than these reads, one in kSample is timed, chosen at random, and
+// its time counts kSample times.
 #pragma once
 
 #include <array>
@@ -30,19 +32,21 @@ class Meter {
   Meter& operator=(const Meter&) = delete;
 
   // ---- the thread that talks to gt-route, or one at a time
-  // From now on the time of each op is noted, or no longer.
+  // Switches the timing of ops on or off.
   void watch(bool is_on);
+  // Returns the totals so far.
   net::Used used();
 
   // ---- the thread of the compute queue
   bool is_on() const { return is_on_.load(std::memory_order_acquire); }
-  // Compute stands still: there is nothing to do, or it waits for others.
+  // Why compute stands still: there is nothing to do, or it waits for other
+  // workers.
   enum class Pause : uint8_t { kIdle, kWaits };
   void pause(Pause why);
   void resume();
-  // Only while is_on(): an op begins whose cost is estimated so, in
-  // nanoseconds. False: it is not timed, and count() is to be called, not
-  // end().
+  // Starts timing an op, only while is_on(). `cost` is its estimated cost in
+  // nanoseconds. False if this op is not timed: then the caller calls count()
+  // instead of end().
   bool begin(uint64_t cost) {
     weight_ = 1;
     if (cost < kShort) {
@@ -61,12 +65,14 @@ class Meter {
   }
 
   // ---- the communication thread
-  // An exchange of that op ("": of none) has run: how long it took, and what it
-  // read of other workers and they could read of this one, in bytes.
+  // Counts an exchange that took `ns` nanoseconds, read `in` bytes of other
+  // workers, and had `out` bytes for them to read. It counts in the totals and,
+  // if `op` is the name of an op (and not "fence"), in those of the op.
   void exchanged(std::string_view op, uint64_t ns, uint64_t in, uint64_t out);
 
   // ---- the thread that decodes
-  // Instructions so far, bytes that values take now, and the most they took.
+  // Sets the instructions decoded so far, the bytes that values take now, and
+  // the most bytes that they took.
   void note(uint64_t lines, size_t memory, size_t peak) {
     lines_.store(lines, std::memory_order_relaxed);
     memory_.store(memory, std::memory_order_relaxed);
@@ -78,7 +84,8 @@ class Meter {
   static constexpr uint64_t kSample = 16;
 
   using Counter = std::atomic<uint64_t>;
-  // Of an op: of compute, and of exchanges, whose thread is another.
+  // The counts of one op. Compute writes the first two, the communication
+  // thread the last two.
   struct OpCounts {
     Counter count{0};
     Counter ns{0};
@@ -86,7 +93,8 @@ class Meter {
     Counter exchanging{0};
   };
 
-  // Each counter is written by one thread.
+  // Adds to a counter without a locked instruction, since only one thread
+  // writes it.
   static void bump(Counter& counter, uint64_t by) {
     counter.store(counter.load(std::memory_order_relaxed) + by,
                   std::memory_order_relaxed);
@@ -95,22 +103,24 @@ class Meter {
     const auto at = std::chrono::steady_clock::now().time_since_epoch();
     return static_cast<uint64_t>(std::chrono::nanoseconds(at).count());
   }
-  // How long compute has stood still for each reason, up to `now`.
+  // Returns how long compute has stood still for each reason (Pause), in
+  // nanoseconds, up to `now`.
   std::array<uint64_t, 2> paused(uint64_t now) const;
 
   const uint64_t began_ = now();
   std::atomic<bool> is_on_{false};
-  std::optional<Ticks> ticks_;  // once it was on
-  uint64_t start_ = 0;          // of the op that runs
-  uint64_t weight_ = 1;         // and what its time counts
-  uint64_t untimed_ = 1;        // short ops until the next that is timed
+  std::optional<Ticks> ticks_;  // made when the meter is first switched on
+  uint64_t start_ = 0;          // of the op being timed
+  uint64_t weight_ = 1;         // how often that op's time counts
+  uint64_t untimed_ = 1;        // short ops until the next one that is timed
   uint64_t random_ = 1;
 
-  // Pauses that are over, and the one that is not. Whoever reads them reads
-  // again if `turn_` is odd or has changed.
+  // The lengths of past pauses, and the pause under way. `turn_` is odd while
+  // they are being written: a reader reads again if `turn_` is odd or has
+  // changed meanwhile.
   Counter turn_{0};
   std::array<Counter, 2> paused_{};
-  Counter since_{0};  // 0: compute runs
+  Counter since_{0};  // start of the pause; 0: compute runs
   std::atomic<Pause> why_{Pause::kIdle};
 
   Counter lines_{0};
@@ -120,9 +130,9 @@ class Meter {
   Counter out_{0};
   Counter memory_{0};
   Counter peak_{0};
-  std::unique_ptr<OpCounts[]> ops_;  // by id
+  std::unique_ptr<OpCounts[]> ops_;  // by op id
   size_t op_count_;
-  uint64_t busy_told_ = 0;  // by used()
+  uint64_t busy_told_ = 0;  // the largest busy time that used() returned
 };
 
 }  // namespace gt::exec

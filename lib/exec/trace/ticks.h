@@ -1,7 +1,7 @@
-// The cheapest clock there is. Where the processor's counter runs at one speed
-// on all cores it is that, a read of which was measured at 9 ns; elsewhere the
-// system's clock, at 21 ns. It counts nanoseconds since it was made, or since a
-// moment before.
+// Ticks is the cheapest clock there is. It reads the processor's time stamp
+// counter where that runs at one speed on all cores (a read was measured at 9
+// ns), and else the system's clock (21 ns). It counts nanoseconds since it was
+// made, or since an earlier moment that is passed in.
 #pragma once
 
 #include <cstdint>
@@ -17,8 +17,9 @@ namespace gt::exec {
 
 class Ticks {
  public:
-  // Takes a millisecond, to learn the counter's speed. `since`, by the system's
-  // steady clock, is when time begins.
+  // Takes a millisecond, to learn the counter's speed. Time 0 is `since`, in
+  // nanoseconds of the system's steady clock, or now if `since` is empty or
+  // later than now.
   explicit Ticks(std::optional<uint64_t> since = {})
       : is_counter_(has_counter()) {
     if (!is_counter_) speed_ = 1;
@@ -31,21 +32,23 @@ class Ticks {
   }
 
   uint64_t nanos() const { return nanos_at(ticks()) + offset_; }
-  // The time of the system's steady clock; any thread.
+  // Returns the time of the system's steady clock in nanoseconds. Any thread
+  // may call it.
   static uint64_t system_nanos() {
     timespec now{};
     ::clock_gettime(CLOCK_MONOTONIC, &now);
     return static_cast<uint64_t>(now.tv_sec) * 1'000'000'000 +
            static_cast<uint64_t>(now.tv_nsec);
   }
-  // A time of the system's steady clock as one of these; any thread.
+  // Converts a time of the system's steady clock to this clock's time; 0 if it
+  // is earlier than time 0. Any thread may call it.
   uint64_t since_start(uint64_t steady) const {
     const uint64_t begin = start_nanos_ - offset_;
     return steady > begin ? steady - begin : 0;
   }
 
-  // Corrects what drift there is; no time asked for later is before one asked
-  // for until now.
+  // Corrects the clock's drift against the system's clock. Times still never go
+  // backwards: a time asked for later is not before one asked for earlier.
   void adjust() {
     const uint64_t now = ticks();
     const uint64_t since = system_nanos() - start_nanos_;
@@ -66,7 +69,8 @@ class Ticks {
     return system_nanos();
   }
   uint64_t nanos_at(uint64_t ticks) const {
-    // Cores may differ by a little, so it may be before the base.
+    // The difference is signed: the counters of two cores may differ by a
+    // little, so `ticks` may be before the base.
     const auto since = static_cast<double>(static_cast<int64_t>(ticks - base_));
     return base_nanos_ +
            static_cast<uint64_t>(static_cast<int64_t>(since * speed_));
@@ -84,12 +88,12 @@ class Ticks {
   }
 
   bool is_counter_;
-  double speed_ = 0;         // nanoseconds a tick
+  double speed_ = 0;         // nanoseconds per tick
   uint64_t base_ = 0;        // ticks when adjust() was last called
-  uint64_t base_nanos_ = 0;  // and nanoseconds
-  uint64_t elapsed_ = 0;     // ticks from the start to then
+  uint64_t base_nanos_ = 0;  // nanoseconds at that time
+  uint64_t elapsed_ = 0;     // ticks from the start to that time
   uint64_t start_nanos_ = 0;
-  uint64_t offset_ = 0;  // from when time begins until then
+  uint64_t offset_ = 0;  // nanoseconds from time 0 to the start
 };
 
 }  // namespace gt::exec

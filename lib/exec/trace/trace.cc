@@ -18,7 +18,8 @@ namespace {
 constexpr size_t kMaxText = 4096;
 constexpr size_t kMaxWord = 256;  // a file's name, a signal, a rank set
 
-// Any byte may stand in a file's name.
+// Returns the text as a word for a row: control bytes, which a file name may
+// have, become '?', and "" becomes "-".
 std::string word_of(std::string_view text) {
   std::string out(text.substr(0, kMaxWord));
   for (char& c : out) {
@@ -28,7 +29,8 @@ std::string word_of(std::string_view text) {
   return out.empty() ? "-" : out;
 }
 
-// A long line, which holds a literal's numbers, is cut between two of them.
+// Cuts a text that is too long for a row at a blank. Such a line holds a
+// literal, so the cut is between two of its numbers.
 std::string text_within(std::string_view text) {
   if (text.size() <= kMaxText) return std::string(text);
   const size_t blank = text.rfind(' ', kMaxText);
@@ -70,7 +72,7 @@ Trace::Trace(int fd, std::string_view header, std::string prefix,
       ticks_(since),
       filling_(kBuffer),
       full_(kBuffer),
-      full_size_(header.size()) {  // it is written first, before any row
+      full_size_(header.size()) {  // the header is written before any row
   header.copy(full_.data(), header.size());
   thread_ = std::thread([this] { write_buffers(); });
 }
@@ -139,7 +141,8 @@ void Trace::add(const TraceText& text, uint64_t line, uint64_t start,
   changed_.notify_all();
 }
 
-// Waits while the buffer before is still being written.
+// Gives the filled buffer to the writing thread. Waits while that still writes
+// the buffer before it.
 void Trace::hand_over() {
   std::unique_lock lock(mutex_);
   changed_.wait(lock, [this] { return full_size_ == 0; });

@@ -1,4 +1,5 @@
-// Where a line stands, for messages: a file as the user knows it, and a number.
+// The place of a line for messages: the file, as the user named it, and the
+// line number.
 #pragma once
 
 #include <cstdint>
@@ -9,12 +10,12 @@
 namespace gt::exec {
 
 struct Where {
-  const std::string* file = nullptr;  // outlives the queue; null: not known
+  const std::string* file = nullptr;  // outlives the queue; null if not known
   uint64_t line = 0;
   Place place() const { return file == nullptr ? Place{} : Place{*file, line}; }
 };
 
-// A line as a report about it shows it, with the column of its op.
+// A line with its text and the column of its op, as a report shows it.
 struct ShownLine {
   Where where;
   std::string text;

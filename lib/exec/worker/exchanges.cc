@@ -19,10 +19,12 @@ size_t bytes_held(const ExchangeRun& run) {
   return bytes;
 }
 
-// Why result `t` will not be made, if that is known before the exchange runs.
+// Returns why result `t` will not be made, if that is known before the exchange
+// runs; else null.
 Fault known_fault(const ExchangeRun& run, size_t t) {
   if (run.made.back()[t].fault != nullptr) return run.made.back()[t].fault;
-  // The output is an operand, or what was made of none.
+  // The output shares an operand's buffer: this follows it back through the
+  // parts to the fault of a target or of the operand.
   for (size_t s = run.made.size(); s-- > 0;) {
     const auto own =
         static_cast<size_t>(run.exchange->parts[s].targets[t].inputs[0].own);
@@ -76,7 +78,7 @@ Status Exchanges::fence(std::string_view words, const Where& origin) {
   if (!part.exports.empty()) {
     entry.operands.emplace_back();
     entry.crossing->faults.emplace_back();
-    compute_.add(flush_job());  // saves that wait are written
+    compute_.add(flush_job());  // writes out the saves that wait
   }
   const bool waits = !part.targets.empty();
   entry.crossing->exchange = std::move(exchange);
@@ -114,7 +116,8 @@ std::shared_ptr<ExchangeRun> Exchanges::begin(LineEntry& entry,
   return run;
 }
 
-// The operands, whatever became of them: others wait for them.
+// Adds the operands to the run, failed ones too, since other workers wait for
+// them.
 void Exchanges::show(const LineEntry& entry, ExchangeRun& run) {
   for (size_t e = 0; e < entry.operands.size(); ++e) {
     ExchangeRun::Shown& shown = run.shown.emplace_back();
@@ -126,7 +129,7 @@ void Exchanges::show(const LineEntry& entry, ExchangeRun& run) {
       run.operands.push_back(nullptr);
       continue;
     }
-    if (!operand.is_register) {  // of a fence
+    if (!operand.is_register) {  // a fence has no values
       if (!entry.label.empty()) {
         compute_.add(comm::tell_saves_job(run.shared_from_this(), entry.label));
       }
@@ -152,8 +155,8 @@ void Exchanges::show(const LineEntry& entry, ExchangeRun& run) {
   }
 }
 
-// Memory for all that is made, step by step. Where there is none, the target
-// fails and the exchange goes on.
+// Takes memory for all outputs, step by step. A target for which there is no
+// memory fails, and the exchange goes on.
 void Exchanges::make_room(LineEntry& entry, ExchangeRun& run) {
   std::vector<Buffer*> values = run.operands;
   for (const comm::Part& part : run.exchange->parts) {
@@ -191,7 +194,8 @@ void Exchanges::make_room(LineEntry& entry, ExchangeRun& run) {
   run.results = std::move(values);
 }
 
-// The target's output; null when there is not enough memory.
+// Returns the buffer of the target's output; null if there is not enough
+// memory.
 Buffer* Exchanges::hold_target(const comm::Target& target, LineEntry& entry,
                                ExchangeRun& run, ExchangeRun::Made& made) {
   if (target.program == nullptr) {
@@ -217,7 +221,8 @@ Buffer* Exchanges::hold_target(const comm::Target& target, LineEntry& entry,
                 recipe.arguments];
 }
 
-// What one run of an entry holds, each holds in the same order.
+// Takes a buffer that the run holds. Every run of an entry takes its buffers in
+// the same order, so each gets the one it had in the last run if that is free.
 Buffer* Exchanges::hold(uint32_t size_class, LineEntry& entry,
                         ExchangeRun& run) {
   const size_t n = run.held.size();
@@ -229,7 +234,7 @@ Buffer* Exchanges::hold(uint32_t size_class, LineEntry& entry,
   return buffer;
 }
 
-// Registers get their values-to-be, or the failures that are known already.
+// Binds registers to the future results, or to failures that are known already.
 void Exchanges::bind_made(const LineEntry& entry, ExchangeRun& run) {
   for (size_t i = 0; i < entry.results.size(); ++i) {
     const uint32_t t = entry.crossing->targets[i];
@@ -244,8 +249,9 @@ void Exchanges::bind_made(const LineEntry& entry, ExchangeRun& run) {
 }
 
 void Exchanges::start(const std::shared_ptr<ExchangeRun>& run) {
-  // A result that is an operand's buffer is not this exchange's: it waits for
-  // the exchange that makes the operand, if there is one.
+  // A result that shares an operand's buffer is not made by this exchange:
+  // whoever reads it waits for the exchange that makes the operand, if there is
+  // one.
   for (size_t t = 0; t < run->results.size(); ++t) {
     Buffer* buffer = run->results[t];
     const bool is_operand =
@@ -263,7 +269,6 @@ void Exchanges::start(const std::shared_ptr<ExchangeRun>& run) {
   compute_.add(comm::start_job(engine_, run), Queue::kWakeCost);
 }
 
-// Compute waits here, unless it did before.
 void Exchanges::adopt(ExchangeRun& run) {
   if (run.is_adopted) return;
   run.is_adopted = true;
@@ -293,7 +298,7 @@ void Exchanges::reap() {
   if (outstanding_ == 0) return;
   for (const auto& run : engine_.take_finished()) {
     if (run->results.empty() && !run->error && !run->is_adopted) {
-      run->is_adopted = true;  // compute has no use for it
+      run->is_adopted = true;  // compute does not need to wait for it
       --unadopted_;
     }
     adopt(*run);

@@ -1,11 +1,11 @@
-// The decoding thread's side of exchanges (comm/exchange.h): it takes memory
+// The decoding thread's part of exchanges (comm/exchange.h): it takes memory
 // for them, binds their results, and enqueues their start.
 //
 // The results of an exchange are bound at once, to memory that is not written
-// yet; their buffers say so (Buffer::pending). The first line that reads one
-// makes compute wait: it adopts the exchange. All memory of an exchange is
-// referenced until it is taken back here (reap()), which is once all others
-// have read it.
+// yet; their buffers are marked (Buffer::pending). The first line that reads
+// such a result adopts the exchange, that is, it makes compute wait for it. All
+// memory of an exchange stays referenced until reap() takes it back, once all
+// other workers have read it.
 #pragma once
 
 #include <cstddef>
@@ -23,57 +23,62 @@
 
 namespace gt::exec {
 
-// What makes a worker one of several. Everything outlives it.
+// What a worker needs in order to be one of several. Everything referred to
+// must outlive the worker.
 struct Attachment {
-  unsigned self;  // below `workers`
+  unsigned self;  // this worker's number, below `workers`
   unsigned workers;
   comm::Communicator& communicator;
-  // Kernels of the communication thread: a second backend, of one thread.
+  // The backend of the communication thread: a second one, with one thread.
   Backend& backend;
-  comm::Watch* watch = nullptr;  // is told of exchanges
+  comm::Watch* watch = nullptr;  // is told of exchanges that ran; may be null
 };
 
 class Exchanges {
  public:
-  // All outlive it; `programs` has recipes of the attachment's backend.
+  // All arguments must outlive the object.
   Exchanges(const Attachment& attachment, ComputeQueue& compute, Pool& pool,
             Registers& registers, LineTrace& trace);
 
-  // Waits until all workers are connected. Error: who did not answer.
+  // Waits until all workers are connected. Error: names the worker that did not
+  // answer.
   Status connect() { return engine_.connect(); }
 
-  // Begins the entry's exchange, and binds what it makes.
+  // Begins the entry's exchange and binds its results. `origin` is the place of
+  // the line.
   std::shared_ptr<comm::ExchangeRun> begin(LineEntry& entry,
                                            const Where& origin);
-  // Takes a fence, "#fence FROM TO,... FILE", without its first word. gt-route
-  // sends one to the workers that it names, between lines that use one file on
-  // several workers: a save and a load, say. On the workers TO, compute waits
-  // there until FROM has run all lines before the fence and written what it
-  // saves. Then they know which of its saves to FILE failed (storage/saves.h).
-  // Error: it is malformed, or names a worker that there is not.
+  // Takes the words behind the first of a fence, "#fence FROM TO,... FILE".
+  // gt-route sends a fence to the workers that it names, between lines that use
+  // one file on several workers, such as a save and a load. On the workers TO,
+  // compute waits at the fence until worker FROM has run all lines before it
+  // and has written what it saves. Then they also know which saves of FROM to
+  // FILE failed (storage/saves.h). Errors: the fence is malformed, or names a
+  // worker that does not exist.
   Status fence(std::string_view words, const Where& origin);
 
-  // Tells the communicator, in order with the exchanges, of sets of workers
-  // over which sums will come.
+  // Tells the communicator, in order with the exchanges, which sets of workers
+  // will compute sums, so that it can prepare for them.
   void group(std::vector<comm::Workers> sets, const Where& origin);
 
-  // Enqueues a wait of compute for the exchange, unless there was one before.
+  // Makes compute wait for the exchange, unless it does so already.
   void adopt(comm::ExchangeRun& run);
-  // The same for the exchanges that make the entry's operands.
+  // Does the same for the exchanges that make the entry's operands.
   void adopt_operands(const LineEntry& entry) {
     if (unadopted_ > 0) adopt_each(entry);
   }
-  // Takes back the memory of exchanges that all others have read; waits while
-  // too many exchanges, or too much memory of theirs, are under way.
+  // Takes back the memory of exchanges that all others have read. Waits while
+  // too many exchanges are under way, or they hold too much memory.
   void reap();
-  // Waits until some memory comes back. False when no exchange is under way.
+  // Waits until some memory comes back. False if none did, as when no exchange
+  // is under way.
   bool wait_and_reap();
 
  private:
-  // Memory that exchanges use is not used again before they end, so decoding
-  // runs ahead of them only so far. With kEnough of them both threads are busy,
-  // and it is better to use memory again that is in the cache than to touch
-  // more than kWarm bytes.
+  // The memory of an exchange cannot be reused before the exchange ends, so
+  // decoding may run ahead of exchanges only so far. With kEnough of them under
+  // way both threads are busy; beyond that, reusing memory that is in the cache
+  // is better than touching more than kWarm bytes.
   static constexpr size_t kEnough = 16;
   static constexpr size_t kWarm = size_t{32} << 20;
   static constexpr size_t kMostHeld = size_t{256} << 20;
@@ -100,9 +105,9 @@ class Exchanges {
   unsigned workers_;
   comm::Communicator& communicator_;
   comm::Engine engine_;
-  size_t outstanding_ = 0;  // exchanges that were not taken back
-  size_t held_ = 0;         // bytes of theirs
-  size_t unadopted_ = 0;    // of them, those that compute has not waited for
+  size_t outstanding_ = 0;  // exchanges whose memory was not taken back yet
+  size_t held_ = 0;         // bytes that they hold
+  size_t unadopted_ = 0;    // those that no one has adopted yet
 };
 
 }  // namespace gt::exec

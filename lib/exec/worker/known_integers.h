@@ -1,13 +1,13 @@
-// The integers that the decoding thread knows while the device has yet to
-// compute them.
+// KnownIntegers computes, on the decoding thread, integers that the device
+// computes as well, so that they are known before the device has run.
 //
-// Where the host does not see what a device has computed, a line that needs a
-// number on the host, as a load does the row where it begins, would wait for
-// all that the device was given before. But such a row is a count that the
-// program itself moves on, `at = add at 100`. So lines that make integers of
-// nothing but integers are computed twice, by the device for whoever reads
-// them there and here by the reference kernels, and the load takes the row as
-// if it were a number of its line (LineEntry::numbered).
+// Where the host cannot see a device's values, a line that needs a number on
+// the host, as a load needs the row where it begins, would wait for everything
+// that the device was given before. But such a row is mostly a count that the
+// program itself increments: `at = add at 100`. So a line that makes integers
+// from nothing but integers is computed twice: by the device, for lines that
+// read the result there, and here by the reference kernels. A load then takes
+// the row as if it were a number of its line (LineEntry::numbered).
 //
 // Used by the decoding thread.
 #pragma once
@@ -26,22 +26,25 @@ namespace gt::exec {
 
 class KnownIntegers {
  public:
-  // The types are the worker's; all outlive it. `keeps`: as RecipeTable.
+  // `types` are the worker's. All arguments must outlive the object. `keeps` is
+  // that of RecipeTable.
   KnownIntegers(TypeIds& types, Saves& saves, bool keeps);
 
-  // Where the decoder finds the recipes of such lines.
+  // Returns the table in which the decoder finds the host's recipes of such
+  // lines.
   RecipeTable& recipes() { return recipes_; }
 
-  // Computes what an entry makes that has a recipe `on_host`. It is to be
-  // called before the line takes memory, which may be that of an operand.
-  // False: an operand is not known, or its value is wrong, which the device
-  // will say.
+  // Computes the results of an entry that has a recipe `on_host`. Must be
+  // called before the line takes memory, since that may be the memory of an
+  // operand. False if an operand is not known, or if the op fails; the device
+  // reports that failure.
   bool compute(const LineEntry& entry, const Registers& registers);
-  // Notes what was computed last, once the entry's results are bound.
+  // Stores the numbers of the last compute() in the buffers of the entry's
+  // results, once these are bound.
   void note(const LineEntry& entry, const Registers& registers) const;
 
  private:
-  // What a scalar, or scratch memory beside it, has room in.
+  // Memory for a scalar, or for scratch of the same size class (64 bytes).
   using Cell = std::array<uint64_t, 8>;
 
   std::unique_ptr<Backend> backend_;

@@ -20,7 +20,7 @@ std::shared_ptr<void> LentBuffers::lend(Buffer* buffer) {
 
 bool LentBuffers::is_full() const {
   if (lent_.size() >= kMost) return true;
-  size_t kept = 0;  // what would be free if it were not lent
+  size_t kept = 0;  // bytes that would be free if they were not lent
   for (const Buffer* buffer : lent_) {
     if (buffer->references == 1) kept += class_bytes(buffer->size_class);
   }

@@ -1,8 +1,8 @@
-// Memory that is read beside the compute queue, as that of a value which is
-// being saved. It has a reference here until then, so nothing is written there:
-// a line that binds the value's name anew gets other memory meanwhile.
+// LentBuffers keeps buffers referenced while a thread other than that of the
+// compute queue reads them, as happens when a value is saved. So nothing writes
+// to them: a line that rebinds the value's name gets other memory meanwhile.
 //
-// Used by the decoding thread; what it lends is given back by any thread.
+// Used by the decoding thread. Any thread may give a buffer back.
 #pragma once
 
 #include <condition_variable>
@@ -17,24 +17,26 @@ namespace gt::exec {
 
 class LentBuffers {
  public:
-  // Both outlive it.
+  // Both must outlive the object.
   LentBuffers(ComputeQueue& compute, Pool& pool)
       : compute_(compute), pool_(pool) {}
 
-  // The buffer is lent until the last copy of what this returns is gone. Before
-  // it waits, while kMost are lent, or while what nobody else refers to any
-  // more takes more than kFree, and more than all that is in use otherwise.
+  // Lends the buffer until the last copy of the returned pointer is gone. Waits
+  // first while kMost buffers are lent, or while the lent buffers that nobody
+  // else refers to take more than kFree bytes and more than all other memory in
+  // use.
   std::shared_ptr<void> lend(Buffer* buffer);
-  // Takes back what has been given back.
+  // Drops the references to buffers that were given back.
   void reap();
-  // Waits until some is. False: nothing is lent.
+  // Waits until a buffer is given back. False if none is lent.
   bool wait_and_reap();
 
  private:
   static constexpr size_t kMost = 1024;
   static constexpr size_t kFree = size_t{64} << 20;
 
-  // Outlives whoever has something still.
+  // Shared with the pointers that lend() returns, since they may outlive the
+  // object.
   struct Returned {
     std::mutex mutex;
     std::condition_variable changed;

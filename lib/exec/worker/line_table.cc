@@ -56,7 +56,8 @@ bool LineTable::is_valid(const LineEntry& entry) const {
   return true;
 }
 
-// Notes other than those the entry was last seen with: are they well-formed?
+// Gives the entry notes that differ from its last ones. False if they are
+// malformed, or change what the line means.
 bool LineTable::take_notes(LineEntry& entry, std::string_view notes) {
   if (has_moved(entry, notes)) return true;
   const std::string text = "x " + std::string(notes);
@@ -90,8 +91,9 @@ void LineTable::keep_notes(LineEntry& entry, std::string_view notes,
   if (is_place) entry.at_digits = number;
 }
 
-// The same notes but for the line's number at their end: a program that
-// repeats an instruction, as gt-emit writes it.
+// Fast path of take_notes(): true if the notes differ only in the line number
+// at their end. gt-emit writes such notes for a program that repeats an
+// instruction.
 bool LineTable::has_moved(LineEntry& entry, std::string_view notes) {
   uint64_t number = 0;
   if (!are_moved(notes, entry.notes, entry.at_digits) ||
@@ -107,7 +109,7 @@ void LineTable::add(std::unique_ptr<LineEntry> entry, uint64_t hash) {
   if (entry->is_lasting && lines_.wants(hash, entry->text)) {
     entry = lines_.insert(hash, std::move(entry));
   }
-  // Tasks on the queue may refer to what goes.
+  // Tasks on the queue may still refer to the removed entry.
   if (entry != nullptr) compute_.dispose(std::move(entry));
 }
 

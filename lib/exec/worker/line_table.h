@@ -1,5 +1,5 @@
-// The lines that a worker has decoded, so that a line which comes again costs a
-// look-up.
+// LineTable keeps the decoded lines of a worker, so that a line that comes
+// again costs only a look-up.
 #pragma once
 
 #include <cstdint>
@@ -19,16 +19,17 @@
 namespace gt::exec {
 
 // A line is found by its text without notes. Its entry is kept when the line
-// comes for the second time (program/line_cache.h), and holds while its names
-// stand for values of the same types, and its ranks are played by the same
-// workers. When it does not hold the line is decoded anew, and the new entry
-// takes its place. It goes, too, when other lines need its place in the table,
-// and with all others when types or names of files are too many
-// (Worker::reset_tables()). What goes is deleted once the tasks that use it
-// have run.
+// comes for the second time (program/line_cache.h). It is valid while the
+// line's names stand for values of the same types and its ranks are played by
+// the same workers. A line whose entry is no longer valid is decoded again, and
+// the new entry replaces the old one. An entry is also removed when another
+// line needs its place in the table, and all are when there are too many types
+// or file names (Worker::reset_tables()). A removed entry is deleted once the
+// tasks that use it have run.
 class LineTable {
  public:
-  // All outlive the table. `keeps`: false to find nothing.
+  // All arguments must outlive the table. With `keeps` false, nothing is kept
+  // or found.
   LineTable(const Registers& registers, const Meshes& meshes,
             ComputeQueue& compute, LineTrace& trace, bool keeps)
       : registers_(registers),
@@ -36,25 +37,26 @@ class LineTable {
         compute_(compute),
         trace_(trace),
         lines_(kSets, keeps) {}
-  // To be called when the worker is one of several: then some notes say what a
-  // line means, and an entry holds for the same ones alone.
+  // Must be called when the worker is one of several. Some notes then change
+  // what a line means, so an entry is valid only for the same notes.
   void join(const Hosting& hosting) { hosting_ = &hosting; }
 
   bool may_keep(std::string_view text) const { return lines_.may_keep(text); }
-  // The entry of a line that may be kept; null if there is none that holds.
-  // `origin` becomes the place that the line's notes say, if they say one.
+  // Returns the valid entry of a line that may be kept; null if there is none.
+  // If the line's notes state a place, `origin` is set to it.
   LineEntry* find(const NotedText& line, uint64_t hash, Where& origin);
-  // Gives a new entry the notes of its line, which stands at `at`.
+  // Sets a new entry's notes. `at` is the place that they state, if any.
   void set_notes(LineEntry& entry, const Line& line, std::string_view notes,
                  const Where& at);
-  // Takes over an entry that has been issued: it is kept, or deleted once it
-  // has run. `hash` is that of its text, if that may be kept.
+  // Takes over an entry that has been issued: keeps it, or deletes it once it
+  // has run. `hash` is that of its text if may_keep(), else 0.
   void add(std::unique_ptr<LineEntry> entry, uint64_t hash);
 
-  // #at=model.gt:7, where gt-emit read the line; no file if there is no note.
+  // Returns the place that the note #at=model.gt:7 states, where gt-emit read
+  // the line; no file if there is no such note.
   Where place_of(const Line& line);
-  // The names of files grow; clear() forgets them and all lines, when the queue
-  // is drained.
+  // True if the table holds too many file names. clear() removes them and all
+  // lines; the queue must be drained then.
   bool is_full() const { return files_.size() > kMaxFiles; }
   void clear();
 
@@ -62,8 +64,8 @@ class LineTable {
   static constexpr size_t kSets = size_t{1} << 14;
   static constexpr size_t kMaxFiles = 4096;
 
-  // Changes with the meshes, and with who plays which rank: what placed lines
-  // are decoded for.
+  // Changes when the meshes change, or which worker plays which rank; entries
+  // of placed lines depend on both.
   uint64_t version() const {
     return meshes_.version() + (hosting_ == nullptr ? 0 : hosting_->version());
   }

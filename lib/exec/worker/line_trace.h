@@ -1,4 +1,5 @@
-// Writes the lines of a worker to its trace (trace/trace.h), if there is one.
+// LineTrace makes the trace rows of a worker's lines (trace/trace.h), if there
+// is a trace.
 #pragma once
 
 #include <memory>
@@ -10,32 +11,33 @@
 
 namespace gt::exec {
 
-// The text of a line's rows is kept with the line. The queue holds on to an old
-// one until it has run.
+// The text of a line's rows is kept with its entry. A text that is replaced
+// stays alive until the queue has run what uses it.
 class LineTrace {
  public:
-  // `trace` is null unless what runs is to be recorded.
+  // `trace` is null if nothing is to be traced.
   LineTrace(Trace* trace, ComputeQueue& compute)
       : trace_(trace), compute_(compute) {}
   bool is_on() const { return trace_ != nullptr; }
 
-  // The text for a line of so many bytes and operations that runs on that
-  // queue.
+  // Returns the row text for a line that moves `bytes` bytes, does `flops`
+  // operations, and runs on the queue named `queue`.
   const TraceText* text_of(LineEntry& entry, const Where& origin, double bytes,
                            double flops, const char* queue = "compute");
-  // The text for a line that is a task: its row is of the GPU where that says
-  // when it ran.
+  // Returns the row text for a line that is a task. Its queue is "gpu" if the
+  // device measures when tasks ran, else "compute".
   const TraceText* text_of_task(LineEntry& entry, const Where& origin);
-  // Gives an exchange its text, which counts the bytes that it shows and makes.
+  // Gives an exchange its row text, whose bytes are those of its exports and
+  // outputs.
   void add_text(LineEntry& entry, comm::ExchangeRun& run);
-  // Gives a save what its row is made of.
+  // Gives a save its trace and row text.
   void add_row(LineEntry& entry, Saves::Order& order);
-  // A job that runs `job` and gives the line a row: a print or, where `job` is
-  // null, another name for a value.
+  // Returns a job that runs `job` and adds a row for the line. A null `job`
+  // stands for a line that only gives a value another name.
   std::unique_ptr<Job> traced(std::unique_ptr<Job> job, LineEntry& entry,
                               const Where& origin, double bytes);
-  // The line's notes have changed, and its rows name a signal that stands
-  // there.
+  // Drops the entry's row text. Called when the line's notes change, since they
+  // may name the signal that the rows show.
   void forget(LineEntry& entry);
 
  private:

@@ -31,8 +31,8 @@ class Session {
 
   Exit finish() {
     status_ = worst(status_, worker_.finish());
-    // After --fail-fast or an error some input is unread, so whether it was cut
-    // short is not known.
+    // After --fail-fast or an error some input was not read, so it is not known
+    // whether it was cut short.
     if (!worker_.stopped() && !has_failed_) {
       const std::string lost =
           cut_short_message(worker_.marks(), empty_pipe_ != nullptr, line_);
@@ -90,8 +90,9 @@ class Session {
   std::deque<std::string> names_;  // the worker refers to them
   const std::string* file_ = nullptr;
   uint64_t line_ = 0;
-  const std::string* empty_pipe_ = nullptr;  // one of the inputs, if it was one
-  bool has_failed_ = false;                  // one of them could not be read
+  // The name of an input that was an empty pipe, or null.
+  const std::string* empty_pipe_ = nullptr;
+  bool has_failed_ = false;  // an input could not be read
   Exit status_ = Exit::kDone;
 };
 

@@ -55,7 +55,7 @@ void TaskIssuer::run(LineEntry& entry, const Where& origin) {
   if (!recipe.steps.empty()) {
     adopt_operands(entry);
     enqueue(entry, origin);
-  } else if (trace_.is_on()) {  // another name of a value
+  } else if (trace_.is_on()) {  // the line only gives a value another name
     compute_.add(trace_.traced(nullptr, entry, origin, recipe.line_bytes), 0);
   }
   bind_results(entry);
@@ -67,8 +67,9 @@ bool TaskIssuer::knows_row(const LineEntry& entry) const {
   return registers_[entry.operands[kRowOfLoad].id].buffer->is_known;
 }
 
-// The row is a number of the line, of this one time: tasks that wait have those
-// of other times.
+// Issues a load whose row is known, with the row as a number of the line. The
+// number gets memory of its own each time, since tasks still on the queue have
+// other numbers.
 void TaskIssuer::run_numbered(LineEntry& entry, const Where& origin) {
   LineOperand& row = entry.operands[kRowOfLoad];
   const Register& r = registers_[row.id];
@@ -93,7 +94,8 @@ void TaskIssuer::output(LineEntry& entry, const Where& origin) {
   write(entry, origin, types_[r.stamp.type], r.buffer);
 }
 
-// print or save of a whole that the entry's recipe puts together here.
+// Prints or saves a whole tensor that the entry's recipe assembles on this
+// worker.
 void TaskIssuer::output_made(LineEntry& entry, const Where& origin) {
   if (!take_blocks(entry, origin)) {
     return fail_output(entry, to_string(origin.place()) + ": out of memory");
@@ -105,11 +107,12 @@ void TaskIssuer::output_made(LineEntry& entry, const Where& origin) {
   drop_blocks();
 }
 
-// print or save of a whole that an exchange puts together.
+// Prints or saves a whole tensor that an exchange assembles.
 void TaskIssuer::output_exchanged(LineEntry& entry, const Where& origin) {
   const auto run = exchanges_->begin(entry, origin);
   exchanges_->adopt(*run);
-  exchanges_->adopt_operands(entry);  // of which it may be one
+  // The output may be an operand that another exchange makes.
+  exchanges_->adopt_operands(entry);
   const comm::ExchangeRun::Made& made = run->made.back()[0];
   if (made.output == nullptr) return fail_output(entry, *made.fault);
   const auto output = std::find_if(
@@ -118,7 +121,7 @@ void TaskIssuer::output_exchanged(LineEntry& entry, const Where& origin) {
   write(entry, origin, types_[entry.crossing->types[0]], *output);
 }
 
-// A whole to be printed or saved that cannot be put together.
+// Enqueues the failure of a print or save whose tensor cannot be assembled.
 void TaskIssuer::fail_output(const LineEntry& entry, const std::string& why) {
   compute_.add(entry.action == Action::kPrint
                    ? print_failure_job(entry.label, why)
@@ -151,8 +154,9 @@ void TaskIssuer::save(LineEntry& entry, const Where& origin, const Type& type,
 
 // ---- memory -----------------------------------------------------------------
 
-// Takes memory for what the recipe writes: that of a name which the line binds
-// anew, if nothing else refers to it, or other memory.
+// Takes memory for the recipe's blocks: the memory of a name that the line
+// rebinds, if nothing else refers to it, or other memory. False if there is not
+// enough; then the results have failed.
 bool TaskIssuer::take_blocks(LineEntry& entry, const Where& origin) {
   blocks_.clear();
   const std::vector<Block>& blocks = entry.recipe->blocks;
@@ -224,7 +228,7 @@ void TaskIssuer::enqueue(LineEntry& entry, const Where& origin) {
   }
 }
 
-// All of a task's record but its head and its trace.
+// Writes a task's record, except its head and its pointer for the trace.
 void TaskIssuer::fill(const LineEntry& entry, const Where& origin,
                       uint64_t* record) {
   auto* task = reinterpret_cast<TaskRecord*>(record);
@@ -259,7 +263,8 @@ void TaskIssuer::bind_results(const LineEntry& entry) {
     Pool::retain(buffer);
     return registers_.bind(entry.results[0].id, buffer, results[0].type);
   }
-  // All new values are held before an old one goes, which may be one of them.
+  // Takes a reference to every new value before an old one is dropped, since
+  // the old one may be among the new.
   const size_t blocks = blocks_.size();
   for (const RecipeResult& result : results) {
     blocks_.push_back(buffer_of(entry, result));

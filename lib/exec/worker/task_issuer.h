@@ -1,4 +1,5 @@
-// Issues decoded lines to the compute queue: the fast path of a worker.
+// TaskIssuer enqueues decoded lines on the compute queue: the fast path of a
+// worker.
 #pragma once
 
 #include <memory>
@@ -14,15 +15,15 @@
 
 namespace gt::exec {
 
-// Takes memory for what a line makes, enqueues its task, and binds its results
-// at once, before they are computed: what the next line reads is the value that
-// will be there. A result is written over an operand's memory when the recipe
-// allows it (Block::in_place), the line binds that operand's name anew, and
-// nothing else refers to the memory. A name that the line binds anew and does
-// not read lends its own.
+// For each line it takes memory for the results, enqueues the task, and binds
+// the results at once, before they are computed: the next line refers to the
+// value that will be there. A result is written over an operand's memory if the
+// recipe allows it (Block::in_place), the line rebinds that operand's name, and
+// nothing else refers to the memory. If the line rebinds a name without reading
+// it, the old value's memory may be reused too.
 class TaskIssuer {
  public:
-  // All outlive it.
+  // All arguments must outlive the object.
   TaskIssuer(ComputeQueue& compute, Pool& pool, LentBuffers& lent,
              Registers& registers, const TypeIds& types, LineTrace& trace)
       : compute_(compute),
@@ -31,16 +32,17 @@ class TaskIssuer {
         registers_(registers),
         types_(types),
         trace_(trace) {}
-  // To be called when the worker is one of several.
+  // Must be called when the worker is one of several.
   void join(Exchanges& exchanges) { exchanges_ = &exchanges; }
-  // To be called where entries have recipes for the host; it outlives this.
+  // Must be called if entries have recipes for the host. `known` must outlive
+  // the object.
   void know_integers(KnownIntegers& known) { known_ = &known; }
 
-  // Issues an entry that holds, of a line that stands at `origin`.
+  // Issues a valid entry, of a line at `origin`.
   void issue(LineEntry& entry, const Where& origin);
 
-  uint64_t tasks() const { return tasks_; }  // so far
-  double flops() const { return flops_; }    // theirs
+  uint64_t tasks() const { return tasks_; }  // enqueued so far
+  double flops() const { return flops_; }    // of those tasks
 
  private:
   void run(LineEntry& entry, const Where& origin);
@@ -74,7 +76,7 @@ class TaskIssuer {
   LineTrace& trace_;
   Exchanges* exchanges_ = nullptr;
   KnownIntegers* known_ = nullptr;
-  // What the recipe at hand writes; each is referenced until its results are
+  // The blocks of the recipe being issued, referenced until its results are
   // bound.
   std::vector<Buffer*> blocks_;
   uint64_t tasks_ = 0;

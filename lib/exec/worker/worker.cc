@@ -13,8 +13,8 @@ namespace {
 
 constexpr size_t kLongLine = size_t{1} << 20;
 
-// Where a save writes on the wanted ranks; of a malformed one nothing, or what
-// can be told.
+// Returns the paths that a save writes on the ranks for which `wanted` is true.
+// For a malformed save it returns what can be known: one path, or none.
 std::vector<std::string> saved_paths(
     const Line& line, const std::function<bool(int64_t rank)>& wanted) {
   if (line.operands.size() < 2 ||
@@ -35,7 +35,8 @@ std::vector<std::string> saved_paths(
 }
 
 ExecutorOptions executor_options(const WorkerOptions& options) {
-  // A trace has a row for each line, with its time.
+  // A trace needs a row with its own times for each line, so no blocks are
+  // recorded.
   const bool looks_at_each = options.sync || options.trace != nullptr;
   return {.fail_fast = options.fail_fast,
           .trace = options.trace,
@@ -75,7 +76,7 @@ Worker::Worker(Backend& backend, Files files, Writer& out, ReportSink reports,
 Worker::~Worker() {
   abort("the worker ends");
   compute_.drain();
-  saves_.end();  // which reads values
+  saves_.end();  // the thread of saves_ reads values
 }
 
 // ---- among others -----------------------------------------------------------
@@ -128,13 +129,13 @@ void Worker::line(std::string_view text, const std::string* file,
     }
   }
   decode(text, parts, hash, origin);
-  // What a literal of millions of numbers took is not kept.
+  // Frees the memory that a literal of millions of numbers took.
   if (text.size() < kLongLine) return;
   line_ = Line{};
   decoder_.forget_line();
 }
 
-// A line that was not seen before, or whose types changed.
+// Decodes and issues a line that the table does not have.
 void Worker::decode(std::string_view whole, const NotedText& parts,
                     uint64_t hash, Where origin) {
   ++stats_.decoded;
@@ -171,14 +172,14 @@ Decoding Worker::decode_parsed() {
   if (is_placed(line_)) {
     return placed_decoder_.decode(line_, meshes_.of(line_));
   }
-  // A value that goes to another worker; on a worker of its own a copy.
+  // The value goes to another worker. A worker on its own copies it.
   const bool is_transfer = company_ && line_.note("from") != nullptr &&
                            collective_of(line_.op) == Collective::kCopy;
   return is_transfer ? placed_decoder_.decode_transfer(line_)
                      : decoder_.decode(line_);
 }
 
-// Tables that only grow start afresh; the program does not notice.
+// Empties the tables that only grow. The program does not notice it.
 void Worker::reset_tables() {
   while (company_ && company_->exchanges->wait_and_reap()) {
   }
@@ -190,9 +191,10 @@ void Worker::reset_tables() {
   registers_.renumber_types(types_);
 }
 
-// The mesh of a name space, or which worker has which of its ranks, is new: the
-// communicator may prepare for the sums over its axes. All workers get the
-// lines that say so, in the same order with others.
+// Called when the mesh of a name space has changed, or which workers play its
+// ranks: lets the communicator prepare for sums over the mesh's axes. All
+// workers get the lines that cause this, in the same order relative to other
+// lines.
 void Worker::tell_groups(std::string_view space, const Where& origin) {
   if (!company_ || !company_->communicator.has_groups()) return;
   const std::string name = name_in(space);
@@ -211,7 +213,8 @@ void Worker::reject_line(const Line& line, const Error& error,
                                 std::string(text), Exit::kRejected));
 }
 
-// What the line would bind and print here has that fault.
+// Fails a line: what it would bind, print or save on this worker gets the
+// fault.
 void Worker::fail_line(const Line& line, const Fault& fault) {
   const auto is_mine = [this, &line](int64_t rank) {
     return !company_ || company_->hosting.is_mine(space_name(line), rank);
@@ -258,7 +261,7 @@ void Worker::take_comment(std::string_view text, const Where& origin) {
          origin.file, origin.line);
 }
 
-// Comments that are for workers.
+// Takes a comment line that controls one of several workers (net/wire.h).
 Status Worker::take_control(std::string_view text, const Where& origin) {
   if (text.starts_with("#ranks ")) {
     std::string_view words = text.substr(7);

@@ -1,12 +1,13 @@
-// A worker executes a program: it takes lines, decodes them, and keeps a queue
-// busy with them. One thread, the decoding thread, makes all calls, and never
-// waits for values. Results and messages come from the queue's thread, in
-// program order.
+// A worker executes a program: it takes lines, decodes them, and keeps the
+// compute queue busy with them. One thread, the decoding thread, makes all
+// calls; it never waits for values. Results and messages come from the queue's
+// thread, in program order.
 //
-// A worker on its own plays all ranks of the program. One of several, attached
-// to a gt-route, has a number among them and plays the ranks that it is told
-// (decode/hosting.h); its communication thread exchanges values with the others
-// (comm/engine.h). Its results and messages are those of its own ranks.
+// A worker on its own plays all ranks of the program. A worker attached to a
+// gt-route is one of several: it has a number among them and plays the ranks
+// that it is assigned (decode/hosting.h), and its communication thread
+// exchanges values with the others (comm/engine.h). Its results and messages
+// are those of its own ranks.
 #pragma once
 
 #include <functional>
@@ -27,55 +28,61 @@
 
 namespace gt::exec {
 
+// Options of a worker.
 struct WorkerOptions {
   size_t memory = 0;  // bytes that values may take; 0: no limit
   bool fail_fast = false;
   bool sync = false;       // wait for the device after each line
-  bool caches = true;      // off: every line is decoded anew
-  bool graphs = false;     // the device records blocks that come again
+  bool caches = true;      // false: every line is decoded anew
+  bool graphs = false;     // the device records repeating blocks of lines
   Trace* trace = nullptr;  // outlives the worker
 };
 
+// What a worker has done so far.
 struct WorkerStats {
   uint64_t lines = 0;    // instructions
-  uint64_t decoded = 0;  // those not found in the table
-  uint64_t tasks = 0;    // that went to the queue
+  uint64_t decoded = 0;  // instructions not found in the table
+  uint64_t tasks = 0;    // instructions that became tasks of the queue
   double flops = 0;
   size_t peak_bytes = 0;
-  uint64_t recorded = 0;  // blocks that the device recorded,
-  uint64_t replayed = 0;  // and how often it did one as one piece
+  uint64_t recorded = 0;  // blocks that the device recorded
+  uint64_t replayed = 0;  // how often it ran a recorded block
 };
 
 class Worker final {
  public:
-  // Results go to `out`, which is the worker's alone; failures to `reports`.
-  // Both are used from the queue's thread until finish() or destruction.
+  // Results go to `out`, which nobody else may use; failures go to `reports`.
+  // Both are called on the queue's thread until finish() or destruction.
   Worker(Backend& backend, Files files, Writer& out, ReportSink reports,
          const WorkerOptions& options);
   ~Worker();
 
-  // Makes it one of several workers, before its first line.
+  // Makes this one of several workers. Must be called before the first line.
   void attach(const Attachment& attachment);
-  // Then waits until it has heard from all others. Error: from whom it has not.
+  // Waits, after attach(), until all other workers have answered. Error: names
+  // the worker that has not.
   Status meet();
 
-  // One line without its newline, whatever it holds. `file` as the user named
-  // it; it outlives the worker. `seq` numbers the instructions that all workers
-  // get, ascending; a worker on its own has no use for it.
+  // Takes a line without its newline; it may hold any bytes. `file` is the file
+  // as the user named it and must outlive the worker; `number` is the line's
+  // number in it. `seq` numbers the instructions of all workers, ascending; a
+  // worker on its own does not use it.
   void line(std::string_view text, const std::string* file, uint64_t number,
             uint64_t seq = 0);
-  // A line that was too long to read.
+  // Takes a line that was too long to read, of which `beginning` is known, and
+  // fails it with `message`.
   void reject(std::string_view beginning, std::string message,
               const std::string* file, uint64_t number);
-  // Input is idle: what was enqueued must run.
+  // Must be called when no input is ready: makes what was enqueued run.
   void idle();
-  // Calls it on the queue's thread once all lines so far have run.
+  // Calls `call` on the queue's thread once all lines so far have run.
   void after_lines(std::function<void()> call);
-  // All saves so far are written when the queue comes there.
+  // Makes the queue wait, behind all lines so far, until their saves are
+  // written.
   void settle();
-  // For the queue's thread, once all lines up to number `seq` have run. Returns
-  // the last of these for which, as for all before it, the files that it saves
-  // are written or their failure has been reported.
+  // For the queue's thread, once all instructions up to number `seq` have run.
+  // Returns the last of these up to which all saved files are written, or their
+  // failures reported.
   uint64_t settled_up_to(uint64_t seq) const {
     return compute_.executor().settled_up_to(seq);
   }
@@ -84,30 +91,35 @@ class Worker final {
   void when_saved(std::function<void()> call) {
     compute_.executor().when_saved(std::move(call));
   }
-  // Any thread, once attached: what it waits for of other workers; and an end
-  // to these waits, so that what waited fails for that reason.
+  // waiting() returns what the worker waits for from other workers. abort()
+  // ends these waits; the values waited for fail with the reason `why`. Any
+  // thread may call both.
   comm::Waiting waiting() const;
   void abort(const std::string& why);
-  // Any thread: another worker is lost, and what waits for it fails.
+  // Says that another worker is lost; what waits for it fails. Any thread may
+  // call it.
   void lose(unsigned other, const std::string& why);
-  // Any thread: the instruction (`seq`) that compute has come to, or at which
-  // it stopped; and the last of those before it, which all have run.
+  // at() returns the instruction (`seq`) that compute has come to, or at which
+  // it stopped. ran_up_to() returns the last instruction up to which all have
+  // run and it is known whether their saves are written. Any thread may call
+  // both.
   uint64_t at() const { return compute_.executor().at(); }
   uint64_t ran_up_to() const { return compute_.executor().ran_up_to(); }
-  // What it has used so far, and to tell it what lines it had; the latter from
-  // the decoding thread.
+  // meter() counts what the worker has used. note_use() gives it the number of
+  // lines and the memory used; only the decoding thread may call that.
   Meter& meter() { return compute_.executor().meter(); }
   void note_use() { meter().note(stats_.lines, pool_.used(), pool_.peak()); }
-  // No more lines are wanted.
+  // True if no more lines are wanted.
   bool stopped() const { return compute_.executor().stopped() || is_lost(); }
-  // Its device is, and with it all values.
+  // True if the device is lost, and with it all values.
   bool is_lost() const { return compute_.executor().is_lost(); }
-  // Once finished: the failure that stopped it, see Executor.
+  // After finish(): the failure that stopped the worker
+  // (Executor::stopped_by()).
   const std::string& stopped_by() const {
     return compute_.executor().stopped_by();
   }
-  // Waits until all that was enqueued has run and others have read what they
-  // read of it. Returns the largest status of the lines.
+  // Waits until everything enqueued has run and other workers have read all
+  // they need of it. Returns the largest status of the lines.
   Exit finish();
 
   Marks& marks() { return marks_; }
@@ -116,7 +128,7 @@ class Worker final {
  private:
   static constexpr size_t kMaxTypes = size_t{1} << 14;
 
-  // One of several workers: who plays which rank, and what they exchange.
+  // What a worker has only if it is one of several.
   struct Company {
     Company(const Attachment& attachment, const BuilderContext& context,
             bool caches)
@@ -125,8 +137,9 @@ class Worker final {
           programs(context, caches) {}
     comm::Communicator& communicator;
     Hosting hosting;
-    RecipeTable programs;                  // of the communication thread
-    std::optional<comm::Metered> metered;  // before those that tell it
+    RecipeTable programs;  // recipes that the communication thread runs
+    // Declared before `exchanges`, which calls it.
+    std::optional<comm::Metered> metered;
     std::optional<Exchanges> exchanges;
   };
 
@@ -155,10 +168,11 @@ class Worker final {
   LineTrace trace_;
   LineTable lines_;
   TaskIssuer issuer_;
-  std::optional<KnownIntegers> known_;  // where the host sees no values
+  // Set only if the host cannot see the device's values.
+  std::optional<KnownIntegers> known_;
   bool caches_;
   Marks marks_;
-  Line line_;  // that is decoded; kept for the memory of its vectors
+  Line line_;  // the line being decoded; a member so that its memory is reused
   WorkerStats stats_;
   std::optional<Company> company_;
 };
