@@ -64,7 +64,7 @@ class CallTable {
   Call call_;
   std::vector<std::string> words_;
   std::vector<const Type*> operands_;
-  // a result that was evicted from known_ or never kept
+  // A result that was evicted from known_ or never kept.
   std::unique_ptr<CallTypes> last_;
 };
 

@@ -52,7 +52,7 @@ void Channel::start(std::string_view where) {
   }
   const std::string workers = setting("GT_WORKERS", "");
   if (where.empty() && workers.empty()) {
-    // one worker needs no gt-route
+    // One worker needs no gt-route.
     commands.push_back({program_path("gt-work")});
     has_one_worker_ = config.empty();
   } else if (where.empty()) {

@@ -110,7 +110,7 @@ class Channel {
   std::FILE* log_ = nullptr;
   std::string log_path_;
   int log_error_ = 0;  // the errno of the first write that failed
-  // the last member, since its thread uses those above
+  // The last member, since its thread uses those above.
   std::unique_ptr<Link> link_;
 };
 

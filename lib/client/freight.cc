@@ -70,7 +70,7 @@ void Freight::was_sent(gt_value& value, const Store::Place& place,
   const size_t bytes = std::max(type.bytes(), kLeast);
   sent_[&value] = {place, bytes};
   travelling_ += bytes;
-  // it reads the file when it runs the line
+  // It reads the file when it runs the line.
   if (channel_.has_one_worker()) leave(value);
 }
 

@@ -79,7 +79,7 @@ class Freight {
   Store store_;
   Courier courier_;
   std::unordered_map<gt_value*, Sent> sent_;  // files of values that live
-  // files that can go once a #sync is answered
+  // Files that can go once a #sync is answered.
   std::vector<Sent> left_;
   size_t travelling_ = 0;  // bytes of files that were not given back
 };

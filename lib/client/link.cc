@@ -14,7 +14,7 @@ namespace gt::client {
 namespace {
 
 constexpr size_t kEnough = size_t{32} << 10;  // bytes that are sent together
-// unsent bytes above which writers wait
+// Unsent bytes above which writers wait.
 constexpr size_t kMost = size_t{1} << 20;
 constexpr int kPause = 1;       // ms after which the rest is sent
 constexpr int kGrowth = 2;      // ms between two reads of a file that grows

@@ -85,7 +85,7 @@ class Link {
   Fd lines_, results_;
   Fd event_;  // wakes the thread
   bool grows_ = false;
-  // a FIFO may have had no writer yet, so that its end is no end
+  // A FIFO may have had no writer yet, so that its end is no end.
   bool is_fresh_ = true;
   std::string out_;  // the unsent text, from sent_ on
   size_t sent_ = 0;

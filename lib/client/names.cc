@@ -32,7 +32,7 @@ Result<Names::Name> Names::take(std::string_view chosen, const Where& at) {
     return Error{"there is a tensor '" + text + "' already" + made +
                  ": give this one, or the module that it is in, another name"};
   }
-  // the line binds it again, so it is not freed
+  // The line binds it again, so it is not freed.
   std::erase(dead_chosen_, text);
   return Name{text, kChosen};
 }

@@ -20,7 +20,7 @@ class PlaceNotes {
 
  private:
   struct Known {
-    // a copy, since the text at the caller's address may change
+    // A copy, since the text at the caller's address may change.
     std::string path;
     uint32_t line = 0;
     std::string end;  // " #at=model.cc:42\n"

@@ -17,14 +17,14 @@ inline constexpr uint32_t kNoLeaf = UINT32_MAX;
 
 struct gt_value {
   std::atomic<uint32_t> owners{1};
-  // the session, which outlives the value
+  // The session, which outlives the value.
   gt::client::Session* session = nullptr;
   gt::client::Names::Name name;
   gt::client::TypeId type = gt::client::CallTable::kNoType;
   const gt_type* shown = nullptr;  // the type in the form of gt/c.h
   // The leaves that went into the value.
   gt::client::Reach reach = gt::client::Reaches::kNone;
-  // the value's number if it requires a gradient
+  // The value's number if it requires a gradient.
   gt::client::LeafId leaf = gt::client::kNoLeaf;
   gt_value* gradient = nullptr;  // owned by this value
   // The numbers (Session::serial_) of the events when the value was made, last

@@ -40,17 +40,18 @@ class Placer {
   Placer(const Homes& homes, const Loads& loads)
       : homes_(homes), loads_(loads) {}
 
+  // The chosen worker.
   struct Choice {
     uint32_t worker = 0;
-    // Base and another worker were compared. Then the caller is to set
-    // Home::waited of all operands to `waited`, nanoseconds.
+    // True if base and another worker were compared. Then the caller must set
+    // Home::waited of all operands to `waited`, in nanoseconds.
     bool weighs = false;
     uint64_t waited = 0;
   };
-  // Where the line of that route is to run now. Not of a print, save or free,
-  // which run where their operand is.
+  // Returns where the line of that route is to run now. Not for print, save and
+  // free, which run where their operand is.
   Choice place(const Route& route) const;
-  // Where a value that no line reads yet is to be made.
+  // Returns where a value that no line reads yet is to be made.
   uint32_t place_alone(HomeId id) const;
 
  private:

@@ -26,11 +26,11 @@ struct Function {
   const Op* op = nullptr;
   std::string name;
   std::vector<Argument> operands;
-  // parameters for the keys without a default
+  // Parameters for the keys without a default.
   std::vector<Argument> required;
-  // members of the options struct, "bool causal = false;"
+  // Members of the options struct, "bool causal = false;".
   std::vector<std::string> options;
-  // statements that add the options to the call
+  // Statements that add the options to the call.
   std::vector<std::string> writes;
 };
 

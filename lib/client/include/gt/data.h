@@ -122,9 +122,9 @@ inline StateDict joined(std::initializer_list<StateDict> parts) {
 
 struct BatchesOptions {
   int64_t first = 0;  // the first row of the file that is used
-  // the number of rows used; 0: all from `first` to the end
+  // The number of rows used; 0: all from `first` to the end.
   int64_t rows = 0;
-  // the register that counts rows is called NAME.row
+  // The register that counts rows is called NAME.row.
   std::string name = "batch";
 };
 // Goes through .npy files of equal length in batches of neighbouring rows, over

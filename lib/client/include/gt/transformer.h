@@ -10,12 +10,12 @@ namespace nn {
 
 struct AttentionLayerOptions {
   int64_t heads = 1;
-  // heads of k and v, which the heads of q share; 0: as many as q has
+  // Heads of k and v, which the heads of q share; 0: as many as q has.
   int64_t kv_heads = 0;
   bool causal = true;
   bool rope = true;  // rotary position embedding of q and k
   double rope_base = 10000;
-  // one matrix for q, k and v; three separate ones can be sharded by heads
+  // One matrix for q, k and v; three separate ones can be sharded by heads.
   bool fused = false;
   bool bias = false;
   Init init = Init::normal(0, 1, Init::Fan::kIn);
@@ -127,7 +127,7 @@ class MLP : public Module {
 
 struct TransformerBlockOptions {
   AttentionLayerOptions attention{};
-  // width of the MLP's inner layer; 0: four times the width
+  // Width of the MLP's inner layer; 0: four times the width.
   int64_t hidden = 0;
   double dropout = 0;
   MLPOptions mlp{};
