@@ -1,6 +1,6 @@
-// Turns text of a stream, which may hold any bytes, into text of other formats.
-// All of these give valid UTF-8: bytes that are none, and control bytes, become
-// U+FFFD.
+// Escapes text of a stream, which may hold any bytes, for other formats. All
+// functions return valid UTF-8: control bytes, and bytes that are no UTF-8,
+// become U+FFFD.
 #pragma once
 
 #include <string>
