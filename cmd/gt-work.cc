@@ -202,7 +202,8 @@ void limit_spinning(char** argv) {
       ::setenv("GOMP_SPINCOUNT", "1000", 0) != 0) {
     return;
   }
-  ::execv("/proc/self/exe", argv);  // or goes on without the limit
+  // If this fails, the program goes on without the limit.
+  ::execv("/proc/self/exe", argv);
 }
 
 // Opens the trace. Returns 0, or the status to exit with.

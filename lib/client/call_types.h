@@ -56,7 +56,7 @@ class CallTable {
 
   const Paths& paths_;
   Interner<Type, TypeHash> types_{1};
-  std::deque<gt_type> shown_{1};  // by id
+  std::deque<gt_type> shown_{1};  // indexed by TypeId
   Cache<CallTypes> known_{1 << 12};
   std::string key_;
   // Scratch of make(); members only so that their memory is used again.

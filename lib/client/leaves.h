@@ -51,7 +51,7 @@ class Leaves {
  private:
   Reaches reaches_;
   NumberPool numbers_;
-  std::vector<gt_value*> leaves_;  // by LeafId; null: removed
+  std::vector<gt_value*> leaves_;  // indexed by LeafId; null: removed
 };
 
 }  // namespace gt::client

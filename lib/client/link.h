@@ -45,8 +45,8 @@ class Link {
   void set_results(Fd results, bool grows);
   bool has_results() const { return results_.ok(); }
 
-  // Writes the text. Waits while more is unsent than the other side may fall
-  // behind. Returns false once nobody reads the lines.
+  // Writes the text. Waits while more than 1 MiB is unsent. Returns false once
+  // nobody reads the lines.
   bool write(std::string_view text, Lock& lock);
   // True if nothing was ever written.
   bool is_unused() const { return sends_ == 0 && out_.empty(); }

@@ -45,7 +45,7 @@ class Paths {
 
   bool is_elsewhere_ = false;
   Folder started_in_;
-  std::unordered_map<std::string, Type> saved_;  // by key()
+  std::unordered_map<std::string, Type> saved_;  // the saved types, by key()
   // The absolute local path, by key() of the cluster's file.
   std::unordered_map<std::string, std::string> same_;
 };

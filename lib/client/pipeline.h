@@ -58,7 +58,7 @@ class Pipeline {
     std::string name;
     pid_t pid = -1;
     bool is_over = false;
-    int status = 0;  // as waitpid() gives it
+    int status = 0;  // as waitpid() returns it
   };
   // Returns the signal that has stopped the process, or 0.
   static int stopped_by(const Process& process);

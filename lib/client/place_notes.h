@@ -27,7 +27,7 @@ class PlaceNotes {
   };
   static constexpr size_t kKept = 64;
 
-  std::array<Known, kKept> known_;  // by line number modulo kKept
+  std::array<Known, kKept> known_;  // indexed by line number modulo kKept
 };
 
 }  // namespace gt::client

@@ -38,11 +38,11 @@ class Store {
     size_t number;
     std::string path;            // absolute
     std::string name;            // no other file of any session has it
-    std::shared_ptr<View> view;  // of a file that is kept; else null
+    std::shared_ptr<View> view;  // set if the file is kept; else null
   };
   // From now on a file that is given back is kept for the next take(), up to
   // kMostKept bytes in each direction. Only allowed if nobody reads a file
-  // after it was given back, or keeps a mapping of it.
+  // after it was given back, or still uses its content.
   void keep_files() { keeps_ = true; }
   // From now on files are never removed, not even at the end of the process:
   // nothing tells when they were read. To be called before the first take().

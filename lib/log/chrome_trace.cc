@@ -182,7 +182,7 @@ class ChromeWriter {
   const Timeline& timeline_;
   Writer& out_;
   std::vector<std::string> words_;   // quoted
-  std::vector<uint64_t> processes_;  // by lane
+  std::vector<uint64_t> processes_;  // indexed by lane
   std::vector<uint32_t> starts_, ends_;
   size_t next_start_ = 0;
   size_t next_end_ = 0;

@@ -9,9 +9,9 @@
 namespace gt::log {
 
 std::string utf8_text(std::string_view text);
-// For the content of an element, or an attribute in double quotes.
+// Escapes for the content of an element, or an attribute in double quotes.
 std::string xml_text(std::string_view text);
-// For a string in double quotes.
+// These escape for a string in double quotes.
 std::string json_text(std::string_view text);
 std::string dot_text(std::string_view text);
 

@@ -18,8 +18,8 @@ using Clock = std::chrono::steady_clock;
 
 // The least time that a picture is shown before the next one replaces it.
 constexpr auto kFrame = std::chrono::milliseconds(100);
-// How often files are looked at; and the factor by which more time passes than
-// reading them again took.
+// Between two looks at files at least kLook passes, and kRest times as long as
+// reading them took.
 constexpr auto kLook = std::chrono::milliseconds(200);
 constexpr int kRest = 10;
 

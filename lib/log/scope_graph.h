@@ -54,8 +54,8 @@ class ScopeGraph {
   size_t deepest() const;
 
   std::map<Key, Scope> ids_;
-  std::vector<const Key*> keys_;  // by scope
-  std::vector<Node> nodes_;       // by scope
+  std::vector<const Key*> keys_;  // indexed by scope
+  std::vector<Node> nodes_;       // indexed by scope
   std::map<std::pair<Scope, Scope>, uint64_t> edges_;
 };
 

@@ -36,7 +36,7 @@ struct Subject {
   const Line* line = nullptr;  // null: the line cannot be parsed
   std::string_view signal;     // without quotes; "" if there is none
   std::string_view client;     // "" if it is unknown
-  std::string_view ranks;      // of a trace's row; else ""
+  std::string_view ranks;      // the ranks of a trace's row; else ""
 };
 
 // Returns the instruction that the input is at. It has views into `line` and

@@ -20,7 +20,7 @@ struct Bin {
   double low = INFINITY;
   double high = -INFINITY;
   double sum = 0;
-  uint64_t count = 0;   // of numbers
+  uint64_t count = 0;   // how many numbers
   uint64_t step = 0;    // the step of the first number
   bool breaks = false;  // one of the steps has no number
   bool empty() const { return count == 0; }
@@ -108,16 +108,16 @@ class SeriesSet {
  private:
   struct Steps {
     uint64_t now = 0;
-    std::vector<bool> has;  // by name: the step has a value
+    std::vector<bool> has;  // indexed by name: the step has a value
   };
   void note_other(std::string_view name);
   uint64_t step_of(size_t file, size_t name);
 
   std::vector<std::string> names_;
   std::vector<Series> all_;
-  std::vector<Steps> steps_;  // by file
+  std::vector<Steps> steps_;  // indexed by file
   std::vector<std::string> others_;
-  std::vector<bool> told_;  // by series: it was reported not to be a scalar
+  std::vector<bool> told_;  // indexed by series: reported to be no scalar
 };
 
 }  // namespace gt::log

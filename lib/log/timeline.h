@@ -70,7 +70,8 @@ class Timeline {
 
   const TimelineOptions& options() const { return options_; }
   const std::vector<Lane>& lanes() const { return lanes_; }
-  const std::vector<Event>& events() const { return events_; }  // by start
+  // The events are ordered by start.
+  const std::vector<Event>& events() const { return events_; }
   const std::vector<Flow>& flows() const { return flows_; }
   // True if the input is the log of a run, whose flows are transfers.
   bool is_run() const { return log_.is_run(); }

@@ -30,8 +30,8 @@ class OpColors {
   std::string percent(uint64_t time) const;
 
   const Timeline& timeline_;
-  std::vector<uint64_t> time_by_op_;  // by word
-  std::vector<const char*> colors_;   // by word
+  std::vector<uint64_t> time_by_op_;  // indexed by word
+  std::vector<const char*> colors_;   // indexed by word
   std::vector<uint32_t> order_;       // the ops, those that took longest first
   uint64_t total_ = 0;
 };

@@ -20,7 +20,7 @@ struct Priced {
   std::string op;      // "" if the line cannot be parsed
   std::string signal;  // without quotes; "" if there is none
   bool typed = false;  // false: bytes and flops are 0
-  double bytes = 0;    // of operands and results, on all ranks
+  double bytes = 0;    // size of operands and results, on all ranks
   double flops = 0;    // on all ranks
 };
 

@@ -26,7 +26,7 @@ struct SentBlock {
 
 class BlockTable {
  public:
-  static constexpr size_t kMostBytes = size_t{4} << 20;  // of all texts
+  static constexpr size_t kMostBytes = size_t{4} << 20;  // in all texts
 
   explicit BlockTable(size_t most_bytes = kMostBytes) : most_(most_bytes) {}
 

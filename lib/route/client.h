@@ -67,7 +67,7 @@ struct Client {
   Reported reported;
   Say say;
   std::string reports;        // reports that go out before any more results
-  Exit status = Exit::kDone;  // of the program so far
+  Exit status = Exit::kDone;  // status of the program so far
   uint64_t lines = 0;         // instructions that came
   // The instructions that came in recognised rounds of a loop, and were
   // therefore not looked at (loops.h).

@@ -216,7 +216,8 @@ Status Crew::take_done(uint32_t worker, const net::Message& message) {
   return ok_status();
 }
 
-// Workers that share a line report the same failure of it, which is told once.
+// Workers that share a line report the same failure of it; it is reported to
+// people once.
 void Crew::take_report(uint32_t worker, const net::Message& message) {
   const Exit exit = status_of(message).value();  // the host has checked it
   client_.worsen(exit);

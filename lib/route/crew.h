@@ -6,31 +6,34 @@
 //   - its connection ends or breaks the protocol, or it is silent for
 //     RouterOptions::silence (net::HostState tells);
 //   - its process ends, if gt-route started it (LocalWorkers tells);
-//   - it says what cannot be: result lines that it was not asked for or that
-//     are malformed (ResultSources), a seq that it was not sent (Deliveries), a
-//     malformed `ran` (RunRecorder);
-//   - it leaves before it was told the end and did all; or it did all it was
-//     sent, and for 10 s neither sends the results that it owes nor says bye.
+//   - it sends something invalid: result lines that it was not asked for or
+//     that are malformed (ResultSources), a seq that it was not sent
+//     (Deliveries), a malformed `ran` (RunRecorder);
+//   - it leaves before it was told the end and did everything; or it did
+//     everything it was sent, and for 10 s neither sends the results that it
+//     owes nor says bye.
 //
-// Then, if the run is to go on (OnLoss::kGoOn), go_on_without() lets
-//   - ResultSources and ResultOrder give failures for what it owes, now and
-//     later;
-//   - Deliveries drop what waits for it;
+// If the run is to go on (OnLoss::kGoOn), go_on_without() then makes
+//   - ResultSources and ResultOrder give failures for what the worker owes, now
+//     and later;
+//   - Deliveries drop the messages that wait for it;
 //   - Dispatcher, with Homes and Loads, place nothing on it any longer;
-//   - net::Host tell the other workers, who let fail what they wait for from
-//     it, and listen to it no more; LocalWorkers kill its process.
+//   - net::Host tell the other workers, at which everything that waits for the
+//     lost one fails, and ignore it from then on; LocalWorkers kill its
+//     process.
 //
 // If the run is to end, or not all workers were there yet, or none is left,
-// lose() lets
-//   - ResultOrder give failures for all that is owed;
-//   - Deliveries drop what waits;
+// lose() makes
+//   - ResultOrder give failures for everything that is owed;
+//   - Deliveries drop all messages that wait;
 //   - net::Host tell all workers to leave at once, and LocalWorkers kill
 //     theirs;
-//   - the loop read no more, by is_lost().
+//   - the loop stop reading, by is_lost().
 //
-// Either way the loss is told to people and to the log, and the status is 4 at
-// least. A worker that attached and was lost while others are still waited for
-// ends nothing, unless gt-route started it: another may come in its place.
+// Either way the loss is reported to people and in the log, and the status is 4
+// at least. A worker that attached and was lost while others are still waited
+// for does not end the run, unless gt-route started it: another may come in its
+// place.
 #pragma once
 
 #include <cstdint>

@@ -4,8 +4,8 @@
 //
 // A line is decoded to a route (route_builder.h), unless one is found in the
 // cache (route_cache.h), and issued (issuer.h) in one total order
-// (sequencer.h). Rounds of a loop that do just what the one before did are not
-// looked at (loops.h). A line that is wrong is told to people, and its results
+// (sequencer.h). Rounds of a loop that do exactly what the one before did are
+// not looked at (loops.h). A wrong line is reported to people, and its results
 // are failures.
 #pragma once
 

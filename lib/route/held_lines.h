@@ -24,7 +24,7 @@ struct HeldLine {
   std::string text;              // notes included
   std::vector<RoutePath> paths;  // the file of a load, else none
   uint64_t cost = 0;             // nanoseconds
-  uint64_t bytes = 0;            // of the value
+  uint64_t bytes = 0;            // size of the value
   SourceLine source;
 };
 
@@ -69,11 +69,11 @@ class HeldLines {
 
  private:
   static constexpr size_t kMost = 4096;
-  static constexpr size_t kMostBytes = size_t{1} << 20;  // of texts
+  static constexpr size_t kMostBytes = size_t{1} << 20;  // of text
 
   std::map<Key, HeldLine> lines_;
   Key last_ = 0;
-  size_t bytes_ = 0;    // of the lines' texts
+  size_t bytes_ = 0;    // total size of the lines' texts
   size_t readers_ = 0;  // lines that read a file
 };
 

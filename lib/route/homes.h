@@ -2,14 +2,14 @@
 // register, its home says what type its value has and on which workers the
 // value is. gt-route has no values itself.
 //
-// Where things run is said in four places, which are easily confused:
+// Four things say where something is or runs, and are easily confused:
 //
 //   Home          a register; where its value is now, changed by each line
 //   Route         a line; what it does, kept while the types hold (route.h)
 //   RankTable     a rank of a name space; the worker that plays it, for the
 //                 whole run. So a value with ranks has no holders here
-//   Placer        the worker that a line without ranks shall run on this time,
-//                 chosen from homes and loads, and kept nowhere
+//   Placer        the worker that a line without ranks is to run on this time,
+//                 chosen from homes and loads, and not kept
 #pragma once
 
 #include <cstdint>

@@ -38,7 +38,7 @@ class RouteInput {
   // the next call.
   Item next(std::string_view& line);
 
-  int fd() const { return fd_; }  // of the current file; -1: there is none
+  int fd() const { return fd_; }  // the current file; -1: there is none
   const std::string& name() const { return name_; }
   const std::string& why() const { return why_; }
   // Returns the number of the last line in its file, from 1.

@@ -18,7 +18,7 @@
 namespace gt::route {
 
 struct LocalWorkerOptions {
-  std::string endpoint;  // where they are to connect to
+  std::string endpoint;  // the endpoint that they connect to
   // The word that admits them. They get it in the environment as GT_TOKEN,
   // since arguments can be read by other users.
   std::string token;
@@ -46,7 +46,7 @@ class LocalWorkers {
   // How a worker ended.
   struct End {
     std::string how;          // "worker 2 was killed by signal 9 (SIGKILL)"
-    bool was_killed = false;  // by a signal
+    bool was_killed = false;  // killed by a signal
     int64_t at = 0;           // when the end was seen, by net::now_ms()
   };
 

@@ -6,12 +6,12 @@
 // together: it counts their seqs and their work, notes which results are owed,
 // and lets the block's part in the outbox run that many more times.
 //
-// Why that is right: what a line does, whose route RouteCache finds, follows
-// from the types of the registers that it names and from what PathOrder knows
-// of files. So if two rounds have one text and were made of such lines alone,
-// if these types are the same after both, and if meanwhile no other register
-// lost ranks (Homes::carved()) and PathOrder did not change, then any number of
-// such rounds can follow.
+// This is right for the following reason. What a line does whose route
+// RouteCache finds depends only on the types of the registers that it names and
+// on what PathOrder knows of files. So if two rounds have the same text and
+// consist of such lines alone, if these types are the same after both, and if
+// meanwhile no other register lost ranks (Homes::carved()) and PathOrder did
+// not change, then any number of such rounds can follow.
 //
 // Rounds are never recognised while a log is written, which has a row for each
 // line. With several workers, rounds that have a line without ranks are not
@@ -36,7 +36,7 @@ struct Round {
   struct Owed {
     uint32_t worker = 0;
     std::string_view heads;  // as in RouteOwed; a view into the round's route
-    uint64_t bytes = 0;      // of the result lines, roughly
+    uint64_t bytes = 0;      // approximate size of the result lines
     uint64_t seq = 0;        // the print's seq, counted from the round's first
   };
   std::string text;                  // its lines as they came
@@ -52,7 +52,7 @@ struct Round {
 
 // The state of the Dispatcher between two lines, where a round begins or ends.
 struct LoopState {
-  uint64_t seq = 0;  // of the next line to be issued
+  uint64_t seq = 0;  // the seq of the next line to be issued
   // The number of changes so far: it grows when a symbol loses ranks to another
   // one, and when PathOrder changes.
   uint64_t changes = 0;
@@ -107,7 +107,7 @@ class Loops {
   void begin_round(const LoopState& now);
 
  private:
-  static constexpr size_t kMostBytes = size_t{2} << 20;  // of a round's text
+  static constexpr size_t kMostBytes = size_t{2} << 20;  // in a round's text
 
   void add_text(std::string_view line) {
     if (coming_.text.size() > kMostBytes) {

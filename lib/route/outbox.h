@@ -131,8 +131,8 @@ class Outbox {
   void join_idle(uint32_t id);
 
   std::vector<Class> classes_;
-  std::vector<uint32_t> unused_;  // of classes_
-  std::vector<Place> places_;     // by worker
+  std::vector<uint32_t> unused_;  // unused entries of classes_
+  std::vector<Place> places_;     // indexed by worker
   uint32_t idle_ = 0;             // the class with an empty body, or kNone
   size_t pending_ = 0;            // the number of classes that have a body
   std::vector<uint32_t> due_;     // classes whose bodies are due

@@ -49,7 +49,7 @@ class PathOrder {
   // Up to this many files are told apart; older ones then count as one file.
   static constexpr size_t kMostFiles = 1024;
 
-  using Set = std::vector<bool>;  // by worker
+  using Set = std::vector<bool>;  // indexed by worker
   struct File {
     explicit File(size_t workers)
         : writers(workers), synced(workers), readers(workers) {}

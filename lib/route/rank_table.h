@@ -44,7 +44,7 @@ class RankTable {
   static constexpr uint32_t kNobody = UINT32_MAX;
   struct Space {
     std::string name;
-    std::vector<uint32_t> worker_of;  // by rank; kNobody: has none
+    std::vector<uint32_t> worker_of;  // indexed by rank; kNobody: it has none
   };
   void tell(std::string_view space, const Ranks& ranks,
             const std::vector<uint32_t>& worker_of);

@@ -32,8 +32,8 @@ class ResolvedLine {
   using Found = SmallVector<HomeId, 4>;  // each register once
   // The ranks on which something that the line reads has failed.
   struct Failures {
-    FailureText why;          // of the first failure; null: none failed
-    std::vector<bool> ranks;  // by position in ranks(); empty: none failed
+    FailureText why;          // that of the first failure; null: none failed
+    std::vector<bool> ranks;  // indexed as ranks(); empty: none failed
     bool all = false;         // true if it has failed on all of them
   };
 
@@ -78,7 +78,7 @@ class ResolvedLine {
   const Op* op;  // null: no op has that name
   Statement statement;
   bool is_placed;
-  const Mesh* mesh = nullptr;  // of the line's name space; null: there is none
+  const Mesh* mesh = nullptr;  // the mesh of its name space; null: none
   std::string_view space;      // the name space that mesh and ranks belong to
   // The following members are for placed lines.
   LineRanks where;

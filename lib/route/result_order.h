@@ -44,7 +44,7 @@ struct ResultRun {
   std::string text;    // the lines that have come
   size_t gone = 0;     // bytes of `text` that have gone out
   size_t whole = 0;    // lines in `text` that are whole and have not gone out
-  uint64_t bytes = 0;  // of all its lines, roughly
+  uint64_t bytes = 0;  // approximate size of all its lines
   // Set for a line from nobody that waits until these instructions are done.
   std::optional<std::vector<Awaited>> after;
   // For each print the position in `heads` where its lines begin, and its seq.

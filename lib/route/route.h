@@ -23,16 +23,16 @@ namespace gt::route {
 // A register that the line reads or frees.
 struct RouteOperand {
   HomeId id = kNoSymbol;
-  Stamp stamp;         // as it was when the line was decoded
-  uint64_t bytes = 0;  // of its value; 0 if it has ranks or has failed
+  Stamp stamp;         // its stamp when the line was decoded
+  uint64_t bytes = 0;  // size of its value; 0 if it has ranks or has failed
 };
 
 // A register that the line binds.
 struct RouteResult {
   HomeId id = kNoSymbol;
-  uint32_t generation = 0;  // of the register's stamp when the line was decoded
-  TypeId type = kNoType;    // of the new value
-  uint64_t bytes = 0;       // of the new value; 0 if it has ranks or has failed
+  uint32_t generation = 0;  // that of its stamp when decoded
+  TypeId type = kNoType;    // type of the new value
+  uint64_t bytes = 0;       // size of that value; 0 if it has ranks or failed
 };
 
 // A file that the line reads or writes.

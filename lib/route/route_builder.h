@@ -46,7 +46,7 @@ class RouteBuilder {
   uint64_t mesh_version() const { return meshes_.version(); }
 
  private:
-  using Ids = SmallVector<TypeId, 4>;  // of the results' types
+  using Ids = SmallVector<TypeId, 4>;  // the types of results
 
   Status declare(const Line& line, Route& route);
   Status fill(ResolvedLine& line, Route& route);

@@ -3,7 +3,7 @@
 // comes for the second time (LineCache), unless it has failed.
 //
 // A route that is found is stale, and the line is decoded anew, if
-//   - a register that it reads has another type than then, or its number stands
+//   - a register that it reads has another type now, or its number stands
 //     for another name (Stamp);
 //   - the number of a register that it binds stands for another name;
 //   - the line has ranks, and a mesh was declared since;
@@ -27,7 +27,7 @@ namespace gt::route {
 // A line that is not decoded yet.
 struct RouteText {
   std::string_view text;  // the line as it is dispatched
-  NotedText parts;        // of `text`
+  NotedText parts;        // the parts of `text`
   uint64_t hash = 0;      // hash_bytes() of parts.text
   // The line as it came, for messages. It differs from `text` if gt-route has
   // added or dropped a note.

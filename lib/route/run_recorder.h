@@ -1,20 +1,22 @@
-// Writes the log of a run (gt-route --log, gt-log(5)): what was dispatched to
-// whom, and what came of it. Each event is a row, with a time and the seq of
-// the instruction that it is about:
+// RunRecorder: writes the log of a run (gt-route --log, gt-log(5)): what was
+// dispatched to which worker, and what came of it. Each event is a row, with a
+// time and the seq of the instruction that it is about:
 //
-//     attach    a worker is there            wait      somebody waits, for whom
-//     issue     an instruction was numbered  result    a result line left
-//     comment   a comment came, or gt-route  report    a failure was told
-//               inserted a line that is no   lost      a worker is lost
-//               part of the program          bye       a worker left
-//     send      a message left               end       the run is over
+//     attach    a worker is there            wait      a worker, or gt-route,
+//     issue     an instruction was numbered            waits
+//     comment   a comment came, or gt-route  result    a result line left
+//               inserted a line that is no   report    a failure was reported
+//               part of the program          lost      a worker is lost
+//     send      a message left               bye       a worker left
+//                                            end       the run is over
 //     progress  a worker has finished up to here, in the middle of a message
 //     done      a message's lines, or an exchange between workers, have run
 //     transfer  a value came to a worker from another one
 //
 // issue() writes issue and comment, done() progress and wait, ran() done and
-// transfer, full() wait; the others are named as their rows. Without a
-// descriptor nothing is written, at the cost of a test a call.
+// transfer, full() wait; the other functions are named after their rows. If
+// there is no descriptor, nothing is written, at the cost of a test in each
+// call.
 #pragma once
 
 #include <cstdint>

@@ -77,7 +77,7 @@ class Users {
   std::vector<std::unique_ptr<ResultOrder>> orders_;
   std::unordered_map<std::string, UserId, TextHash, std::equal_to<>> ids_;
   std::vector<UserId> free_;
-  std::vector<uint64_t> lines_ = {0};  // by id
+  std::vector<uint64_t> lines_ = {0};  // indexed by user id
   size_t turn_ = 0;                    // the id whose results go out first
 };
 

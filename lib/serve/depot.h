@@ -28,7 +28,7 @@ struct DepotOptions {
   size_t most = 4096;        // borrowers at once
   size_t most_of_user = 16;  // borrowers of one user; workers may be `most`
   int64_t beat = 500;        // ms between signs of life to those who wait
-  // Ms after which a borrower that asks for nothing is gone.
+  // Milliseconds after which a borrower that asks for nothing is gone.
   int64_t silence = 60'000;
 };
 

@@ -30,9 +30,10 @@ struct DeskOptions {
   // reading.
   uint64_t most_unread = uint64_t{16} << 20;
   uint64_t window = uint64_t{4} << 20;
-  std::map<std::string, double> shares;  // by user; others have 1
-  std::string files;  // a directory, where each user has one; "": nobody may
-                      // load or save
+  std::map<std::string, double> shares;  // by user; others have a share of 1
+  // The directory in which each user has one for files; "": nobody may load or
+  // save.
+  std::string files;
   // The address at which workers reach that directory, "tcp://HOST:PORT"; "":
   // they use its path.
   std::string lend;

@@ -61,8 +61,8 @@ class FairQueue {
   const State& state_of(Client client) const { return clients_.at(client); }
 
   std::map<Client, State> clients_;
-  std::set<std::pair<double, Client>> waiting_;  // by count
-  double last_count_ = 0;  // of the client that stopped waiting last
+  std::set<std::pair<double, Client>> waiting_;  // ordered by count
+  double last_count_ = 0;  // count of the client that stopped waiting last
 };
 
 }  // namespace gt::serve

@@ -95,11 +95,11 @@ class Lender {
   std::string user_;
   Others others_;
   std::map<std::string, Shelf> shelves_;
-  std::string path_;  // of the file that was opened last
+  std::string path_;  // path of the file that was opened last
   std::shared_ptr<const Fd> file_;
   const std::string secret_;  // a secret from which tickets are made
   uint64_t last_ticket_ = 0;
-  std::deque<std::string> tickets_;  // of data that may not have been read yet
+  std::deque<std::string> tickets_;  // for data that may not have been read yet
   std::shared_ptr<Upload> upload_;
   std::future<std::string> answer_;
   const std::shared_ptr<std::atomic<bool>> stop_;

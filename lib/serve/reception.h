@@ -1,37 +1,37 @@
-// What gt-emit and its clients say to each other, as gt-emit sees it: who is
-// here, alive, and within what it may send. Messages have the form of
-// net/wire.h. From a client:
+// Reception: gt-emit's side of the connections with its clients: it knows who
+// is here and alive, and what each client may send. The messages have the form
+// of net/wire.h. A client sends:
 //
 //     hello    version= table= user= seed= history= [fail_fast=1] [replay=0]:
-//              it comes; how its program is to be checked.
-//              [keep=NAME [attach=1] [stay=1]] [visit= results= reports=]: it
-//              is kept under that name when its connection ends, it comes back,
-//              it is kept also when its program has ended (guest.h)
-//     input    name= at= [lines=]: what was the input has ended, and this one
-//              begins; after so many lines their numbers begin again from 1
-//     text     the body goes on with the input, cut anywhere
-//     end      no more input
-//     taken    bytes= reports=: so many bytes of results, and so many reports,
-//              in all, are where they belong
-//     bye      it leaves; it is kept if its hello had stay=1
-//     beat     the client lives
+//              the client comes; how its program is to be checked.
+//              [keep=NAME [attach=1] [stay=1]] [visit= results= reports=]: the
+//              client is kept under that name when its connection ends, it
+//              comes back, it is kept even when its program has ended (guest.h)
+//     input    name= at= [lines=]: the last input has ended, and this one
+//              begins; after `lines` lines their numbers begin again from 1
+//     text     the body is the next part of the input, cut anywhere
+//     end      there is no more input
+//     taken    bytes= reports=: how many bytes of results, and how many
+//              reports, the client has delivered so far
+//     bye      the client leaves; it is kept if its hello had stay=1
+//     beat     a sign of life
 //
-// To a client:
+// A client is sent:
 //
-//     welcome  name= visit= said= room= keep=: it is taken, and its name
+//     welcome  name= visit= said= room= keep=: the client is admitted. Its name
 //              space; the number of its visit, and how many messages (input,
-//              text, end) of that were taken; bytes of text that it may send,
-//              in all; for how many milliseconds it is kept without a
+//              text, end) of that visit were taken; the bytes of text that it
+//              may send in all; the milliseconds for which it is kept without a
 //              connection
-//     room     bytes= said=: so many bytes of text may be sent, in all, and so
+//     room     bytes= said=: the bytes of text that it may send in all, and how
 //              many messages were taken
-//     results  the body goes on with the results, cut anywhere
-//     report   status=: the body is for people
-//     bye      status=: all is done; or it ends before its time, the body says
-//              why; [kept=1]: only the connection does, and it may say hello
-//              again
-//     refuse   the body says why
-//     beat     gt-emit lives
+//     results  the body is the next part of the results, cut anywhere
+//     report   status=: the body is a message for people
+//     bye      status=: everything is done; or it ends before its time, and the
+//              body says why; [kept=1]: only the connection ends, and the
+//              client may say hello again
+//     refuse   the client is not admitted, and the body says why
+//     beat     a sign of life
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
-// gt-emit -l: many clients' programs become one stream, and each client gets
-// the results of its own.
+// The server of gt-emit -l: many clients' programs become one stream, and each
+// client gets the results of its own program.
 //
 //   Reception      who is here, and what they say (reception.h)
 //   ClientProgram  one client's text becomes blocks of checked lines in its
@@ -9,9 +9,9 @@
 //   Desk           all that the server knows of its clients: their programs,
 //                  and the results that wait to be read (desk.h)
 //
-// The stream goes to standard output. What comes of it is read from a file,
-// mostly a FIFO into which the last stage writes: results, and answers to the
-// "#sync" lines that the server puts behind blocks.
+// The stream goes to standard output. Its results, and the answers to the
+// "#sync" lines that the server puts behind blocks, are read from a file,
+// usually a FIFO into which the last stage writes.
 #pragma once
 
 #include <functional>
@@ -27,7 +27,7 @@
 namespace gt::serve {
 
 struct ServerOptions {
-  std::string endpoint;  // where it listens, in numbers (net/endpoint.h)
+  std::string endpoint;  // where it listens; numeric (net/endpoint.h)
   std::string back;      // the file of the results
   std::optional<net::Keys> keys;
   net::Gatekeeper::Admits admits;
@@ -37,7 +37,7 @@ struct ServerOptions {
   // Without keys: everybody who can reach the endpoint may come.
   bool anyone = false;
   int64_t silence = 1500;  // ms after which a silent client is lost
-  // Ms for which a client with a name is kept while away.
+  // Milliseconds for which a client with a name is kept while away.
   int64_t keep = 600'000;
   size_t most = 256;               // clients at once
   size_t most_of_user = SIZE_MAX;  // clients of one user at once

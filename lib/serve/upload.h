@@ -25,7 +25,7 @@ struct Upload {
   std::string path, id;
   uint64_t size = 0;
   std::unique_ptr<Partial> part;  // null: it cannot be written
-  Digest digest;                  // of the bytes that have come
+  Digest digest;                  // digest of the bytes that have come
 
   // Finds the part that was stored before, unless it begins `anew`. `promised`:
   // the bytes that other uploads will add to the directory. Returns "" if

@@ -173,7 +173,7 @@ class Inputs {
   // The text that is sent more than once is being read into text_.
   bool holds_ = false;
   std::string name_;
-  int fd_ = -1;       // or, if that is -1,
+  int fd_ = -1;       // the input that is read; if it is -1, text_ is sent
   std::string text_;  // the text that is sent `left_` times, from `at_` on
   size_t at_ = 0;
   size_t left_ = 1;

@@ -65,7 +65,7 @@ class Model {
  private:
   struct WorkerRates {
     uint64_t epoch = 0;
-    double time = 0;  // of its last report, in seconds
+    double time = 0;  // time of its last report, in seconds
     Rate lines, busy, waited, exchanging, in, out;
     // Rates of seconds and of count.
     std::map<std::string, std::pair<Rate, Rate>> ops;

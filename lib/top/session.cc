@@ -8,7 +8,7 @@
 namespace gt::top {
 namespace {
 
-// Ms; workers report what they use as often as this.
+// In milliseconds; workers report what they use as often as this.
 constexpr int64_t kMostApart = 500;
 constexpr int64_t kLeastApart = 100;
 

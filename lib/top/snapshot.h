@@ -46,8 +46,8 @@ struct WorkerNow {
 // A name space of users, or a client of gt-emit -l.
 struct ClientNow {
   std::string id;     // "c7"
-  std::string state;  // of a client
-  std::string user;   // of a client: its user
+  std::string state;  // state of a client
+  std::string user;   // the client's user
   uint64_t lines = 0;
   uint64_t owed = 0;  // bytes of results
   // The following members are for a client of gt-emit -l, if `is_told`.
@@ -57,7 +57,7 @@ struct ClientNow {
   uint64_t served_ns = 0;  // the estimated cost of everything that it was given
   bool waits = false;      // a block of it waits to go out
   uint64_t memory = 0;
-  uint64_t quota = 0;  // of memory, in bytes; 0: there is none
+  uint64_t quota = 0;  // limit of memory in bytes; 0: there is none
   uint64_t unread = 0;
   double share = 0;  // its share of the work
 };

@@ -25,14 +25,14 @@ enum class Column : uint8_t {
   kMemory,   // bytes
   kPeak,
   kQueue,         // instructions
-  kQueueBytes,    // of their text
-  kQueueSeconds,  // of work, roughly
+  kQueueBytes,    // bytes of their text
+  kQueueSeconds,  // estimated seconds of work
   kInRate,        // bytes per second
   kOutRate,
   kIn,
   kOut,
-  kTextBytes,    // of instructions
-  kResultBytes,  // of results
+  kTextBytes,    // bytes of instructions
+  kResultBytes,  // bytes of results
   kUnread,       // bytes of results that wait to be read
   kShare,
   kQuota,

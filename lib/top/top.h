@@ -1,4 +1,4 @@
-// gt-top: watches one gt-route, and shows what it tells.
+// gt-top: watches one gt-route, and shows what it reports.
 //
 //   net::Watcher  asks gt-route for a state, and gets it as text
 //   Snapshot      is the state that was read

@@ -92,7 +92,8 @@ void keys_of(const Line& line, const Function& f, std::string& arguments,
   }
 }
 
-// "gt::softmax(v_x, {.axis = 1})", or as a method "v_x.softmax({.axis = 1})".
+// Returns "gt::softmax(v_x, {.axis = 1})", or "v_x.softmax({.axis = 1})" as a
+// method.
 std::string call(const Line& line, const Function& f, bool as_method) {
   std::string operands;
   std::string list;  // the elements of a variadic operand

@@ -52,7 +52,7 @@ class Mixed {
 
 struct LinearOptions {
   bool bias = true;
-  Init init = Init::normal(0, 1, Init::Fan::kIn);  // of w; b begins as zeros
+  Init init = Init::normal(0, 1, Init::Fan::kIn);  // for w; b begins as zeros
   Dtype dtype = f32;
 };
 // Maps x [...,in] to x w + b [...,out]. w is [in,out], b is [out].
