@@ -71,7 +71,7 @@ class Sequencer {
   // workers on which it runs.
   void fence(const std::vector<RoutePath>& paths, const Workers& here,
              const SourceLine& source);
-  // Writes a comment that came to the log.
+  // Writes a comment of the input to the log.
   void log_comment(std::string_view text, const SourceLine& source) const;
   bool is_logged() const { return static_cast<bool>(log_); }
 

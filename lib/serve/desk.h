@@ -93,7 +93,7 @@ class Desk {
   // The state of a client, for those who watch the run (client_marks.h).
   struct View {
     std::string_view user;
-    // Here, away, ends (its last line went out) or gone.
+    // "here", "away", "ends" (its last line went out) or "gone".
     std::string_view state;
     double share = 1;
     size_t blocks = 0;  // blocks under way

@@ -1,5 +1,5 @@
-// gt::Session: the program that a process writes and where it runs; and the
-// scopes, whose notes the program's lines carry.
+// gt::Session, a program that this process writes, and where it runs; and the
+// scopes, whose notes the lines of the program carry.
 #pragma once
 
 #include <cstdlib>
