@@ -19,8 +19,8 @@ namespace {
 
 constexpr double kMillisecond = 1e-3;
 
-// The name of the user whose process this is, or its number if that is no name
-// for a user here.
+// Returns the name of the user whose process this is; or its number, if the
+// name is not allowed for users here.
 std::string user_name() {
   const passwd* entry = ::getpwuid(::getuid());
   return entry == nullptr || !net::is_user_name(entry->pw_name)
@@ -28,7 +28,7 @@ std::string user_name() {
              : entry->pw_name;
 }
 
-// The first of the options that is given; "": none is.
+// Returns the first of the options that is given; "" if none is.
 std::string given(const CLI::App& app,
                   std::initializer_list<const char*> options) {
   for (const char* option : options) {
@@ -235,8 +235,8 @@ std::string ClientOptions::read_lend() {
 }
 
 void ClientOptions::keep_large_buffers() {
-  // Messages with parts of files have a mebibyte, which malloc would get from
-  // the system, and give back, one by one: that took a fifth of the time.
+  // Messages with parts of files are a mebibyte long. malloc would get each
+  // from the system and give it back, which took a fifth of the time.
   ::mallopt(M_MMAP_THRESHOLD, 32 << 20);
   ::mallopt(M_TRIM_THRESHOLD, 64 << 20);
 }
@@ -315,7 +315,7 @@ std::string ClientOptions::visit(const emit::EmitJob& job, bool has_program,
   if (!wrong.empty()) return wrong;
   if (carries_files()) keep_large_buffers();
   if (carries_) {
-    // When who asked is gone, there is still something to be removed.
+    // When the process that asked is gone, files may still have to be removed.
     ::signal(SIGPIPE, SIG_IGN);
     status = serve::carry_files(STDIN_FILENO, STDOUT_FILENO, borrower(), say);
     return "";

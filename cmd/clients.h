@@ -1,5 +1,5 @@
-// The options of gt-emit that are of many clients: -l, which serves them, and
-// --to, which is one of them (gt-clients(7)).
+// The options of gt-emit for many clients: -l, which serves them, and --to, by
+// which gt-emit is one of them (gt-clients(7)).
 #pragma once
 
 #include <CLI/CLI.hpp>
@@ -17,17 +17,18 @@ namespace gt {
 class ClientOptions {
  public:
   void add_to(CLI::App& app);
-  // What is wrong with options of which one needs or excludes another, or "".
+  // Returns what is wrong with options that need or exclude each other; "" if
+  // nothing is.
   std::string wrong_combination(const CLI::App& app) const;
   static bool serves(const CLI::App& app) { return app.count("-l") > 0; }
   static bool visits(const CLI::App& app) { return app.count("--to") > 0; }
 
-  // Each returns what is wrong with the options, or "" and the status of what
-  // it has done.
+  // serve() and visit() return what is wrong with the options; or "", and set
+  // `status` to the status of what they have done.
   std::string serve(Exit& status);
-  // `has_program`: an input was named, or standard input is one.
+  // `has_program` says that an input was named, or that standard input is one.
   std::string visit(const emit::EmitJob& job, bool has_program, Exit& status);
-  // Whether files travel, so that standard input is no program by itself.
+  // True if files are copied, so that standard input alone is no program.
   bool carries_files() const {
     return carries_ || !sent_.empty() || !fetched_.empty();
   }
@@ -43,20 +44,20 @@ class ClientOptions {
   net::FileCallerOptions borrower() const;
   Exit run_program(const emit::EmitJob& job);
 
-  // Of -l.
+  // The options of -l.
   ListenOptions listen_{"-l", "gt-emit"};
   serve::ServerOptions server_;
   std::vector<std::string> shares_;
   std::string memory_, stored_;
   double keep_ = 600;  // seconds
-  // Of --to.
+  // The options of --to.
   ConnectOptions to_{"--to", "--server-key", "gt-emit", "gt-emit"};
   std::string user_;
   std::string attach_, detach_;
   bool waits_ = false;
   std::vector<std::string> sent_, fetched_;
   bool carries_ = false;
-  // Of both.
+  // The options of both.
   std::string key_;
   bool insecure_ = false;
   double silence_ = 1.5;  // seconds

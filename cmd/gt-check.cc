@@ -1,5 +1,5 @@
-// gt-check: a stream in, the same stream with its types out, findings on
-// standard error.
+// gt-check: reads a stream, writes the same stream with its types, and reports
+// findings on standard error.
 #include <unistd.h>
 
 #include "check/filter.h"

@@ -1,4 +1,4 @@
-// gt-emit: gt source in, a checked stream out.
+// gt-emit: reads gt source, and writes a checked stream.
 #include <unistd.h>
 
 #include <map>
@@ -30,7 +30,7 @@ struct Options {
   gt::ClientOptions clients;
 };
 
-// Inputs in the order of the command line.
+// Collects the inputs in the order of the command line.
 bool collect_inputs(CLI::App& app, const Options& options,
                     gt::emit::EmitJob& job) {
   std::map<std::string, size_t> next;
@@ -45,7 +45,7 @@ bool collect_inputs(CLI::App& app, const Options& options,
       input.kind = gt::emit::EmitInput::Kind::kText;
       input.text = options.lines[i++] + "\n";
     } else if (name == "--repeat") {
-      // The order names it once for each of its two values.
+      // The order names the option once for each of its two values.
       if (++i % 2 != 0 || i > options.repeats.size()) continue;
       const std::string& rounds = options.repeats[i - 2];
       input = gt::emit::EmitInput::file(options.repeats[i - 1]);
@@ -60,7 +60,7 @@ bool collect_inputs(CLI::App& app, const Options& options,
     job.inputs.push_back(input);
   }
   if (job.inputs.empty()) job.inputs.push_back({});
-  // -e lines are one program, so that a message can name the line.
+  // All -e lines are one program, so that a message can name the line.
   for (size_t j = 1; j < job.inputs.size();) {
     gt::emit::EmitInput& before = job.inputs[j - 1];
     if (before.kind != gt::emit::EmitInput::Kind::kText ||
@@ -85,8 +85,9 @@ int describe(const std::string& what) {
   return gt::finish("gt-emit", writer, gt::Exit::kDone);
 }
 
-// What was wrong was said. A client of another gt-emit writes results, which
-// have no marks; all else is to write a stream.
+// Gives up after an error was reported. A client of another gt-emit writes
+// results, which have no marks; everything else writes a stream, which must be
+// ended.
 int give_up(const CLI::App& app) {
   if (!gt::ClientOptions::visits(app)) {
     gt::write_empty_stream(gt::Exit::kUsage);
@@ -108,7 +109,7 @@ int serve(const CLI::App& app, Options& options) {
 int visit(const CLI::App& app, Options& options, gt::emit::EmitJob& job) {
   const bool names_input =
       app.count("FILE") + app.count("-e") + app.count("--repeat") > 0;
-  // Where files travel alone, standard input is not read.
+  // If only files are copied, standard input is not read.
   const bool has_program = names_input || !options.clients.carries_files();
   if (!has_program) job.inputs = {{gt::emit::EmitInput::Kind::kText, "", 1}};
   gt::Exit status{};

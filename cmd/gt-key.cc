@@ -1,4 +1,4 @@
-// gt-key: keys of connections that leave the machine.
+// gt-key: makes the keys of connections that leave the machine.
 #include <unistd.h>
 
 #include "net/keys.h"

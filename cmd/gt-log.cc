@@ -1,4 +1,5 @@
-// gt-log: a stream in; the same stream, some of its lines, or a report out.
+// gt-log: reads a stream, and writes the same stream, some of its lines, or a
+// report.
 #include <sys/ioctl.h>
 #include <unistd.h>
 
@@ -131,7 +132,7 @@ void add_options(CLI::App& app, Options& options) {
   add_reports(app, options);
 }
 
-// "1.5", seconds, or "20ms".
+// Parses "1.5" (seconds) or "20ms".
 bool parse_time(const std::string& text, uint64_t& nanoseconds) {
   double value = 0;
   const char* end = text.data() + text.size();
@@ -148,7 +149,7 @@ bool parse_time(const std::string& text, uint64_t& nanoseconds) {
   return true;
 }
 
-// Whether the terminal takes more than ASCII, by the locale's name.
+// True if the terminal supports UTF-8, by the locale's name.
 bool has_utf8() {
   for (const char* name : {"LC_ALL", "LC_CTYPE", "LANG"}) {
     const char* value = std::getenv(name);
@@ -163,11 +164,12 @@ void fit_to_terminal(gt::log::TextPlotOptions& look) {
   winsize size{};
   if (::ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) != 0) return;
   if (size.ws_col > 0) look.columns = size.ws_col;
-  // With room for axes, names and the prompt.
+  // Leaves room for axes, names and the prompt.
   if (size.ws_row > 0) look.rows = std::clamp(size.ws_row - 6, 6, 24);
 }
 
-// The report asked for; "" or why there is none.
+// Chooses the report that was asked for. Returns why there is none; "" if there
+// is.
 std::string choose_report(const CLI::App& app, Options& options) {
   using Kind = gt::log::ReportOptions::Kind;
   gt::log::ReportOptions& report = options.report;
@@ -227,7 +229,7 @@ std::string choose_report(const CLI::App& app, Options& options) {
   return "";
 }
 
-// What the next stage reads is a stream, unless a report was wanted.
+// True if a report was wanted. Otherwise the next stage expects a stream.
 bool wants_report(int argc, char** argv) {
   for (int i = 1; i < argc; ++i) {
     const std::string_view word = argv[i];
@@ -256,7 +258,7 @@ int tee(const Options& options) {
   return static_cast<int>(tee.run(options.files));
 }
 
-// gt-log why FILE
+// Runs gt-log why FILE.
 int why(int argc, char** argv) {
   CLI::App app{"Say what a run waits for.", "gt-log why"};
   app.footer(kWhyFooter);

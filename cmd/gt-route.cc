@@ -1,4 +1,4 @@
-// gt-route: a stream in, its results out, by many workers.
+// gt-route: reads a stream, runs it on many workers, and writes its results.
 #include <unistd.h>
 
 #include <algorithm>
@@ -203,7 +203,7 @@ std::string wrong_combination(const CLI::App& app, const Options& options) {
   return "";
 }
 
-// Sets where the run is watched; what is wrong, or "".
+// Sets where the run can be watched. Returns what is wrong; "" if nothing is.
 std::string choose_monitor(const CLI::App& app, Options& options) {
   gt::ListenOptions& listen = options.monitor;
   const bool has_keys = !listen.key.empty() || !listen.allow.empty();
@@ -219,13 +219,14 @@ std::string choose_monitor(const CLI::App& app, Options& options) {
   return wrong;
 }
 
-// Nanoseconds of the clock that all processes of a host share.
+// Returns nanoseconds of the clock that all processes of a host share.
 int64_t steady_now() {
   const auto now = std::chrono::steady_clock::now().time_since_epoch();
   return std::chrono::nanoseconds(now).count();
 }
 
-// Makes the file that the workers will append to; what is wrong, or "".
+// Creates the file that the workers will append to. Returns what is wrong; ""
+// if nothing is.
 std::string begin_trace(const Options& options) {
   const auto fd = gt::create_side_file(options.trace, options.router.files);
   if (!fd.ok()) return fd.error().message;
@@ -235,8 +236,8 @@ std::string begin_trace(const Options& options) {
   return error == 0 ? "" : options.trace + ": " + std::strerror(error);
 }
 
-// With -n gpus: sets how many workers there are to be, and their backend. 0, or
-// the status to exit with, once gt-work has said why.
+// With -n gpus: sets the number of workers and their backend. Returns 0, or the
+// status to exit with after gt-work has said why.
 int count_devices(Options& options) {
   if (options.backend.empty()) {
     const char* backend = std::getenv("GT_BACKEND");
@@ -249,7 +250,7 @@ int count_devices(Options& options) {
   return 0;
 }
 
-// What started workers are to be told.
+// Returns the arguments for the workers that are started.
 std::vector<std::string> worker_arguments(const CLI::App& app,
                                           const Options& options) {
   const unsigned cores = std::max(1U, std::thread::hardware_concurrency());
@@ -275,8 +276,8 @@ std::vector<std::string> worker_arguments(const CLI::App& app,
   }
   pass("--silence", std::to_string(options.silence));
   for (const std::string& root : options.roots) pass("--root", root);
-  // A worker that is connected opens what --root names alone; those that we
-  // start may do what their user may.
+  // A worker that connects by itself opens only what --root names; those that
+  // gt-route starts may open whatever their user may.
   if (options.roots.empty()) {
     out.emplace_back("--root");
     out.emplace_back("/");

@@ -1,4 +1,4 @@
-// gt-shard: a stream and a config in, a placed stream out.
+// gt-shard: reads a stream and a config, and writes a placed stream.
 #include <unistd.h>
 
 #include <cstdlib>
@@ -28,7 +28,7 @@ struct Options {
   bool plan = false;
 };
 
-// A config is no stream.
+// With --plan the output is no stream, and needs no end.
 int give_up(const Options& options, gt::Exit status) {
   if (!options.plan) gt::write_empty_stream(status);
   return static_cast<int>(status);
@@ -67,7 +67,7 @@ int main(int argc, char** argv) {
   }
   std::string text;
   if (!options.config.empty()) {
-    // The parser says what is too long.
+    // The parser reports a config that is too long.
     constexpr size_t kEnough = (size_t{1} << 20) + 1;
     if (const int error = gt::read_whole(options.config, text, kEnough)) {
       gt::say("gt-shard: cannot read " + options.config + ": " +

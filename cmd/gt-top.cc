@@ -1,4 +1,4 @@
-// gt-top: a gt-route, its workers and clients, as they are now.
+// gt-top: shows the present state of a gt-route, its workers and clients.
 #include <unistd.h>
 
 #include <algorithm>
@@ -69,7 +69,7 @@ int usage(const std::string& message) {
   return static_cast<int>(gt::Exit::kUsage);
 }
 
-// What is wrong with the options, or "".
+// Returns what is wrong with the options; "" if nothing is.
 std::string wrong_options(const CLI::App& app, const Options& options) {
   const bool serves = app.count("--metrics") > 0;
   const std::string& metrics = options.top.metrics;
@@ -94,7 +94,8 @@ std::string wrong_options(const CLI::App& app, const Options& options) {
   return "";
 }
 
-// Finds the endpoint of a gt-route of this user. Else the status to end with.
+// Finds the endpoint of a gt-route of this user. Returns 0, or the status to
+// exit with.
 int find_route(const Options& options, std::string& endpoint) {
   std::vector<gt::net::MonitorAt> all = gt::net::find_monitors();
   const std::string& which = options.which;
@@ -107,7 +108,7 @@ int find_route(const Options& options, std::string& endpoint) {
     }
     std::erase_if(all, [pid](const auto& one) { return one.pid != pid; });
   }
-  // Others may claim to be ours.
+  // Endpoints of other users may claim to be ours.
   gt::top::Listing listing;
   if (all.size() > 1) {
     listing = gt::top::list_routes(all);

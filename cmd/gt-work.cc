@@ -1,4 +1,4 @@
-// gt-work: a stream in, its results out.
+// gt-work: reads a stream, runs it, and writes its results.
 #include <sys/prctl.h>
 #include <unistd.h>
 
@@ -203,12 +203,13 @@ int usage(const std::string& message) {
   return static_cast<int>(gt::Exit::kUsage);
 }
 
-// Helper threads look out for work for a moment before they sleep. By default
-// libgomp's do for milliseconds, in which they take the core from the thread
-// that has the work wherever other programs run too: two threads were ten times
-// slower than one. A thousand looks, some 30 us, cost nothing measurable on
-// idle cores, fewer do. libgomp reads this before main, so the program starts
-// once more; the system then calls it by the path's last word, "exe".
+// Limits how long idle helper threads spin before they sleep. By default those
+// of libgomp do so for milliseconds, in which they take the core from the
+// thread that has the work if other programs run too: two threads were ten
+// times slower than one. A count of 1000, some 30 us, costs nothing measurable
+// on idle cores; smaller counts do. libgomp reads the setting before main, so
+// the program executes itself once more; the system then calls it by the path's
+// last word, "exe".
 void limit_spinning(char** argv) {
   ::prctl(PR_SET_NAME, program_invocation_short_name);
   if (std::getenv("OMP_WAIT_POLICY") != nullptr ||
@@ -216,10 +217,11 @@ void limit_spinning(char** argv) {
       ::setenv("GOMP_SPINCOUNT", "1000", 0) != 0) {
     return;
   }
-  ::execv("/proc/self/exe", argv);  // or goes on as it is
+  // If this fails, the program goes on without the limit.
+  ::execv("/proc/self/exe", argv);
 }
 
-// 0, or the status to exit with.
+// Opens the trace. Returns 0, or the status to exit with.
 int open_trace(Options& options, std::unique_ptr<gt::exec::Trace>& trace) {
   const std::string wrong = gt::wrong_side_file(options.trace, options.files);
   if (!wrong.empty()) return usage("--trace: " + wrong);
@@ -242,8 +244,8 @@ gt::Exit finish_trace(const Options& options, gt::exec::Trace* trace,
   return gt::worst(status, gt::Exit::kUsage);
 }
 
-// Which worker of all a launcher has started this process as, if --rank does
-// not say.
+// Sets the worker's number among all that a launcher has started, if --rank
+// does not say it.
 bool wanted_rank(const Options& options, std::optional<uint32_t>& rank) {
   if (options.has_rank) {
     rank = options.rank;
@@ -257,8 +259,8 @@ bool wanted_rank(const Options& options, std::optional<uint32_t>& rank) {
   return true;
 }
 
-// The host's name, and which of its workers this is, if a launcher has said so;
-// else "", for the host and the process.
+// Returns the host's name and the number of the worker on it, if a launcher has
+// set that; else "", which stands for the host and the process.
 std::string worker_name(const Options& options) {
   const std::string local = gt::launched::local_rank();
   if (!options.name.empty() || local.empty()) return options.name;
@@ -267,7 +269,7 @@ std::string worker_name(const Options& options) {
   return std::string(host) + "/" + local;
 }
 
-// All cores, or its share of them.
+// Returns the number of all cores, or this process's share of them.
 int default_threads(const Options& options) {
   const unsigned cores = std::max(1U, std::thread::hardware_concurrency());
   unsigned processes = 0;
@@ -278,7 +280,8 @@ int default_threads(const Options& options) {
   return static_cast<int>(std::max(1U, cores / std::max(1U, processes)));
 }
 
-// Where to connect to, and with which keys. What is wrong, or "".
+// Reads the endpoint and the keys for connecting. Returns what is wrong; "" if
+// nothing is.
 std::string read_link(Options& options, gt::exec::RemoteOptions& remote) {
   std::string wrong = options.link.read();
   remote.endpoint = options.link.endpoint;
@@ -288,8 +291,8 @@ std::string read_link(Options& options, gt::exec::RemoteOptions& remote) {
   return wrong;
 }
 
-// What load and save may open: what --root names or, without it, all or
-// nothing. What is wrong, or "".
+// Sets which files load and save may open: those that --root names or, without
+// it, all or none. Returns what is wrong; "" if nothing is.
 std::string read_files(Options& options, bool opens_all, gt::Files& files) {
   gt::exec::BorrowedFilesOptions borrowed;
   borrowed.anyone = options.link.insecure;
@@ -339,7 +342,8 @@ int list_devices(const std::string& backend) {
   return gt::finish("gt-work", writer, gt::Exit::kDone);
 }
 
-// Works for a gt-route. The parent of a local worker admits it by a token.
+// Works for a gt-route. A local worker is admitted by the token that its parent
+// gave it.
 int work_remotely(Options& options) {
   gt::exec::RemoteOptions remote;
   remote.name = worker_name(options);
@@ -348,7 +352,7 @@ int work_remotely(Options& options) {
                  "' is no number from 0 on");
   }
   if (const char* token = std::getenv("GT_TOKEN")) remote.token = token;
-  // A local worker's parent needs no keys, whatever the environment has.
+  // A local worker needs no keys, whatever the environment has.
   if (!remote.token.empty()) {
     options.link.key.clear();
     options.link.open_key.clear();
@@ -368,7 +372,7 @@ int work_remotely(Options& options) {
     return static_cast<int>(
         gt::exec::run_light_members(remote, options.workers, gt::say));
   }
-  // A worker of others opens only what its operator names.
+  // A worker that others use opens only what its operator names.
   gt::Files files;
   const std::string unread = read_files(options, !remote.token.empty(), files);
   if (!unread.empty()) return usage(unread);
@@ -376,7 +380,7 @@ int work_remotely(Options& options) {
   if (!options.trace.empty()) {
     if (const int bad = open_trace(options, trace); bad != 0) return bad;
   }
-  // The trace then has what ran before.
+  // Before the process ends, the trace gets what has run.
   remote.end_process = [&trace] {
     if (trace != nullptr) trace->salvage();
     std::_Exit(static_cast<int>(gt::Exit::kLost));

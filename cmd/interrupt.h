@@ -1,4 +1,4 @@
-// What a program saves when SIGINT or SIGTERM ends it.
+// Interrupt: saves a program's state when SIGINT or SIGTERM ends it.
 #pragma once
 
 #include <pthread.h>
@@ -14,8 +14,8 @@
 
 namespace gt {
 
-// To be made before any other thread, which else would take the signals: from
-// then on they wait, but those that are ignored stay so.
+// To be made before any other thread, which would otherwise take the signals.
+// From then on the signals wait; those that are ignored stay ignored.
 class Interrupt {
  public:
   Interrupt() {
@@ -25,11 +25,12 @@ class Interrupt {
       ::sigaction(signal, nullptr, &now);
       if (now.sa_handler != SIG_IGN) sigaddset(&signals_, signal);
     }
-    sigaddset(&signals_, SIGURG);  // ignored unless asked for: ours
+    // It is ignored by default, so it is free for our use.
+    sigaddset(&signals_, SIGURG);
     pthread_sigmask(SIG_BLOCK, &signals_, nullptr);
   }
-  // Now they call `save`, on a thread of its own, and end the process with
-  // status 130.
+  // From now on a signal calls `save`, on a thread of its own, and ends the
+  // process with status 130.
   void watch(std::function<void()> save) {
     save_ = std::move(save);
     thread_ = std::thread([this] { wait(); });

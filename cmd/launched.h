@@ -1,5 +1,6 @@
-// What torchrun and Slurm tell a process that they started: which of how many
-// it is. A variable of torchrun's goes before Slurm's.
+// What torchrun and Slurm tell a process that they started: its number, and how
+// many processes there are. A variable of torchrun takes precedence over
+// Slurm's.
 #pragma once
 
 #include <cstdlib>
@@ -14,7 +15,7 @@ inline std::string first_of(const char* torchrun, const char* slurm) {
   return "";
 }
 
-// Texts, "" if nobody has said so.
+// These return texts; "" if no launcher has set the variable.
 inline std::string rank() { return first_of("RANK", "SLURM_PROCID"); }
 inline std::string processes() {
   return first_of("WORLD_SIZE", "SLURM_NTASKS");
@@ -22,7 +23,7 @@ inline std::string processes() {
 inline std::string local_rank() {
   return first_of("LOCAL_RANK", "SLURM_LOCALID");
 }
-// Slurm's "2(x3),1" is of several hosts: that of the first counts.
+// Slurm's "2(x3),1" is for several hosts: the number of the first is used.
 inline std::string local_processes() {
   const std::string all = first_of("LOCAL_WORLD_SIZE", "SLURM_TASKS_PER_NODE");
   return all.substr(0, all.find_first_not_of("0123456789"));

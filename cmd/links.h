@@ -1,5 +1,5 @@
-// Options of programs that listen for others, or connect to one that does: the
-// endpoint, the keys, and the consent to go without.
+// The options of programs that listen for others, or that connect to one that
+// does: the endpoint, the keys, and the consent to do without keys.
 #pragma once
 
 #include <optional>
@@ -11,11 +11,12 @@
 
 namespace gt {
 
-// Of a program that listens.
+// The options of a program that listens.
 struct ListenOptions {
-  // The option that names the endpoint, as "--bind", and the program. `prefix`
-  // stands in the names of the options for keys, as "--monitor-key"; with one
-  // there is no way to go without.
+  // `names_it` is the option that names the endpoint, such as "--bind", and
+  // `program` the program's name. `prefix` begins the names of the options for
+  // keys, as in "--monitor-key"; with a prefix there is no option to do without
+  // keys.
   ListenOptions(std::string names_it, std::string program,
                 std::string prefix = "--")
       : option(std::move(names_it)),
@@ -26,24 +27,25 @@ struct ListenOptions {
 
   std::string option, self, key_option, allow_option;
   bool may_be_insecure;
-  std::string endpoint;  // as given; read() puts it in numbers
+  std::string endpoint;  // as given; read() replaces it by a numeric one
   std::string key, allow;
   bool insecure = false;
 
-  // What read() makes of them.
+  // Set by read().
   std::optional<net::Keys> keys;
   net::Gatekeeper::Admits admits;
 
-  // Reads the files of keys, and looks up the endpoint: what a name stands for
-  // is looked up once, so that what is checked is what is bound. Returns what
-  // is wrong, or "".
+  // Reads the files of keys, and looks up the endpoint. A host name is looked
+  // up once, so that the address that is checked is the one that is bound.
+  // Returns what is wrong; "" if nothing is.
   std::string read();
 };
 
-// Of a program that connects.
+// The options of a program that connects.
 struct ConnectOptions {
-  // The options that name the endpoint, as "--connect", and the other's key, as
-  // "--route-key"; the program that listens there, and the one that connects.
+  // `names_it` is the option that names the endpoint, such as "--connect",
+  // `names_key` the one for the other side's key, such as "--route-key";
+  // `other` is the program that listens there, and `own` the one that connects.
   ConnectOptions(std::string names_it, std::string names_key, std::string other,
                  std::string own)
       : option(std::move(names_it)),
@@ -52,16 +54,16 @@ struct ConnectOptions {
         self(std::move(own)) {}
 
   std::string option, key_option, program, self;
-  std::string endpoint;  // as given; read() puts it in numbers
+  std::string endpoint;  // as given; read() replaces it by a numeric one
   std::string key, open_key;
   bool insecure = false;
 
-  // What read() makes of them.
+  // Set by read().
   std::optional<net::Keys> keys;
   std::string other_key;
 
-  // Reads the files of keys, and looks up the endpoint where it matters whose
-  // host that is. Returns what is wrong, or "".
+  // Reads the files of keys, and looks up the endpoint if it matters which host
+  // it is on. Returns what is wrong; "" if nothing is.
   std::string read();
 };
 

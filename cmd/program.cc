@@ -42,7 +42,7 @@ void write_to_stderr(std::string_view text) {
 
 bool g_is_over = false;  // main has returned
 
-// Short of which resource, and what to do, in words that need no memory.
+// Says what to do about the shortage; the words need no memory.
 const char* remedy(int error) {
   switch (error) {
     case EMFILE:
@@ -66,7 +66,7 @@ const char* remedy(int error) {
   ::_exit(static_cast<int>(Exit::kUsage));
 }
 
-// Nobody caught an exception, in whichever thread.
+// Called when no thread has caught an exception.
 [[noreturn]] void end_uncaught() {
   try {
     if (const auto thrown = std::current_exception()) {
@@ -77,7 +77,7 @@ const char* remedy(int error) {
   } catch (const std::system_error& e) {
     const int error = e.code().value();
     const std::string_view what = e.what();
-    // A std::thread says no more than that.
+    // A std::thread that cannot be started says no more than this.
     end_short(
         what == std::strerror(EAGAIN) ? "cannot start a thread" : e.what(),
         error);
@@ -92,7 +92,7 @@ const char* remedy(int error) {
   std::abort();
 }
 
-// libzmq aborts where it is short of something, with errno as it was.
+// libzmq aborts when it is short of something; errno says of what.
 void on_abort(int) {
   const int error = errno;
   for (const int shortage : {EMFILE, ENFILE, ENOMEM}) {
@@ -101,7 +101,7 @@ void on_abort(int) {
   std::signal(SIGABRT, SIG_DFL);  // abort() raises it once more
 }
 
-// libgomp exits where it can start no thread.
+// libgomp exits when it cannot start a thread.
 void on_exit() {
   if (!g_is_over) end_short("a library ended the program", EAGAIN);
 }
@@ -110,7 +110,7 @@ bool is_caret(std::string_view line) {
   return line.ends_with('^') && line.find_first_not_of(' ') == line.size() - 1;
 }
 
-// One line of an error, with its program and severity, or its caret, coloured.
+// Colours a line of an error: its program and severity, or its caret.
 std::string painted(std::string_view line) {
   std::string out(line);
   if (is_caret(line)) {
@@ -125,7 +125,8 @@ std::string painted(std::string_view line) {
     const size_t at = line.find(word);
     if (at == line.npos) continue;
     color = its;
-    const size_t size = std::string_view(word).size() - 4;  // the word's own
+    // The length of the word alone.
+    const size_t size = std::string_view(word).size() - 4;
     out.insert(at + 2 + size, kPlain).insert(at + 2, color);
     break;
   }
@@ -146,11 +147,13 @@ std::string painted_lines(std::string_view text) {
   return out;
 }
 
-// To stderr, from any thread, one message after the other.
+// Writes a message to stderr. May be called from any thread; messages do not
+// mix.
 void show(std::string_view message, bool is_error) {
   if (message.empty()) return;
   static std::mutex mutex;
-  static bool has_line_open = false;  // one that the next replaces
+  // The last line is one that the next message replaces.
+  static bool has_line_open = false;
   const std::lock_guard lock(mutex);
   std::string text = printable_lines(message);
   if (is_error && takes_color(STDERR_FILENO)) text = painted_lines(text);
@@ -181,11 +184,12 @@ ProcessGuard::ProcessGuard() {
   std::set_terminate(end_uncaught);
   std::signal(SIGABRT, on_abort);
   std::atexit(on_exit);
-  // A file beyond the limit on sizes cannot be written, as on a full disk.
+  // Writing a file beyond the size limit then fails, as on a full disk.
   std::signal(SIGXFSZ, SIG_IGN);
   for (int fd = 0; fd <= 2; ++fd) {
     if (::fcntl(fd, F_GETFD) >= 0 || errno != EBADF) continue;
-    // Opened the wrong way round, so that using it fails as if closed.
+    // It is opened for the wrong direction, so that using it fails as if it
+    // were closed.
     const int taken = ::open("/dev/null", fd == 0 ? O_WRONLY : O_RDONLY);
     if (taken != fd) return;
   }
@@ -193,7 +197,8 @@ ProcessGuard::ProcessGuard() {
 
 namespace {
 
-// "; did you mean '--repeat'?" of the first option that the program lacks.
+// Returns "; did you mean '--repeat'?" for the first option that the program
+// does not have.
 std::string meant_option(const CLI::App& app) {
   std::vector<std::string> names;
   for (const CLI::Option* option : app.get_options()) {
@@ -209,13 +214,15 @@ std::string meant_option(const CLI::App& app) {
   return "";
 }
 
-// CLI11's "--repeat: 2 required N FILE missing" as "--repeat: expected N FILE".
+// Rewords CLI11's "--repeat: 2 required N FILE missing" as "--repeat: expected
+// N FILE".
 std::string worded(std::string text) {
   constexpr std::string_view kRequired = " required ", kMissing = " missing";
   const size_t at = text.find(kRequired);
   if (at == text.npos || !text.ends_with(kMissing)) return text;
   text.resize(text.size() - kMissing.size());
-  text.resize(std::min(text.find(":{"), text.size()));  // svg|chrome again
+  // Leaves out the choices, svg|chrome.
+  text.resize(std::min(text.find(":{"), text.size()));
   const size_t count = text.rfind(' ', at - 1) + 1;
   return text.replace(count, at + kRequired.size() - count, "expected ");
 }

@@ -1,5 +1,5 @@
-// What every program does around its one call into lib: messages, options'
-// errors, a stdout that can fail.
+// What every program does around its one call into lib: messages, errors in
+// options, and a standard output that can fail.
 #pragma once
 
 #include <CLI/CLI.hpp>
@@ -15,27 +15,28 @@
 
 namespace gt {
 
-// An error, a warning or a note, to stderr, whole: lines as format_error()
-// words them. What is not printable is made visible (base/printable.h), so that
-// a text of anyone's does nothing to a terminal; on a terminal that takes
-// colours the program's name, the severity and the caret have one.
+// Writes an error, a warning or a note to stderr as a whole; its lines are in
+// the form of format_error(). Unprintable bytes are made visible
+// (base/printable.h), so that no text affects the terminal. On a terminal that
+// supports colours the program's name, the severity and the caret are coloured.
 //
 // A text without a newline at its end is a line that the next one replaces on a
-// terminal; elsewhere it gets its newline.
+// terminal; elsewhere a newline is added.
 void say(std::string_view message);
-// The same for what is no error: progress, figures. Never coloured.
+// Does the same for messages that are no errors: progress, figures. Never
+// coloured.
 void tell(std::string_view message);
 
-// Whether colours may go there: a terminal that is not "dumb", and NO_COLOR is
-// not set, or empty (https://no-color.org).
+// True if colours may be written to the descriptor: it is a terminal that is
+// not "dumb", and NO_COLOR is not set, or empty (https://no-color.org).
 bool takes_color(int fd);
 
-// First in main, and until it returns. Descriptors 0 to 2 are open afterwards,
-// so that no file takes their place; a standard output that was closed stays
-// one that cannot be written to. A file that must grow no more fails to be
-// written; it ends no program. Where memory, threads or descriptors run short
-// in any thread (see base/shortage.h) or in a library, the process says what to
-// do and ends with status 2.
+// Must be made first in main, and lives until main returns. Afterwards
+// descriptors 0 to 2 are open, so that no other file gets their numbers; a
+// standard output that was closed still cannot be written to. Writing a file
+// beyond the limit on file sizes fails, and does not end the program. If
+// memory, threads or descriptors run short in any thread (see base/shortage.h)
+// or in a library, the process says what to do and ends with status 2.
 class ProcessGuard {
  public:
   ProcessGuard();
@@ -44,31 +45,36 @@ class ProcessGuard {
   ProcessGuard& operator=(const ProcessGuard&) = delete;
 };
 
-// Parses, answering --help and --version. Returns true to go on; else `status`
-// is what to exit with. Bad usage is said with a hint.
+// Parses the options, and answers --help and --version. Returns true if the
+// program is to go on; else `status` is its exit status. Wrong usage is
+// reported with a hint.
 bool parse_options(CLI::App& app, int argc, char** argv, int& status);
 
-// Flushes and says what went wrong with stdout; the status to exit with.
+// Flushes stdout, and reports errors. Returns the exit status.
 int finish(std::string_view program, Writer& writer, Exit status);
 
-// For programs that write a stream and give up before they read: opens and
-// ends it, so that the reader learns the status. Not on a terminal.
+// For programs that write a stream and give up before they read: opens and ends
+// the stream, so that its reader learns the status. Writes nothing to a
+// terminal.
 void write_empty_stream(Exit status);
 
-// Whether a file to write is one of those to read ("-" is standard input),
-// which opening it would empty.
+// True if a file that is to be written is one of those that are read ("-" is
+// standard input): opening it for writing would empty it.
 bool is_read(const std::string& path, const std::vector<std::string>& files);
 
-// A file that is written beside the stream: not standard output, which is the
-// stream's, and none of those to be read. What is wrong with it, or "".
+// Checks a file that is written beside the stream: it must not be standard
+// output, which is for the stream, nor one of the inputs. Returns what is
+// wrong; "" if nothing is.
 std::string wrong_side_file(const std::string& path,
                             const std::vector<std::string>& inputs);
-// Makes it anew, open for writing. Errors: that, and why it cannot be.
+// Creates the file, or empties it, and opens it for writing. Errors: those of
+// wrong_side_file(), or why it cannot be created.
 Result<int> create_side_file(const std::string& path,
                              const std::vector<std::string>& inputs);
 
-// A number of decimal digits, within bounds that are part of the range; and no
-// nan, inf, hexadecimal digits, or text behind it.
+// Adds an option for a number in decimal digits from `least` to `most`,
+// inclusive. Error: anything else, such as nan, inf, hexadecimal digits, or
+// text after the number.
 template <typename Number>
 CLI::Option* add_number(CLI::App& app, const std::string& name, Number& to,
                         Number least, Number most, const std::string& help) {
@@ -76,7 +82,7 @@ CLI::Option* add_number(CLI::App& app, const std::string& name, Number& to,
     Number value{};
     if (!read_number(text, value) || !(value >= least && value <= most)) {
       std::ostringstream wrong;
-      wrong.precision(15);  // 1000000, not 1e+06
+      wrong.precision(15);  // so that it writes 1000000, not 1e+06
       wrong << "'" << text << "' is not a number from " << least << " to "
             << most;
       throw CLI::ValidationError(name, wrong.str());
@@ -86,7 +92,8 @@ CLI::Option* add_number(CLI::App& app, const std::string& name, Number& to,
   return app.add_option_function<std::string>(name, read, help)->type_name("N");
 }
 
-// "2G", "512M", "64k" or bytes; false if it is not a size.
+// Parses "2G", "512M", "64k" or a number of bytes. Returns false if it is not a
+// size.
 bool parse_size(std::string_view text, size_t& bytes);
 
 }  // namespace gt

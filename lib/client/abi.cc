@@ -1,5 +1,5 @@
-// The functions of gt/c.h. Each calls a Session, and tells the caller of its
-// failure; what it throws ends here.
+// The functions of gt/c.h. Each calls a Session, catches what that throws, and
+// reports it to the caller by its return value and gt_error().
 #include <pthread.h>
 
 #include <algorithm>
@@ -28,6 +28,7 @@ namespace {
 using gt::client::Failure;
 using gt::client::Session;
 
+// The text and the kind of the thread's last error.
 struct LastError {
   gt_fault fault = GT_NONE;
   std::string text;
@@ -37,7 +38,8 @@ LastError& last_error() {
   return error;
 }
 
-// Calls it. Of a failure the thread's last error is set, and it returns `bad`.
+// Returns call()'s result. If it throws, sets the thread's last error and
+// returns `bad`.
 template <typename T, typename Call>
 T guarded(T bad, const Call& call) {
   try {
@@ -62,7 +64,8 @@ std::string printed(const char* format, va_list arguments) {
   return out;
 }
 
-// All sessions that are open, for fork() and for the end of the process.
+// All open sessions. The process closes them at its end, and a forked child
+// gives them up.
 class Sessions {
  public:
   static Sessions& all() {
@@ -90,8 +93,9 @@ class Sessions {
                      [] { all().forget(); });
     std::atexit([] { all().close(); });
   }
-  // Before fork(): no thread is within a call, nor in what calls share, as the
-  // table of ops, when the child gets its copy of it.
+  // Before fork(): waits until no thread is within a call, so that the child
+  // gets a consistent copy of the sessions and of what calls share, such as the
+  // table of ops.
   void hold() {
     standard_mutex_.lock();
     mutex_.lock();
@@ -102,7 +106,7 @@ class Sessions {
     mutex_.unlock();
     standard_mutex_.unlock();
   }
-  // In the child.
+  // After fork(), in the child: its sessions are the parent's to use.
   void forget() {
     for (gt_session* session : open_) session->session->forget();
     let_go();
@@ -116,11 +120,11 @@ class Sessions {
       open = open_;
     }
     for (gt_session* session : open) {
-      // Not guarded(): the thread's last error is gone by now.
+      // guarded() would set the thread's last error, which is destroyed by now.
       try {
         session->session->close();
       } catch (const Failure& failure) {
-        // Else it was closed before.
+        // Other failures mean that the session was closed before.
         if (failure.fault != GT_FILE) continue;
         std::fprintf(stderr, "libgt: %s\n", failure.message.c_str());
       }

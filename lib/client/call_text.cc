@@ -14,8 +14,8 @@
 namespace gt::client {
 namespace {
 
-// A dtype's elements in memory: calls visit(T{}) with the C++ type that they
-// have; 16-bit floats are uint16_t.
+// Calls visit(T{}), where T is the C++ type of the dtype's elements in memory;
+// it is uint16_t for 16-bit floats.
 template <typename Visit>
 void with_element(gt_dtype dtype, const Visit& visit) {
   switch (dtype) {
@@ -36,7 +36,7 @@ void with_element(gt_dtype dtype, const Visit& visit) {
   }
 }
 
-// What a failure says, without the quotes of its line.
+// Returns the message of a `fail` line, without quotes.
 std::string failure_text(const Line& line) {
   return line.operands.empty() ? "a value could not be computed"
                                : unquote(line.operands[0].text);

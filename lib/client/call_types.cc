@@ -8,14 +8,15 @@
 namespace gt::client {
 namespace {
 
-// Longer calls (a tensor's numbers) are looked at each time.
+// Longer calls (a tensor's numbers) are not kept, but checked each time.
 constexpr size_t kMostKept = 1024;
 
 void append_bytes(std::string& out, const void* data, size_t size) {
   out.append(static_cast<const char*>(data), size);
 }
 
-// What can be said of it here; gt-emit, which has the history, says the rest.
+// Checks what can be checked without the history; gt-emit, which has it, checks
+// the rest.
 Status check_grad(const Line& line, std::span<const Type* const> operands) {
   if (operands.size() < 2 || line.results.size() + 1 != operands.size()) {
     return Error{"grad: takes a loss and one target or more"};
@@ -52,8 +53,8 @@ TypeId CallTable::id(const Type& type) {
 
 Result<const CallTypes*> CallTable::find(const gt_instruction& call,
                                          std::span<const TypeId> types) {
-  // Fields end in bytes that no word has, so that two calls with one key are
-  // one call.
+  // Each field ends in a byte that no word contains, so that two calls with the
+  // same key are the same call.
   key_ = call.op;
   key_ += '\n';
   append_bytes(key_, &call.result_count, sizeof call.result_count);
@@ -82,7 +83,7 @@ Result<const CallTypes*> CallTable::find(const gt_instruction& call,
 Result<const CallTypes*> CallTable::make(const gt_instruction& call,
                                          std::span<const TypeId> types,
                                          uint64_t hash) {
-  // The line as parse_line() would give it, of which the words stay here.
+  // Builds the line that parse_line() would return. Its views are of words_.
   line_ = {};
   line_.kind = Line::Kind::kInstruction;
   line_.op = call.op;
@@ -94,7 +95,8 @@ Result<const CallTypes*> CallTable::make(const gt_instruction& call,
     const gt_word& word = call.operands[i];
     const bool is_value = word.kind == GT_VALUE;
     std::string& text = words_.emplace_back();
-    // By its name, which messages have; what is known of it is its type.
+    // A value is given by its name, for messages; what is known of it is its
+    // type.
     is_value ? text = word.value->name.text : (append_word(text, word), text);
     line_.operands.push_back({kind_of(word), 0, std::string_view(text), ""});
     operands_.push_back(is_value ? &types_[types[i]] : nullptr);
@@ -104,14 +106,14 @@ Result<const CallTypes*> CallTable::make(const gt_instruction& call,
     append_word(text, call.keys[i].value);
     line_.keys.push_back({call.keys[i].name, text, 0});
   }
-  // gt-emit adds a seed that is left out; no type depends on it.
+  // gt-emit adds a seed that is left out. No type depends on its value.
   const Op* const op = find_op(line_.op);
   if (op != nullptr && op->is_seed(call.operand_count)) {
     line_.operands.push_back({Operand::Kind::kNumber, 0, "0", ""});
     operands_.push_back(nullptr);
   }
-  // So does the type of a load, which it reads from the file: as here, and at
-  // each call, since files change.
+  // gt-emit also adds the type that a load leaves out, which it reads from the
+  // file. Here it is read at each call, and not kept, since files change.
   const Statement statement = statement_of(line_.op);
   if (statement == Statement::kLoad && call.operand_count == 1) {
     const auto type = paths_.type_of(unquote(line_.operands[0].text));

@@ -1,5 +1,5 @@
-// The types of what a call makes, found by the op table. Calls that come again
-// with operands of the same types cost one look-up.
+// CallTable: finds the types of a call's results by the op table. A call that
+// comes again with operands of the same types costs one look-up.
 #pragma once
 
 #include <cstdint>
@@ -18,15 +18,15 @@
 
 namespace gt::client {
 
-// The number of a type; equal types have one.
+// The number of a type. Equal types have the same number.
 using TypeId = IdTable::Id;
 
-// What is known of a call once its form and types are found to be right.
+// The result of checking a call.
 struct CallTypes {
-  std::string text;  // what it was found by (CallTypes::key)
+  std::string text;  // the key by which it is found (CallTable::key_)
   const Op* op = nullptr;
   std::vector<TypeId> results;
-  bool is_leaf = false;  // its results have no gradient
+  bool is_leaf = false;  // the results have no gradient
 };
 
 class CallTable {
@@ -35,34 +35,37 @@ class CallTable {
   CallTable(const CallTable&) = delete;
   CallTable& operator=(const CallTable&) = delete;
 
-  // What the call makes, whose operands have these types (kNoType of what is no
-  // value). Valid until the next call. Errors: there is no such op, or it does
-  // not take these operands or keys; the message begins with the op's name.
+  // Checks the call and returns the types of its results. `types` are those of
+  // its operands, kNoType for one that is no value. Valid until the next call.
+  // Errors: there is no such op, or it does not take these operands or keys;
+  // the message begins with the op's name.
   Result<const CallTypes*> find(const gt_instruction& call,
                                 std::span<const TypeId> types);
 
   static constexpr TypeId kNoType = 0;
   TypeId id(const Type& type);
   const Type& type(TypeId id) const { return types_[id]; }
-  // The same for users; it lives as long as the table.
+  // Returns the type in the form of gt/c.h; valid as long as the table.
   const gt_type* shown(TypeId id) const { return &shown_[id]; }
 
  private:
-  // `hash`: of key_, under which it is kept; 0: it is not kept.
+  // Checks a call that is not known. `hash` is that of key_, under which the
+  // result is kept; 0: it is not kept.
   Result<const CallTypes*> make(const gt_instruction& call,
                                 std::span<const TypeId> types, uint64_t hash);
 
   const Paths& paths_;
   Interner<Type, TypeHash> types_{1};
-  std::deque<gt_type> shown_{1};  // by id
+  std::deque<gt_type> shown_{1};  // indexed by TypeId
   Cache<CallTypes> known_{1 << 12};
   std::string key_;
-  // Of make(), kept for their memory.
+  // Scratch of make(); members only so that their memory is used again.
   Line line_;
   Call call_;
   std::vector<std::string> words_;
   std::vector<const Type*> operands_;
-  std::unique_ptr<CallTypes> last_;  // pushed out, or not kept
+  // A result that was evicted from known_ or never kept.
+  std::unique_ptr<CallTypes> last_;
 };
 
 }  // namespace gt::client

@@ -24,7 +24,8 @@ std::string setting(const char* name, const char* fallback) {
   return value == nullptr || *value == '\0' ? fallback : value;
 }
 
-// Opens what another program writes results into; `grows`: a regular file.
+// Opens the file or FIFO into which another program writes results; sets
+// `grows` if it is a regular file.
 Fd open_results(const std::string& path, bool& grows) {
   Fd back(::open(path.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC));
   struct stat about {};
@@ -55,7 +56,8 @@ void Channel::start(std::string_view where) {
     workers = "1";
   }
   if (where.empty() && workers.empty()) {
-    commands.push_back({program_path("gt-work")});  // one needs no gt-route
+    // One worker needs no gt-route.
+    commands.push_back({program_path("gt-work")});
     has_one_worker_ = config.empty();
   } else if (where.empty()) {
     commands.push_back({program_path("gt-route"), "-n", workers});
@@ -88,7 +90,7 @@ bool Channel::has_way_back() const {
   return gives_results_ || !setting("GT_BACK", "").empty();
 }
 
-// Where the results come from if others than we run the stream.
+// Opens GT_BACK, from which results are read if others run the stream.
 void Channel::open_back() {
   if (link_->has_results()) return;
   std::string path = setting("GT_BACK", "");
@@ -108,9 +110,11 @@ Exit Channel::close() {
   {
     Lock lock = enter();
     is_closed_ = true;
-    // A program of no lines, and not a pipe into which nothing came.
+    // An empty program still gets a line: gt-emit takes a pipe without any
+    // input for a failure of the program before it.
     if (link_->is_unused()) link_->write("#\n", lock);
-    // Others that run the stream read it to its end, which comes with ours.
+    // Others that run the stream read it to its end, so that only the results
+    // which are expected are waited for here.
     link_->finish([&] { return !gives_results_ && inbox_.empty(); }, lock);
   }
   link_->stop();
@@ -149,10 +153,10 @@ void Channel::check_alive() {
 }
 
 void Channel::fail_lost(const char* what) {
-  check_open();  // or another thread has closed it meanwhile
+  check_open();  // another thread may have closed it meanwhile
   std::string why = pipeline_.ended();
   for (int wait = 0; why.empty() && wait < 50; ++wait) {
-    ::usleep(10'000);  // its ends close a moment before it is gone
+    ::usleep(10'000);  // its descriptors close a moment before it ends
     why = pipeline_.ended();
   }
   if (why.empty()) why = "it ended early";

@@ -1,7 +1,7 @@
-// Where a session's program runs: the processes that run it, the lines that go
-// to them, and what comes back. Its functions throw Failure (failure.h), and
-// may be called from any thread; those that take a lock want it to be that of
-// the channel, and give it up while they wait.
+// Channel: the connection of a session with its program: the processes that run
+// it, the lines that are sent to them, and the results that come back. The
+// functions throw Failure (failure.h), and may be called from any thread. Those
+// that take a lock expect the channel's, and unlock it while they wait.
 #pragma once
 
 #include <atomic>
@@ -19,8 +19,9 @@
 
 namespace gt::client {
 
-// The line whose answer says that all before it has run (stream/marks.h). It
-// has no number, since each round of a loop is to be the same text.
+// The line whose answer says that all lines before it have run
+// (stream/marks.h). It has no number, so that each round of a loop is the same
+// text.
 inline constexpr char kSync[] = "#sync gt\n";
 
 class Channel {
@@ -31,55 +32,63 @@ class Channel {
   Channel(const Channel&) = delete;
   Channel& operator=(const Channel&) = delete;
 
-  // `where` as of gt_open().
+  // Starts the processes; `where` as for gt_open().
   void start(std::string_view where);
-  // Waits for all results and for the processes.
+  // Waits for all results and for the end of the processes, and returns their
+  // worst exit status.
   Exit close();
-  // After fork(), in the child, which holds the lock.
+  // After fork(), in the child, which must hold the lock.
   void forget();
 
-  // Neither closed nor another process's. Takes no lock.
+  // True unless the channel is closed or was opened by the parent process.
+  // Takes no lock.
   bool is_open() const { return !is_closed_ && !is_forked_; }
   bool was_started() const { return link_ != nullptr; }
   std::mutex& mutex() { return mutex_; }
-  // The lock. Fails if it is not open.
+  // Locks. Fails if the channel is not open.
   Lock enter();
   void check_open() const;
-  // gt-emit --to and its options, if the program runs on a cluster; or empty.
+  // The command `gt-emit --to` and its options if the program runs on a
+  // cluster; else empty.
   const Command& joined() const { return joined_; }
-  // Whether a gt-work of our own alone runs the program, as it is written.
+  // True if one gt-work that we started runs the program, with no gt-shard to
+  // change it.
   bool has_one_worker() const { return has_one_worker_; }
-  // Whether close() comes back when the program has ended: not where others run
-  // it, or where a cluster keeps the client.
+  // True if close() returns only when the program has ended. It is false if
+  // others run the program, or if a cluster goes on with it after the client
+  // has left.
   bool waits_for_program() const { return gives_results_ && joined_.empty(); }
-  // Whether it is closed, or the processes are gone. Wants the lock free.
+  // True if the channel is closed or the processes are gone. The lock must be
+  // free.
   bool is_lost();
-  // Fails if the processes are gone. Wants the lock.
+  // Fails if the processes are gone. The lock must be held.
   void check_alive();
 
   void send(std::string_view text, Lock& lock);
-  // Sends lines, the last of which asks for an answer, and waits for that.
+  // Sends lines, the last of which asks for a result, and returns the result's
+  // line.
   std::string ask(std::string_view text, Lock& lock);
-  // The same where several lines may come before the answer, which is that to
-  // kSync: each(line) gets them.
+  // Does the same for lines that end with kSync: calls each(line) for every
+  // line that comes before its answer.
   void ask_lines(std::string_view text,
                  const std::function<void(std::string_view)>& each, Lock& lock);
-  // Makes the call once all before has run: appends a line that asks for that.
-  // The text is to be sent next.
+  // Calls then() once all lines before have run: appends a line to `text` that
+  // asks for that. The caller must send the text next.
   void when_done(std::function<void()> then, std::string& text);
-  // Waits until it holds, or until no more results come.
+  // Waits until holds() is true, or until no more results come.
   void wait(const std::function<bool()>& holds, Lock& lock);
 
-  // Whether results can be read; open_back() makes sure of it.
+  // True if results can come back. open_back() must be called before they are
+  // read.
   bool has_way_back() const;
   void open_back();
-  // The next line that asks for a result is one whose result is printed.
+  // Says that the result of the next line that asks for one is to be printed.
   void show_next();
   // Fails if a result could not be printed.
   void check_shown() const;
 
-  // What is sent goes to this file, too; "": no more. Fails, too, if the file
-  // before could not be written.
+  // Also writes everything that is sent to this file from now on; "" ends that.
+  // Fails, too, if the file before could not be written.
   void log_to(std::string_view path);
   // Fails if what was sent could not be written to that file.
   void check_log();
@@ -92,7 +101,7 @@ class Channel {
   mutable std::mutex mutex_;
   Pipeline pipeline_;
   Command joined_;
-  std::string folder_;  // the current one, when it was started
+  std::string folder_;  // the current directory at start()
   bool has_one_worker_ = false;
   Inbox inbox_;
   bool gives_results_ = false;
@@ -100,8 +109,9 @@ class Channel {
   std::atomic<bool> is_forked_{false};
   std::FILE* log_ = nullptr;
   std::string log_path_;
-  int log_error_ = 0;           // the errno of the first write that failed
-  std::unique_ptr<Link> link_;  // its thread uses what stands above
+  int log_error_ = 0;  // the errno of the first write that failed
+  // The last member, since its thread uses those above.
+  std::unique_ptr<Link> link_;
 };
 
 }  // namespace gt::client

@@ -13,7 +13,7 @@
 namespace gt::client {
 namespace {
 
-constexpr int kLook = 200;  // ms between looks whether the cluster is gone
+constexpr int kLook = 200;  // ms between checks whether the cluster is gone
 
 std::string errand(const char* verb, std::string_view a, std::string_view b) {
   return std::string(verb) + ' ' + quote(a) + ' ' + quote(b) + '\n';
@@ -68,7 +68,7 @@ Status Courier::run(const std::string& line) {
   return process_.lines().ok() ? answer() : give_up();
 }
 
-// It has ended by itself.
+// gt-emit has ended by itself: collects its status, and returns the error.
 Status Courier::give_up() {
   process_.wait();
   const std::string why = process_.ended();

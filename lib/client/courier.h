@@ -1,6 +1,6 @@
-// Files between a session and the cluster that it has joined: they are carried
-// by a gt-emit --carry, which is started when the first one travels. Errors are
-// for people, and begin with "cannot".
+// Courier: copies files between a session and the cluster that it has joined,
+// by a process gt-emit --carry, which is started for the first file. The errors
+// are messages for people that begin with "cannot".
 #pragma once
 
 #include <functional>
@@ -15,31 +15,33 @@ namespace gt::client {
 
 class Courier {
  public:
-  // Whether the cluster is gone, which is asked while an answer is waited for.
+  // Asked while an answer is waited for: true if the cluster is gone.
   using IsLost = std::function<bool()>;
 
-  // `join`: gt-emit --to and its options. If this is not called, the workers
-  // see our files themselves, and nothing is to be carried.
+  // Sets the command: `join` is gt-emit --to and its options. Without this call
+  // the workers see our files themselves, and the courier is not needed.
   void join(Command join, IsLost is_lost);
   bool is_needed() const { return !join_.empty(); }
 
-  // A file of that name there is ours alone: at the end it is removed, also if
-  // we are killed. Error: the cluster keeps no files for us.
+  // Says that the cluster's file of that name belongs to this session: it is
+  // removed at the end, even if this process is killed. Error: the cluster
+  // keeps no files for us.
   Status claim(std::string_view name);
   Status send(std::string_view file, std::string_view name);
   Status fetch(std::string_view name, std::string_view file);
-  // The file there is no longer needed. Does not wait.
+  // The cluster's file is no longer needed, and will be removed. Does not wait.
   void forget(std::string_view name);
 
-  // No more files; waits until it has ended, unless the cluster `is_gone`.
+  // Sends no more files, and waits until the process has ended, unless the
+  // cluster `is_gone`.
   void end(bool is_gone);
-  // After fork(), in the child.
+  // After fork(), in the child: gives up the parent's descriptors.
   void let_go();
 
  private:
   Status start();
   Status run(const std::string& line);
-  // Writes lines; false if nobody reads them.
+  // Writes lines. Returns false if nobody reads them.
   bool write(std::string_view lines);
   Status answer();
   Status give_up();
@@ -47,9 +49,9 @@ class Courier {
 
   Command join_;
   IsLost is_lost_;
-  std::mutex mutex_;  // of what follows, but for what is forgotten
+  std::mutex mutex_;  // guards the members below up to forgotten_mutex_
   Pipeline process_;
-  std::string in_;  // what came behind the last answer
+  std::string in_;  // bytes that came after the last answer
   std::mutex forgotten_mutex_;
   std::string forgotten_;  // lines that are still to be written
 };

@@ -1,6 +1,7 @@
-// What lib/client throws inside: it is caught by the functions of gt/c.h
-// (abi.cc) and nowhere else. Unlike the filters of gt, which go on with the
-// next line, a client's caller must not go on as if the call had been made.
+// Failure: the exception of lib/client. The functions of gt/c.h (abi.cc) catch
+// it, and nothing else does. It is an exception since a client's caller must
+// not go on as if the call had been made, unlike the filters of gt, which go on
+// with the next line.
 #pragma once
 
 #include <string>
@@ -20,7 +21,7 @@ struct Failure {
   throw Failure{fault, std::move(message)};
 }
 
-// The value of a result; of an error, it fails.
+// Returns the value of a result. Fails if that is an error.
 template <typename T>
 T value_or_fail(Result<T> result, gt_fault fault) {
   if (!result.ok()) fail(fault, result.error().message);

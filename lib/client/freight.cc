@@ -9,15 +9,17 @@
 namespace gt::client {
 namespace {
 
-// Bytes of files at a time; with more, a writer waits until they are loaded.
+// Bytes of files in use at a time; above it, a writer waits until they are
+// loaded.
 constexpr size_t kMostTravelling = size_t{256} << 20;
-// A file counts for at least so many, so that there are no more than thousands.
+// A file counts as this many bytes at least, so that there are at most some
+// thousand files.
 constexpr size_t kLeast = size_t{64} << 10;
 
 }  // namespace
 
 void Freight::start() {
-  // One worker reads a file when its line runs, and then never again.
+  // A single worker reads a file when it runs the line, and never again.
   if (channel_.has_one_worker()) store_.keep_files();
   if (!channel_.has_way_back()) store_.leave_files();
   if (channel_.joined().empty()) return;
@@ -36,7 +38,7 @@ void Freight::check(const Status& status, const Type& type) {
 
 Store::Place Freight::pack(const Type& type, const void* bytes,
                            Channel::Lock& lock) {
-  // Without a way back nobody says when a file was loaded; then all stay.
+  // Without results nothing tells when a file was loaded, so all files stay.
   if (channel_.has_way_back()) {
     channel_.open_back();
     if (travelling_ > kMostTravelling) leave_all(lock);
@@ -44,7 +46,7 @@ Store::Place Freight::pack(const Type& type, const void* bytes,
   }
   const Store::Place place =
       value_or_fail(store_.take(Store::Way::kOut), GT_FILE);
-  lock.unlock();  // others go on
+  lock.unlock();  // other threads may go on
   Status packed = write_tensor(place, type, bytes);
   if (packed.ok() && courier_.is_needed()) {
     packed = courier_.claim(place.name);
@@ -68,7 +70,8 @@ void Freight::was_sent(gt_value& value, const Store::Place& place,
   const size_t bytes = std::max(type.bytes(), kLeast);
   sent_[&value] = {place, bytes};
   travelling_ += bytes;
-  if (channel_.has_one_worker()) leave(value);  // which reads it at its line
+  // It reads the file when it runs the line.
+  if (channel_.has_one_worker()) leave(value);
 }
 
 void Freight::leave(gt_value& value) {

@@ -1,7 +1,7 @@
-// Values that are too many for the text: they travel in files, which the
-// workers see, or which a courier carries to a cluster. Its functions throw
-// Failure (failure.h); those that take a lock want it to be the channel's, and
-// give it up while bytes are copied and carried.
+// Freight: values that are too long for the text travel in files, which the
+// workers see, or which a courier carries to a cluster. The functions throw
+// Failure (failure.h). Those that take a lock expect the channel's, and unlock
+// it while bytes are copied and carried.
 #pragma once
 
 #include <string>
@@ -17,50 +17,53 @@ namespace gt::client {
 
 class Freight {
  public:
-  // More values than these travel in a file.
+  // The most elements of a value that are written into the text.
   static constexpr int64_t kMostInText = 1000;
 
   explicit Freight(Channel& channel) : channel_(channel) {}
 
-  // A file of these bytes, as load finds it at path_of(). If there are too many
-  // such files, waits until they have been loaded.
+  // Writes a file with these bytes, which the program loads from path_of(). If
+  // too many such files are in use, waits until they have been loaded.
   Store::Place pack(const Type& type, const void* bytes, Channel::Lock& lock);
-  // The line that loads it into the value, with the note #once, was sent. The
-  // value has_file from here on.
+  // Says that the line which loads the file into the value, with the note
+  // #once, was sent. Sets value.has_file.
   void was_sent(gt_value& value, const Store::Place& place, const Type& type);
-  // The value, which has_file, is no more, or has another: the file can go once
-  // a #sync is answered. Not before, though the load may have run long since:
-  // gt-shard writes a load when a line reads its value, which says how it is
-  // cut, and a #sync before that would have it written whole.
+  // Says that the value, which has_file, is gone or has been bound again: the
+  // file is removed once a #sync is answered. It must not be earlier, though
+  // the load may have run long before: gt-shard writes a load only when a line
+  // reads its value and so says how it is to be sharded; a #sync before that
+  // line would make gt-shard write it unsharded.
   void leave(gt_value& value);
-  // Appends that #sync, if one is needed. The text is to be sent next.
+  // Appends that #sync, if one is needed. The caller must send the text next.
   void append_sync(std::string& text);
-  // Where a value can be saved, at path_of().
+  // Returns a place for a value to be saved at; the program saves it to
+  // path_of().
   Store::Place reserve(const Type& type, Channel::Lock& lock);
-  // Copies the bytes of what was saved there, and gives the place back. False:
-  // there is none, or of another type.
+  // Copies the bytes that were saved at the place, and gives the place back.
+  // Returns false if there is no file, or one of another type.
   bool unpack(const Store::Place& place, const Type& type, void* bytes,
               Channel::Lock& lock);
-  // The file is no longer needed.
+  // Gives back a file that is no longer needed.
   void give(const Store::Place& place);
-  // As a line of the program names it.
+  // Returns the path by which the lines of the program name the file.
   const std::string& path_of(const Store::Place& place) const {
     return courier_.is_needed() ? place.name : place.path;
   }
 
-  // As of gt_send_file() and gt_fetch_file(), the lock free.
+  // The same as gt_send_file() and gt_fetch_file(). The lock must be free.
   void send_file(const std::string& path);
   void fetch_file(const std::string& path);
 
-  // Where the program may go on without us: waits until all has been loaded, so
-  // that the files can go. To be called before the lines end.
+  // If the program may go on after the client has closed, waits until all files
+  // have been loaded, so that they can be removed. To be called before the
+  // lines end.
   void wait_for_loads(Channel::Lock& lock);
-  // The program has ended, with this status.
+  // Removes the files. The program has ended with this status.
   void end(Exit status);
-  // After fork(), in the child.
+  // After fork(), in the child: gives up what belongs to the parent.
   void forget() { courier_.let_go(); }
 
-  // To be called once the channel was started.
+  // Must be called once the channel was started, before all else.
   void start();
 
  private:
@@ -69,14 +72,15 @@ class Freight {
     size_t bytes = 0;
   };
   void check(const Status& status, const Type& type);
-  // Leaves all values, and sends the #sync.
+  // Calls leave() for all values, and sends the #sync.
   void leave_all(Channel::Lock& lock);
 
   Channel& channel_;
   Store store_;
   Courier courier_;
-  std::unordered_map<gt_value*, Sent> sent_;  // whose values live
-  std::vector<Sent> left_;                    // that await a #sync
+  std::unordered_map<gt_value*, Sent> sent_;  // files of values that live
+  // Files that can go once a #sync is answered.
+  std::vector<Sent> left_;
   size_t travelling_ = 0;  // bytes of files that were not given back
 };
 

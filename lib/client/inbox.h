@@ -1,5 +1,5 @@
-// What is to come back from the program, in its order: values that somebody
-// waits for, values that are shown to the user, and the answers to "#sync".
+// Inbox: what is to come back from the program, in order: values that somebody
+// waits for, values that are printed for the user, and the answers to "#sync".
 #pragma once
 
 #include <cerrno>
@@ -17,12 +17,13 @@ namespace gt::client {
 
 class Inbox {
  public:
-  // Gets the line once it has come.
+  // The line that somebody waits for, once it has come.
   struct Answer {
     bool is_there = false;
     std::string line;
   };
 
+  // Expects a line that the caller waits for.
   std::shared_ptr<Answer> expect() {
     auto answer = std::make_shared<Answer>();
     expected_.push_back([answer](std::string_view line) {
@@ -31,9 +32,10 @@ class Inbox {
     });
     return answer;
   }
-  // Where lines are printed: standard output, if this is not called.
+  // Sets the file that lines are printed to; without this call it is standard
+  // output.
   void show_on(std::FILE* file) { screen_ = file; }
-  // The line is printed.
+  // Expects a line that is printed.
   void expect_shown() {
     ++shown_;
     expected_.push_back([this](std::string_view line) {
@@ -45,9 +47,10 @@ class Inbox {
       if (!is_written && error_ == 0) error_ = errno;
     });
   }
-  // The errno of the first line that could not be printed, or 0.
+  // Returns the errno of the first line that could not be printed, or 0.
   int show_error() const { return error_; }
-  // Each line is given to `each` until `last` comes, an answer to "#sync".
+  // Gives each line to `each` until `last` comes, the answer to a "#sync"; then
+  // calls `then`.
   void expect_until(std::string last,
                     std::function<void(std::string_view)> each,
                     std::function<void()> then) {
@@ -55,11 +58,13 @@ class Inbox {
     expected_.push_back(
         gathers(std::move(last), std::move(each), std::move(then)));
   }
-  // The call is made once everything before has run.
+  // Expects the answer to a "#sync", and calls `then` when it comes.
   void expect_sync(std::function<void()> then) {
     expected_.push_back([then = std::move(then)](std::string_view) { then(); });
   }
 
+  // Takes the next line of the results. Comments are skipped, except for the
+  // answers to "#sync".
   void take(std::string_view line) {
     const bool is_comment = line.starts_with('#') && sync_of(line).empty();
     if (is_comment || expected_.empty()) return;
@@ -68,7 +73,7 @@ class Inbox {
     taker(line);
   }
   bool empty() const { return expected_.empty(); }
-  // Whether a line is to be shown that has not come.
+  // True if a line that is to be printed has not come yet.
   bool shows() const { return shown_ > 0; }
 
  private:

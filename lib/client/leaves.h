@@ -1,5 +1,5 @@
-// The values of a session that require a gradient, its leaves, and which of
-// them went into each value.
+// Leaves: the values of a session that require a gradient, and which of them
+// went into each value.
 #pragma once
 
 #include <vector>
@@ -12,7 +12,8 @@ namespace gt::client {
 
 class Leaves {
  public:
-  // The value is a leaf from now on, and reached by itself; or no longer.
+  // add() makes the value a leaf, whose reach is itself alone; remove() undoes
+  // that.
   void add(gt_value& value) {
     value.leaf = static_cast<LeafId>(numbers_.take());
     if (value.leaf >= leaves_.size()) leaves_.resize(value.leaf + 1);
@@ -27,7 +28,7 @@ class Leaves {
     value.reach = Reaches::kNone;
   }
 
-  // The leaves that went into any of the call's operands.
+  // Returns the leaves that went into any of the call's operands.
   Reach reach_of(const gt_instruction& call) {
     Reach reach = Reaches::kNone;
     for (size_t i = 0; i < call.operand_count; ++i) {
@@ -36,7 +37,7 @@ class Leaves {
     }
     return reach;
   }
-  // Those of a reach that there still are.
+  // Returns the leaves of a reach that still exist.
   std::vector<gt_value*> in(Reach reach) const {
     std::vector<gt_value*> out;
     for (const LeafId leaf : reaches_.leaves(reach)) {
@@ -44,13 +45,13 @@ class Leaves {
     }
     return out;
   }
-  // Once there are many sets, forgets those that no value of the list has.
+  // Once there are many sets, forgets those that no value in the list has.
   void tidy(const gt_value* values);
 
  private:
   Reaches reaches_;
   NumberPool numbers_;
-  std::vector<gt_value*> leaves_;  // by LeafId; null: gone
+  std::vector<gt_value*> leaves_;  // indexed by LeafId; null: removed
 };
 
 }  // namespace gt::client

@@ -14,10 +14,11 @@ namespace gt::client {
 namespace {
 
 constexpr size_t kEnough = size_t{32} << 10;  // bytes that are sent together
-constexpr size_t kMost = size_t{1} << 20;     // unsent bytes, then writers wait
-constexpr int kPause = 1;                     // ms after which the rest is sent
-constexpr int kGrowth = 2;      // ms between looks at a file that grows
-constexpr int kSilence = 1500;  // ms between questions whether all is lost
+// Unsent bytes above which writers wait.
+constexpr size_t kMost = size_t{1} << 20;
+constexpr int kPause = 1;       // ms after which the rest is sent
+constexpr int kGrowth = 2;      // ms between two reads of a file that grows
+constexpr int kSilence = 1500;  // ms between two questions whether all is lost
 constexpr size_t kPiece = size_t{64} << 10;
 
 void set_nonblocking(int fd) {
@@ -33,7 +34,7 @@ Link::Link(Fd lines, std::mutex& mutex, Taker take, IsLost is_lost)
       lines_(std::move(lines)),
       event_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {
   set_nonblocking(lines_.get());
-  // Signals are for the user's threads.
+  // Signals are to be handled by the user's threads.
   sigset_t all, before;
   ::sigfillset(&all);
   ::pthread_sigmask(SIG_BLOCK, &all, &before);
@@ -55,7 +56,7 @@ void Link::stop() {
 }
 
 void Link::forget() {
-  // There is no such thread in the child.
+  // The thread does not exist in the child.
   if (thread_.joinable()) thread_.detach();
   lines_ = Fd();
   results_ = Fd();
@@ -124,7 +125,8 @@ void Link::send() {
     sent_ += static_cast<size_t>(n);
   }
   ++sends_;
-  // What was not taken now is not offered again with every line.
+  // Bytes that the socket did not take now are not offered again with every
+  // line.
   next_send_ = out_.size() - sent_ + kEnough;
   if (sent_ == out_.size() || is_broken_) {
     out_.clear();
@@ -173,7 +175,7 @@ void Link::pump(Lock& lock) {
   is_polling_ = true;
   pollfd fds[2] = {{-1, 0, 0}, {-1, 0, 0}};
   if (!is_broken_) {
-    // Without POLLOUT it still tells that nobody reads any more.
+    // Even without POLLOUT, poll() reports that nobody reads any more.
     fds[0] = {lines_.get(),
               static_cast<short>(sent_ < out_.size() ? POLLOUT : 0), 0};
   }

@@ -5,7 +5,7 @@
 namespace gt::client {
 namespace {
 
-// Whether the text has the form of a name that take() makes.
+// True if the text has the form of a name that take() makes.
 bool is_ours(std::string_view text) {
   return text.size() > 1 && text[0] == 't' &&
          text.find_first_not_of("0123456789", 1) == std::string_view::npos;
@@ -32,7 +32,8 @@ Result<Names::Name> Names::take(std::string_view chosen, const Where& at) {
     return Error{"there is a tensor '" + text + "' already" + made +
                  ": give this one, or the module that it is in, another name"};
   }
-  std::erase(dead_chosen_, text);  // the line binds it again
+  // The line binds it again, so it is not freed.
+  std::erase(dead_chosen_, text);
   return Name{text, kChosen};
 }
 

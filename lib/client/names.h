@@ -1,8 +1,8 @@
-// The registers of a session: t0, t1 and so on for values without a name of
-// their own. A name that is given back is free at the next line, and the
-// smallest free number comes first, so that the rounds of a loop have the same
-// names. A name that the next line binds again needs no free of its own: the
-// binding releases what it held.
+// Names: the names of a session's registers. Values without a name of their own
+// are called t0, t1 and so on. A name that is given back can be used by the
+// next line, and the smallest free number is used first, so that each round of
+// a loop has the same names. If the next line binds such a name again, no
+// "free" is written for it: the binding releases the old value.
 #pragma once
 
 #include <algorithm>
@@ -28,25 +28,26 @@ class Names {
   struct Name {
     std::string text;
     uint32_t number = kChosen;
-    bool is_reused = false;  // one of ours, which another value had before
+    bool is_reused = false;  // a name of ours that another value had before
   };
 
-  // A name of ours, for a result of the line that comes next.
+  // Returns a name of ours, for a result of the next line.
   Name take() {
     const size_t never_taken = numbers_.never_taken();
     const auto number = static_cast<uint32_t>(numbers_.take());
-    std::erase(dead_, number);  // the line binds it again
+    std::erase(dead_, number);  // the line binds it again, so it is not freed
     return {text_of(number), number, number < never_taken};
   }
-  // A name that the user chose. Errors: it is none, is of the form of ours, or
-  // another value has it, which was made at the place that the error names.
+  // Takes a name that the user chose for a value made at `at`. Errors: it is no
+  // name, it has the form of our names, or another value has it; the error
+  // names the place where that one was made.
   Result<Name> take(std::string_view chosen, const Where& at);
-  // Whether values of the session alone may have the name: it is of the form of
-  // ours, or one of them has it.
+  // True if lines written by gt_line() must not bind or free the name: it has
+  // the form of our names, or a value of the session has it.
   bool is_kept(std::string_view name) const;
-  // The same of any name of a pattern, "act/*".
+  // True if is_kept() may hold for a name that matches the pattern, as "act/*".
   bool keeps_any(std::string_view glob) const;
-  // The value of that name is gone.
+  // The value of that name is gone: the name can be used again.
   void give(const Name& name) {
     if (name.number != kChosen) {
       numbers_.give(name.number);
@@ -56,7 +57,8 @@ class Names {
       dead_chosen_.push_back(name.text);
     }
   }
-  // Appends "free t1 t2\n", of those that were given back and not bound again.
+  // Appends "free t1 t2
+  // ", for the names that were given back and not taken again.
   void append_free(std::string& out);
 
  private:
@@ -66,9 +68,9 @@ class Names {
   }
 
   NumberPool numbers_;
-  std::vector<uint32_t> dead_;  // given back, and not yet freed
+  std::vector<uint32_t> dead_;  // given back and not yet freed
   std::vector<std::string> dead_chosen_;
-  // The names that users chose, and where.
+  // The names that users chose, and the place where each value was made.
   std::unordered_map<std::string, std::string, TextHash, std::equal_to<>>
       chosen_;
 };

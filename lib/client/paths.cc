@@ -34,7 +34,7 @@ std::string Paths::written(std::string_view path) const {
   return is_same ? std::string(path) : absolute_path(path);
 }
 
-// One spelling of all of a file.
+// Returns one spelling for all paths of the same file.
 std::string Paths::key(const std::string& path) const {
   return is_elsewhere_ ? std::filesystem::path(path).lexically_normal().string()
                        : normal_path(path);

@@ -1,7 +1,8 @@
-// The files that lines load and save. A relative path is meant from the folder
-// that the process is in when it makes the call, and the programs that run the
-// lines stay in the one that they were started in. On a cluster a path is that
-// of a file there, of which nothing is known but what this session did to it.
+// Paths: the files that lines load and save. A relative path is meant from the
+// process's current directory at the time of the call, but the programs that
+// run the lines stay in the directory in which they were started. On a cluster
+// a path names a file there, of which nothing is known but what this session
+// did to it.
 #pragma once
 
 #include <sys/types.h>
@@ -17,19 +18,20 @@ namespace gt::client {
 
 class Paths {
  public:
-  // The programs start now, in the current folder; or they run elsewhere.
+  // To be called when the programs are started, in the current directory; or,
+  // if `is_elsewhere`, they run on a cluster.
   void start(bool is_elsewhere);
 
-  // A path as a line is to have it.
+  // Returns the path as a line must have it to mean the same file.
   std::string written(std::string_view path) const;
-  // The type of the tensor that a load of a path as written finds: what the
-  // session last saved there, else what a file here has. Error: it is not
-  // known.
+  // Returns the type of the tensor that a load of this path finds. `path` is
+  // one that written() returned. It is the type that the session last saved
+  // there, else that of a local file. Error: it is not known.
   Result<Type> type_of(const std::string& path) const;
 
-  // A line that saves such a tensor was written.
+  // Notes that a line which saves such a tensor was written.
   void note_saved(const std::string& path, const Type& type);
-  // The file of the cluster is the same as the one here.
+  // Notes that the cluster's file is the same as the local one.
   void note_same(const std::string& file);
 
  private:
@@ -43,12 +45,13 @@ class Paths {
 
   bool is_elsewhere_ = false;
   Folder started_in_;
-  std::unordered_map<std::string, Type> saved_;  // by key()
-  // The absolute path here, by key() of the file there.
+  std::unordered_map<std::string, Type> saved_;  // the saved types, by key()
+  // The absolute local path, by key() of the cluster's file.
   std::unordered_map<std::string, std::string> same_;
 };
 
-// The path from the root on, if it is relative to the current folder.
+// Returns the path from the root on, if it is relative to the current
+// directory.
 std::string absolute_path(std::string_view path);
 
 }  // namespace gt::client

@@ -26,7 +26,7 @@ Error system_error(const std::string& what, int error) {
   return Error{what + ": " + std::strerror(error)};
 }
 
-// A pair of descriptors that no other program inherits.
+// Makes a pair of connected sockets that no other program inherits.
 Status make_socket(Fd& ours, Fd& theirs) {
   int pair[2];
   if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) != 0) {
@@ -47,8 +47,8 @@ Status make_pipe(Fd& reads, Fd& writes) {
   return ok_status();
 }
 
-// Descriptors 0 to 2 that the process began without get a place that cannot be
-// written to, so that none of ours is taken for one of them.
+// Opens /dev/null, for reading alone, for those of the descriptors 0 to 2 that
+// the process was started without, so that none of ours gets such a number.
 void hold_standard() {
   int fd = 0;
   while (fd >= 0 && fd <= 2) fd = ::open("/dev/null", O_RDONLY);
@@ -134,13 +134,14 @@ Status Pipeline::spawn(const Command& command, int in, int out) {
   ::posix_spawnattr_init(&attributes);
   ::posix_spawn_file_actions_adddup2(&actions, in, 0);
   if (out != 1) ::posix_spawn_file_actions_adddup2(&actions, out, 1);
-  // What the user's program does with signals is not what these should do.
+  // The programs must not inherit the signal mask and SIGPIPE action of the
+  // user's program.
   sigset_t signals;
   ::sigemptyset(&signals);
   ::posix_spawnattr_setsigmask(&attributes, &signals);
   ::sigaddset(&signals, SIGPIPE);
   ::posix_spawnattr_setsigdefault(&attributes, &signals);
-  // The first one's group, which it makes.
+  // The first process makes the group, and the others join it.
   ::posix_spawnattr_setpgroup(&attributes,
                               processes_.empty() ? 0 : processes_[0].pid);
   ::posix_spawnattr_setflags(
@@ -170,7 +171,8 @@ Exit Pipeline::wait() {
       const pid_t ended = ::waitpid(process.pid, &process.status, 0);
       if (ended < 0 && errno == EINTR) continue;
       process.is_over = true;
-      // The user's program reaps all children, and what ours said is not known.
+      // The user's program has reaped it, as one that reaps all children does;
+      // its status is unknown.
       if (ended < 0) process.status = 0;
     }
     worst_status =
@@ -214,7 +216,7 @@ bool Pipeline::ends_stopped() {
   return true;
 }
 
-// One that is stopped ends once it goes on.
+// A stopped process gets SIGTERM only when it continues.
 void Pipeline::end_all() {
   for (const Process& process : processes_) {
     if (process.is_over) continue;
@@ -231,8 +233,9 @@ std::string Pipeline::ended() {
       const pid_t ended = ::waitpid(process.pid, &process.status, WNOHANG);
       process.is_over = ended == process.pid;
     }
-    // The first that failed is likely why the others ended; one that could no
-    // longer write is never why.
+    // The first one that failed is likely why the others ended. A process that
+    // was killed by SIGPIPE, since it could no longer write, is never the
+    // cause.
     const bool is_signal = WIFSIGNALED(process.status);
     const bool says_more =
         is_signal ? WTERMSIG(process.status) != SIGPIPE : out.empty();

@@ -1,5 +1,5 @@
-// The processes that run a session's program: a shell's pipeline, which the
-// client starts and ends.
+// Pipeline: the processes that run a session's program. They are connected as
+// in a shell's pipeline; the client starts and ends them.
 #pragma once
 
 #include <sys/types.h>
@@ -21,32 +21,36 @@ class Pipeline {
   Pipeline() = default;
   Pipeline(const Pipeline&) = delete;
   Pipeline& operator=(const Pipeline&) = delete;
-  // What was started and not waited for is waited for.
+  // Waits for the processes that were started and not waited for.
   ~Pipeline();
 
-  // Starts them, each reading what the one before writes, and sets lines() and
-  // results(). The last one's output is our standard output if `is_open`, else
-  // results(). Error: a program cannot be started; then none runs.
-  // An interrupt from the terminal ends them as it ends us, unless we do
-  // something else on SIGINT: then it is for us alone, and they are in a
-  // process group of their own. Those of a stream that is open are the shell's.
+  // Starts the commands, each reading what the one before writes, and sets
+  // lines() and results(). If `is_open`, the last one writes to our standard
+  // output, and there are no results(). Error: a program cannot be started;
+  // then none runs.
+  // If SIGINT has its default action in this process, a terminal's interrupt
+  // ends the commands as well. If the process handles SIGINT itself, they are
+  // in a process group of their own and do not get it. If `is_open`, they stay
+  // in our group in any case, since they belong to the shell's pipeline.
   Status start(const std::vector<Command>& commands, bool is_open);
 
-  // A socket that the first program reads; a pipe that the last one writes, or
-  // none.
+  // lines() is a socket that the first program reads. results() is a pipe that
+  // the last one writes, or closed.
   Fd& lines() { return lines_; }
   Fd& results() { return results_; }
 
-  // Waits until all have ended; both ends should be closed. The worst of their
-  // statuses; one that a signal killed is lost.
+  // Waits until all have ended; lines() and results() should be closed. Returns
+  // the worst of their statuses; a process that was killed by a signal counts
+  // as Exit::kLost.
   Exit wait();
-  // Whether one of them was stopped, as by SIGSTOP, and still was at the next
-  // call: then all are ended, as a shell ends a job that is stopped.
+  // Returns true, and ends all processes, if one of them was stopped, as by
+  // SIGSTOP, at this call and at the one before, as a shell does with a stopped
+  // job.
   bool ends_stopped();
-  // Ends all that run, and forgets them; others may then be started.
+  // Ends all processes that run, and forgets them. Others may then be started.
   void stop();
-  // What of it has ended with what, for messages: "gt-route ended with status
-  // 4". Empty if all run.
+  // Returns which process has ended and how, for messages: "gt-route ended with
+  // status 4". Returns "" if all still run or ended with status 0.
   std::string ended();
 
  private:
@@ -54,23 +58,24 @@ class Pipeline {
     std::string name;
     pid_t pid = -1;
     bool is_over = false;
-    int status = 0;  // as waitpid() gives it
+    int status = 0;  // as waitpid() returns it
   };
-  // The signal that has stopped it, or 0.
+  // Returns the signal that has stopped the process, or 0.
   static int stopped_by(const Process& process);
 
   void end_all();
   Status spawn(const Command& command, int in, int out);
 
   std::vector<Process> processes_;
-  bool is_apart_ = false;     // in a process group of their own
-  bool was_stopped_ = false;  // one was, as ends_stopped() found last
-  std::string stood_still_;   // which of them, and by what
+  bool is_apart_ = false;     // the processes are in a group of their own
+  bool was_stopped_ = false;  // the last ends_stopped() found one stopped
+  std::string stood_still_;   // which one was stopped, and by what signal
   Fd lines_, results_;
 };
 
-// The path of a program of gt: beside the library that this code is in, in its
-// ../bin, or else the name alone, for PATH. $GT_BIN, a directory, comes first.
+// Returns the path of a program of gt: in $GT_BIN, if that is set; else beside
+// the library that contains this code, or in a bin directory near it; else the
+// name alone, which is searched in PATH.
 std::string program_path(const std::string& name);
 
 }  // namespace gt::client

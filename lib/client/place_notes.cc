@@ -11,7 +11,7 @@ namespace {
 
 std::string end_of_line(const Where& at) {
   if (at.file.empty()) return "\n";
-  // A file's name that is no word is quoted, and the line's number with it.
+  // A file name that is no word is quoted, together with the line number.
   const bool is_word = std::none_of(at.file.begin(), at.file.end(), [](char c) {
     return c == ' ' || c == '\t' || c == '"' || c == '#' || c == '\\';
   });

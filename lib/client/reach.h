@@ -1,7 +1,7 @@
-// Which of the values that require a gradient went into a value: its Reach. It
-// is what backward() differentiates by. A reach is the number of a set that is
-// stored once (hash consing), so that a training loop, which makes the same
-// sets in each round, makes no new ones.
+// Reaches: sets of leaves. The reach of a value is the set of values requiring
+// a gradient that it was computed from; backward() differentiates by these. A
+// reach is the number of a set that is stored once (hash consing), so that a
+// training loop, which makes the same sets in each round, adds no new ones.
 #pragma once
 
 #include <algorithm>
@@ -21,8 +21,10 @@ using Reach = IdTable::Id;
 class Reaches {
  public:
   static constexpr Reach kNone = 0;  // the empty set
+  // The numbers of sets and of joined pairs at which is_full() holds.
   static constexpr size_t kMost = 1 << 16;
 
+  // Returns the set of this leaf alone; join() the union of two sets.
   Reach of(LeafId leaf) { return sets_.id({leaf}); }
   Reach join(Reach a, Reach b) {
     if (a == b || b == kNone) return a;
@@ -38,14 +40,14 @@ class Reaches {
     }
     return known->second;
   }
-  // In the order in which the leaves were numbered.
+  // Returns the leaves of a set, in the order of their numbers.
   const std::vector<LeafId>& leaves(Reach reach) const { return sets_[reach]; }
 
-  // Whether there are so many that those without a value should go.
+  // True if there are so many sets that the unused ones should be removed.
   bool is_full() const {
     return sets_.size() > kMost || joined_.size() > kMost;
   }
-  // Keeps the sets for whose number is_used(number) is true.
+  // Removes all sets but those for which is_used(reach) is true.
   template <typename IsUsed>
   void keep_only(const IsUsed& is_used) {
     joined_.clear();
@@ -60,7 +62,7 @@ class Reaches {
     }
   };
   Interner<std::vector<LeafId>, SetHash> sets_{1};
-  std::unordered_map<uint64_t, Reach> joined_;  // by the two that were joined
+  std::unordered_map<uint64_t, Reach> joined_;  // the union, by the two sets
 };
 
 }  // namespace gt::client

@@ -1,4 +1,5 @@
-// The notes that lines of a thread carry: scopes that the user has opened.
+// Scopes: the notes that the lines of a thread carry, from the scopes that the
+// user has opened in it.
 #pragma once
 
 #include <string>
@@ -12,15 +13,17 @@ class Scopes {
  public:
   static Scopes& of_thread();
 
-  // `value` may be "": the note has none. The scope's number, or -1 if the key
-  // or the value cannot stand in a note; then none was opened.
+  // Opens a scope with this note and returns its number. A `value` of "" is a
+  // note without one. Returns -1 and opens none if the key or the value cannot
+  // stand in a note.
   int begin(std::string_view key, std::string_view value);
-  // Scopes may end in any order. Nothing happens if it is none of this thread.
+  // Ends a scope. Scopes may end in any order; a number that is not open in
+  // this thread is ignored.
   void end(int number);
-  // " #signal=outer/inner #mb=3".
+  // Returns the notes as they stand in a line: " #signal=outer/inner #mb=3".
   const std::string& text() const { return text_; }
 
-  // Whether what is made has no history.
+  // The number of no-grad scopes; above 0, new values have no history.
   int no_grad = 0;
 
  private:

@@ -14,12 +14,14 @@
 namespace gt::client {
 namespace {
 
-// The value whose place the call's result takes; null: it is a new one.
+// Returns the value that the call's result is bound to, or null if it is a new
+// value.
 gt_value* place_of_result(const gt_instruction& call, size_t result) {
   return call.into == nullptr ? nullptr : call.into[result];
 }
 
-// Room for some elements, for which nothing is allocated while they are few.
+// An array whose size is known at run time; it allocates only if the size is
+// above kFew.
 template <typename T, size_t kFew>
 class Room {
  public:
@@ -53,7 +55,7 @@ Session::~Session() {
   try {
     close();
   } catch (const Failure&) {
-    // There is nobody left to tell.
+    // A destructor can report it to nobody.
   }
 }
 
@@ -62,7 +64,7 @@ Exit Session::close() {
     Channel::Lock lock = channel_.enter();
     freight_.wait_for_loads(lock);
   } catch (const Failure&) {
-    // What is lost is told by the status, or by what follows.
+    // The exit status or the following calls report the loss.
   }
   const Exit status = channel_.close();
   freight_.end(status);
@@ -195,7 +197,7 @@ void Session::name_results(const gt_instruction& call, const CallTypes& made,
   }
 }
 
-// Fails if there is no room for a value that the line makes.
+// Fails if the call makes a new value but the caller gives no room for it.
 static void check_results(const gt_instruction& call, gt_value** results) {
   if (results != nullptr) return;
   for (size_t i = 0; i < call.result_count; ++i) {
@@ -205,7 +207,8 @@ static void check_results(const gt_instruction& call, gt_value** results) {
   }
 }
 
-// Of a grad: the program knows a target by its name alone.
+// Checks a `grad` call: the program knows a target by its name alone, so the
+// target must have had it when the loss was computed.
 static void check_targets(const gt_instruction& call) {
   const gt_value& loss = *call.operands[0].value;
   for (size_t i = 1; i < call.operand_count; ++i) {
@@ -219,10 +222,11 @@ static void check_targets(const gt_instruction& call) {
   }
 }
 
-// Of a grad: lists the targets which the loss cannot depend on by what their
-// names held before, as gt-emit would think: they are newer than the loss, or
-// the names are ours and other values had them. One that was changed in place
-// since then is not listed, for the value before may have been meant.
+// Appends the key reused= of a `grad` call, which lists targets that the loss
+// cannot depend on although an older value had their name: they are newer than
+// the loss, or their name is ours and was used before. Without the key gt-emit
+// would take them for the older value. A target that was changed in place since
+// it was made is not listed, since its old value may be meant.
 static void append_reused(const gt_instruction& call, std::string& out) {
   const std::span keys(call.keys, call.key_count);
   const auto is_said = [](const gt_key& key) {
@@ -241,7 +245,7 @@ static void append_reused(const gt_instruction& call, std::string& out) {
   }
 }
 
-// Fails if a leaf would get a value with a history.
+// Fails if the call would give a value with a history to a leaf.
 static void check_leaves(const gt_instruction& call) {
   for (size_t i = 0; i < call.result_count; ++i) {
     const gt_value* into = place_of_result(call, i);
@@ -252,7 +256,7 @@ static void check_leaves(const gt_instruction& call) {
   }
 }
 
-// Whether no_grad cuts the results off from what the call reads.
+// True if no_grad cuts the results off from the history of the operands.
 static bool is_cut(const gt_instruction& call, const CallTypes& made) {
   const std::span words(call.operands, call.operand_count);
   return Scopes::of_thread().no_grad > 0 && !made.is_leaf &&
@@ -260,7 +264,7 @@ static bool is_cut(const gt_instruction& call, const CallTypes& made) {
          std::ranges::find(words, GT_VALUE, &gt_word::kind) != words.end();
 }
 
-// The types of its operands, those that are values.
+// Sets types[i] to the type of operand i, or to kNoType if it is not a value.
 void Session::find_types(const gt_instruction& call,
                          std::span<TypeId> types) const {
   for (size_t i = 0; i < types.size(); ++i) {
@@ -274,7 +278,8 @@ bool Session::has_gradient(TypeId type) const {
   return is_float(table_.type(type).dtype);
 }
 
-// The call's line, and behind it those that cut its results off.
+// Appends the call's line and, if no_grad holds, the lines that detach its
+// results.
 void Session::append_lines(const gt_instruction& call, const CallTypes& made,
                            std::span<const Names::Name> names) {
   append_call(call, names, text_);
@@ -288,7 +293,8 @@ void Session::append_lines(const gt_instruction& call, const CallTypes& made,
   }
 }
 
-// `reach` is that of the results which can have a gradient.
+// Makes the new values, and notes the new bindings of old ones. `reach` is the
+// reach of the results whose dtype can have a gradient.
 void Session::bind_results(const gt_instruction& call, const CallTypes& made,
                            Reach reach, std::span<Names::Name> names,
                            gt_value** results) {
@@ -351,8 +357,7 @@ void Session::rename(gt_value& value, std::string_view chosen, gt_place at) {
   channel_.send(text_, lock);
 }
 
-// Fails if a line that is written as it stands binds or frees what is a
-// tensor's.
+// Fails if a line given to line() binds or frees a name of tensors.
 void Session::check_names(const Line& line) const {
   const auto refuse = [](std::string_view name) {
     fail(GT_WRONG, "'" + std::string(name) +

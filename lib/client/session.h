@@ -1,6 +1,7 @@
-// One program, as its client has it: the session writes its lines, knows the
-// types of its values, and gets its results. Its functions throw Failure
-// (failure.h), and may be called from any thread.
+// Session: one program as its client has it. The session writes the program's
+// lines, knows the types of its values, and gets its results. The functions
+// throw Failure (failure.h), and may be called from any thread. Most are
+// functions of gt/c.h, where they are described.
 #pragma once
 
 #include <memory>
@@ -26,8 +27,9 @@ namespace gt::client {
 
 class Session {
  public:
-  // As gt_open(); `where` may not be null. It is to outlive its values, which
-  // users hold: so one that was opened lives as long as the process.
+  // The same as gt_open(); `where` must not be null. Users hold values of the
+  // session, which it must outlive; so a session that was opened lives as long
+  // as the process.
   static std::unique_ptr<Session> open(std::string_view where);
   Session(const Session&) = delete;
   Session& operator=(const Session&) = delete;
@@ -42,7 +44,7 @@ class Session {
   Type stored_type(const std::string& path);
   void send_file(const std::string& path);
   void fetch_file(const std::string& path);
-  // As gt_tape() and gt_dot().
+  // The same as gt_tape() and gt_dot().
   std::string tape(gt_value& value);
   std::string dot(gt_value& value);
   void rename(gt_value& value, std::string_view name, gt_place at);
@@ -50,20 +52,23 @@ class Session {
   Exit close();
   void log_to(std::string_view path) { channel_.log_to(path); }
 
-  // Nobody owns the value any more.
+  // Frees the value, which has no owner any more.
   void drop(gt_value* value) noexcept;
-  // The value requires a gradient, or no longer.
+  // Says whether backward() computes the gradient by the value.
   void require_grad(gt_value& value, bool is_on);
   void backward(gt_value& loss, bool retain, gt_place at);
   void set_gradient(gt_value& value, gt_value* gradient);
 
-  // After fork(), in the child, which holds the lock.
+  // After fork(), in the child: gives up what belongs to the parent. The child
+  // must hold the lock.
   void forget();
-  // Neither closed nor another process's. Takes no lock.
+  // True unless the session is closed or was opened by the parent process.
+  // Takes no lock.
   bool is_open() const { return channel_.is_open(); }
-  // Held by each call, but not while it waits.
+  // The lock that each call holds, but not while it waits.
   std::mutex& mutex() { return channel_.mutex(); }
-  // What users know it by, which lives as long as the process.
+  // The pointer by which users know the session; it lives as long as the
+  // process.
   gt_session* handle() const { return handle_; }
   void set_handle(gt_session* handle) { handle_ = handle; }
 
@@ -71,10 +76,11 @@ class Session {
   Session() = default;
 
   const gt_value& checked(const gt_value* value) const;
-  // text_ begins anew, with what frees the files and the registers that nobody
-  // holds. What asks for a result is expected after this.
+  // Empties text_, then appends the lines that free the files and registers
+  // which nobody holds. The caller must expect the answer to a line that asks
+  // for a result only after this call.
   void begin_lines();
-  // call(), under the lock.
+  // Does the work of call(), with the lock held.
   void write_call(const gt_instruction& call, gt_value** results,
                   Channel::Lock& lock);
   void name_results(const gt_instruction& call, const CallTypes& made,
@@ -104,9 +110,9 @@ class Session {
   Names names_;
   PlaceNotes places_;
   Leaves leaves_;
-  gt_value* values_ = nullptr;  // all, the newest first
-  uint64_t serial_ = 0;         // of the last that was bound
-  std::string text_;            // the lines that a call writes
+  gt_value* values_ = nullptr;  // all values, the newest first
+  uint64_t serial_ = 0;         // the number of the last event (gt_value::made)
+  std::string text_;            // the lines of the current call
   gt_session* handle_ = nullptr;
 };
 

@@ -1,4 +1,4 @@
-// Session: bytes of values, to the program and from it.
+// The functions of Session that copy values between memory and the program.
 #include <algorithm>
 
 #include "base/text.h"
@@ -10,7 +10,7 @@
 namespace gt::client {
 namespace {
 
-// While it lives, lines of the thread carry the note.
+// While it lives, lines of this thread carry the note.
 class OneNote {
  public:
   explicit OneNote(const char* key)
@@ -27,7 +27,7 @@ gt_word text_word(std::string_view text) {
   return {GT_TEXT, {.text = text.data()}, text.size()};
 }
 
-// The type, and each of the numbers.
+// Returns the type and each of the numbers as words.
 std::vector<gt_word> words_in(std::string_view type, std::string_view numbers) {
   std::vector<gt_word> out = {text_word(type)};
   for (const std::string_view number : words_of(numbers)) {
@@ -47,7 +47,7 @@ gt_value* Session::write(const gt_type& shown, const void* bytes,
   }
   std::vector<uint8_t> truths;
   if (type.dtype == Dtype::kBool) {
-    // As in C++, what is not 0 is true; a bool of a tensor is 0 or 1.
+    // As in C++, any byte but 0 is true; a bool of a tensor must be 0 or 1.
     const auto* from = static_cast<const uint8_t*>(bytes);
     const auto count = static_cast<size_t>(type.elements());
     if (std::any_of(from, from + count, [](uint8_t b) { return b > 1; })) {
@@ -128,7 +128,7 @@ void Session::read_file(gt_value& value, void* bytes, gt_place at,
   text_ += kSync;
   channel_.ask(text_, lock);
   if (freight_.unpack(place, type, bytes, lock)) return;
-  // Of a value that failed no file is saved; its print says why.
+  // No file is saved for a value that failed; its print says why it failed.
   read_result(ask_for(value, at, lock), *value.shown, bytes);
 }
 

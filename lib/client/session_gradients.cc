@@ -1,4 +1,5 @@
-// Session: what requires a gradient, backward, and the history that it walks.
+// The functions of Session for gradients: which values require one, backward,
+// and the history that it walks.
 #include <algorithm>
 #include <cstring>
 #include <utility>

@@ -44,7 +44,8 @@ void remove_folder(const std::string& folder) {
   ::rmdir(folder.c_str());
 }
 
-// Directories of processes that were killed: "gt-client.PID.XXXXXX".
+// Removes the directories "gt-client.UID.PID.XXXXXX" of processes that were
+// killed.
 void sweep(const std::string& parent, const std::string& stem) {
   DIR* open = ::opendir(parent.c_str());
   if (open == nullptr) return;
@@ -76,8 +77,8 @@ Status Store::make_folder() {
   return ok_status();
 }
 
-// The path of an open file of that number; "": there can be none, or other
-// processes of the user may not open it.
+// Returns the path of an open file for that number; "" if there can be none, or
+// if other processes of the user may not open it.
 std::string Store::open_file(size_t number) {
   if (::prctl(PR_GET_DUMPABLE) != 1) return "";
   const auto [at, is_new] = open_.try_emplace(number);
@@ -112,8 +113,8 @@ Result<Store::Place> Store::take(Way way) {
                folder_.substr(folder_.rfind('/') + 1) + "." + file, view};
 }
 
-// Of all open files: few, since there is one for each value that is read at
-// the same time.
+// Returns the bytes of all open files. They are few, since there is one for
+// each value that is read at the same time.
 uint64_t Store::open_bytes() const {
   uint64_t bytes = 0;
   for (const auto& [number, open] : open_) {
@@ -125,7 +126,7 @@ uint64_t Store::open_bytes() const {
   return bytes;
 }
 
-// Whether the file, which went out, is kept.
+// Keeps a file that went out, if there is room; false if it is to be removed.
 bool Store::keep(const Place& place) {
   struct stat about {};
   if (!keeps_ || ::stat(place.path.c_str(), &about) != 0) return false;

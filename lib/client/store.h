@@ -1,11 +1,13 @@
-// Files in which large tensors travel beside the text, in a directory of the
-// session's own, in memory (/dev/shm) where the system has that.
+// Store: the files in which large tensors travel beside the text. They are in a
+// directory of the session's own, in memory (/dev/shm) where the system has
+// that.
 //
-// The memory of a new file is found and cleared page by page, which takes
-// longer than to write it. So where one worker of our own reads and writes the
-// files, they are written over: those that go out are kept under their names,
-// and what comes back is saved into files that are open here and have no name
-// (memfd_create(2)), which a save writes where they lie. Both stay mapped here.
+// The system finds and clears the memory of a new file page by page, which
+// takes longer than writing it. So where one worker of our own reads and writes
+// the files, they are used again and overwritten. Files for outgoing values are
+// kept under their names. Incoming values are saved into files that this
+// process has open and that have no name (memfd_create(2)); a save overwrites
+// them in place. Both kinds stay mapped in this process.
 #pragma once
 
 #include <cstdint>
@@ -29,28 +31,28 @@ class Store {
   Store& operator=(const Store&) = delete;
   ~Store() { remove(); }
 
-  // Which way a file's bytes go.
+  // The direction in which a file's bytes travel: to the workers or from them.
   enum class Way { kOut, kBack };
   struct Place {
     Way way;
     size_t number;
     std::string path;            // absolute
-    std::string name;            // which no other file of any session has
-    std::shared_ptr<View> view;  // of a file that is kept; else null
+    std::string name;            // no other file of any session has it
+    std::shared_ptr<View> view;  // set if the file is kept; else null
   };
-  // From here on files are kept once they are given back, at most kMostKept
-  // bytes each way, and written over. Only where nobody reads a file later, or
-  // keeps what was in it.
+  // From now on a file that is given back is kept for the next take(), up to
+  // kMostKept bytes in each direction. Only allowed if nobody reads a file
+  // after it was given back, or still uses its content.
   void keep_files() { keeps_ = true; }
-  // From here on files stay, also when the process has ended: nobody says when
-  // they were read. To be called before the first is taken.
+  // From now on files are never removed, not even at the end of the process:
+  // nothing tells when they were read. To be called before the first take().
   void leave_files() { leaves_ = true; }
-  // A path for a file. There is none under it, or one that was kept. Error:
-  // there can be no directory.
+  // Returns a path for a file. At the path there is no file, or one that was
+  // kept. Error: the directory cannot be made.
   Result<Place> take(Way way);
-  // The file is no longer needed.
+  // Gives back a file that is no longer needed.
   void give(const Place& place);
-  // Removes all, but what stays.
+  // Removes all files, unless leave_files() was called.
   void remove();
 
  private:
@@ -74,21 +76,22 @@ class Store {
   NumberPool out_, back_;
   bool keeps_ = false;
   bool leaves_ = false;
-  // Files that are kept, by number: those that went out, and those without a
-  // name that came back or are to.
+  // The kept files by number. kept_ has outgoing ones; open_ has incoming ones,
+  // which have no name and may be in use.
   std::unordered_map<size_t, Kept> kept_;
   uint64_t bytes_kept_ = 0;
   std::unordered_map<size_t, Open> open_;
 };
 
-// Writes the place's file, a .npy, over one that may be there. Error: names the
-// path.
+// Writes a tensor as a .npy file at the place, over a file that may be there.
+// Error: the message names the path.
 Status write_tensor(const Store::Place& place, const Type& type,
                     const void* bytes);
-// The type of the tensor at a path as load takes it, "FILE:TENSOR" of a
-// safetensors file. Error: names the file, and what to do if there is none yet.
+// Returns the type of the tensor at a path as load takes it: "FILE", or
+// "FILE:TENSOR" in a safetensors file. Error: the message names the file, and
+// says what to do if it does not exist yet.
 Result<Type> stored_type(std::string_view path);
-// Reads the bytes of the place's file, which must have this type.
+// Reads the tensor in the place's file, which must have this type, to `bytes`.
 Status read_tensor(const Store::Place& place, const Type& type, void* bytes);
 
 }  // namespace gt::client

@@ -1,5 +1,6 @@
-// A value of a session: a register of its program. Owned by those who hold it
-// (gt_retain, gt_release); all but the count is guarded by the session's lock.
+// gt_value: a value of a session, which is a register of its program. Its
+// owners hold it by gt_retain() and gt_release(). The session's lock guards all
+// members but the count of owners.
 #pragma once
 
 #include <atomic>
@@ -16,18 +17,22 @@ inline constexpr uint32_t kNoLeaf = UINT32_MAX;
 
 struct gt_value {
   std::atomic<uint32_t> owners{1};
-  gt::client::Session* session = nullptr;  // which outlives it
+  // The session, which outlives the value.
+  gt::client::Session* session = nullptr;
   gt::client::Names::Name name;
   gt::client::TypeId type = gt::client::CallTable::kNoType;
-  const gt_type* shown = nullptr;  // the same for the user
+  const gt_type* shown = nullptr;  // the type in the form of gt/c.h
+  // The leaves that went into the value.
   gt::client::Reach reach = gt::client::Reaches::kNone;
-  gt::client::LeafId leaf = gt::client::kNoLeaf;  // if it requires a gradient
-  gt_value* gradient = nullptr;                   // owned
-  // When it was made, last bound, and last given another name (0: never), by
-  // Session::serial_. A bound that is not made: it was changed in place.
+  // The value's number if it requires a gradient.
+  gt::client::LeafId leaf = gt::client::kNoLeaf;
+  gt_value* gradient = nullptr;  // owned by this value
+  // The numbers (Session::serial_) of the events when the value was made, last
+  // bound, and last renamed (0: never). If `bound` differs from `made`, the
+  // value was changed in place.
   uint64_t made = 0, bound = 0, renamed = 0;
-  bool has_file = false;  // its bytes travel in a file (Freight::was_sent)
-  // Neighbours among the session's values.
+  bool has_file = false;  // its bytes travel in a file, see Freight::was_sent()
+  // The neighbours in the list of the session's values.
   gt_value* before = nullptr;
   gt_value* after = nullptr;
 };

@@ -1,5 +1,6 @@
-// A file of a store as memory of this process: what is written over and over is
-// copied to and from it a third faster than through write(2) and read(2).
+// View: a file of a store mapped into this process's memory. Copying to and
+// from such a mapping is a third faster than write(2) and read(2) for files
+// that are overwritten again and again.
 #pragma once
 
 #include <cstddef>
@@ -13,9 +14,9 @@ class View {
   View& operator=(const View&) = delete;
   ~View() { let_go(); }
 
-  // Where the bytes of the open file lie, of which there must be this many. The
-  // memory is kept until the size is another one. nullptr: the file is of
-  // another size, or on a disk, where such a copy could fail.
+  // Returns the address of the first `size` bytes of the open file. The mapping
+  // is kept until the size changes. Returns nullptr if the file has another
+  // size, or is on a disk, where such a copy could fail.
   char* of(int fd, size_t size);
 
  private:

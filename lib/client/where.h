@@ -1,4 +1,4 @@
-// Where a line comes from in the user's source.
+// Where: the place in the user's source that a line comes from.
 #pragma once
 
 #include <cstdint>
@@ -20,7 +20,7 @@ struct Where {
   }
 };
 
-// "model.cc:42", or "".
+// Returns "model.cc:42", or "" if the place is unknown.
 inline std::string to_string(const Where& at) {
   if (at.file.empty()) return {};
   return std::string(at.file) + ":" + std::to_string(at.line);

@@ -18,7 +18,7 @@ std::vector<double> ticks(double low, double high, int count, int& digits) {
       break;
     }
   }
-  if (!(step > 0)) return {low};  // a span that no step divides
+  if (!(step > 0)) return {low};  // no step divides the span
   digits = static_cast<int>(
       std::clamp(-std::floor(std::log10(step * 1.001)), 0.0, 20.0));
   std::vector<double> out;

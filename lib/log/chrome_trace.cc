@@ -1,7 +1,7 @@
-// The trace event format of Chrome, which Perfetto opens: an object with
-// "traceEvents". Events are in order of their times, those of one thread nest
-// (here they never overlap), and flows are pairs of "s" within the slice that
-// makes a value and "f" at the start of one that reads it.
+// Writes the trace event format of Chrome, which Perfetto opens: an object with
+// "traceEvents". Events are in the order of their times, those of one thread
+// nest (here they never overlap), and flows are pairs of "s" within the slice
+// that makes a value and "f" at the start of one that reads it.
 #include <algorithm>
 
 #include "log/escape.h"
@@ -14,7 +14,7 @@ namespace {
 
 using Event = Timeline::Event;
 
-// Microseconds with three digits after the point, exactly.
+// Appends microseconds with three digits after the point, exactly.
 void append_micros(std::string& out, uint64_t nanoseconds) {
   char digits[kMaxDigits + 4];
   char* end = put_digits(digits, nanoseconds / 1000);
@@ -118,8 +118,9 @@ class ChromeWriter {
     end();
   }
 
-  // A flow leaves in the middle of its maker, which must not be empty: at its
-  // end, another slice may have begun. A transfer may begin before that.
+  // Returns the time at which a flow leaves its maker: the middle, since at its
+  // end another slice may have begun. The maker must not be empty. A transfer
+  // may begin before that.
   uint64_t leaves(const Timeline::Flow& flow) const {
     const Event& from = timeline_.events()[flow.from];
     const uint64_t middle = from.start + from.length() / 2;
@@ -181,7 +182,7 @@ class ChromeWriter {
   const Timeline& timeline_;
   Writer& out_;
   std::vector<std::string> words_;   // quoted
-  std::vector<uint64_t> processes_;  // by lane
+  std::vector<uint64_t> processes_;  // indexed by lane
   std::vector<uint32_t> starts_, ends_;
   size_t next_start_ = 0;
   size_t next_end_ = 0;

@@ -1,5 +1,5 @@
-// Colours that people who see fewer of them tell apart too (after Okabe and
-// Ito).
+// The colours of pictures, which people with impaired colour vision can tell
+// apart, too (after Okabe and Ito).
 #pragma once
 
 #include <cstddef>

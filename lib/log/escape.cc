@@ -9,8 +9,8 @@ namespace {
 
 constexpr std::string_view kReplacement = "\xef\xbf\xbd";
 
-// Bytes of the character that `text` begins with; 0 if it is none, or one that
-// XML has not.
+// Returns the bytes of the character that `text` begins with; 0 if it is no
+// character, or one that XML does not allow.
 size_t character(std::string_view text) {
   const auto [bytes, code] = first_character(text);
   const bool is_control = code < 0x20 || code == 0x7f;
@@ -63,7 +63,7 @@ std::string json_text(std::string_view text) {
   return escaped(text, {{'"', "\\\""}, {'\\', "\\\\"}, {'\n', "\\n"}});
 }
 
-// Graphviz reads entities in labels.
+// Entities are escaped as well, since Graphviz reads them in labels.
 std::string dot_text(std::string_view text) {
   return escaped(
       text, {{'"', "\\\""}, {'\\', "\\\\"}, {'\n', "\\n"}, {'&', "&amp;"}});

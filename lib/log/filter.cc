@@ -12,7 +12,7 @@ Exit filter(const std::vector<std::string>& paths, const Selection& selection,
     if (input.form() == Input::Form::kStream &&
         input.kind() == Input::Kind::kMark &&
         mark.take(input.line()) == Marks::Mark::kEnd) {
-      // The reader shall learn of lines that were left out.
+      // The reader of the stream must learn that lines were left out.
       out.write(end_mark(worst(mark.status(), input.own_status())));
     } else if (input.kind() != Input::Kind::kInstruction ||
                selection.matches(subject_of(input, line, signal))) {

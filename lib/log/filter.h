@@ -1,4 +1,4 @@
-// gt-log with a selection: passes the lines that match on.
+// gt-log with a selection: passes on the lines that match.
 #pragma once
 
 #include <string>
@@ -10,9 +10,9 @@
 
 namespace gt::log {
 
-// Reads these files, "-" and none at all being standard input. Marks, comments
-// and headers pass in place, instructions and rows if they match. What is wrong
-// goes to `say`. Returns the status, which the last end mark carries.
+// Reads these files, where "-" or no path is standard input. Marks, comments
+// and headers pass unchanged, instructions and rows if they match. Errors are
+// reported to `say`. Returns the status, which the last end mark carries.
 Exit filter(const std::vector<std::string>& paths, const Selection& selection,
             Writer& out, const Say& say);
 

@@ -34,7 +34,7 @@ bool meet(const std::vector<int64_t>& a, const std::vector<int64_t>& b) {
   });
 }
 
-// What kind of line it is, for the eye.
+// Returns the node's attributes, by which kinds of lines look different.
 std::string_view look_of(const Line& line) {
   const Op* op = find_op(line.op);
   if (op == nullptr) return ", style=\"rounded,dashed\"";
@@ -105,8 +105,8 @@ void Graph::node(const Subject& subject, const Input& input) {
   write(out);
 }
 
-// Another name for a value, without a signal, is of the scope that made it:
-// else all scopes would meet there.
+// A line that only gives a value another name and has no signal belongs to the
+// scope that made the value: otherwise all scopes would meet at that op.
 ScopeGraph::Scope Graph::scope_of(const Subject& subject) {
   const Line& line = *subject.line;
   const Op* op = find_op(line.op);
@@ -119,7 +119,7 @@ ScopeGraph::Scope Graph::scope_of(const Subject& subject) {
   return scopes_.add(subject.signal, line.op, line.note("bwd") != nullptr);
 }
 
-// "sum axis=1", then "y@0-3 f32[128]" for each result.
+// Returns a node's text: "sum axis=1", then "y@0-3 f32[128]" for each result.
 std::string Graph::label(const Line& line) const {
   std::string first(line.op);
   for (const Operand& operand : line.operands) {
@@ -152,8 +152,8 @@ std::string Graph::label(const Line& line) const {
   return out;
 }
 
-// Nested as the signal's name is; each line opens its own, and Graphviz joins
-// those of one name.
+// Opens the boxes of the signal, nested as its name is. Each line opens its
+// own, and Graphviz joins those with the same name.
 std::string Graph::open_clusters(std::string_view signal, size_t& depth) {
   std::string out = "  ";
   for (size_t at = 0; at < signal.size();) {
@@ -197,7 +197,7 @@ void Graph::edge(size_t from, size_t to, const Operand& operand) {
         dot_text(named) + "\"];\n");
 }
 
-// A name that no line drawn defines.
+// Adds a node for a name that no drawn line defines.
 size_t Graph::outside(std::string_view name,
                       const std::vector<int64_t>& ranks) {
   const size_t id = nodes_++;
@@ -217,7 +217,7 @@ void Graph::define(const Name& name, size_t node, ScopeGraph::Scope scope) {
   it->second.push_back({ranks_of(name.ranks), node, scope});
 }
 
-// The name's pieces on these ranks are gone; without ranks, all of it.
+// Removes the name's pieces on these ranks; without ranks, the whole name.
 void Graph::remove(std::string_view name, const std::vector<int64_t>& ranks) {
   const auto it = definitions_.find(name);
   if (it == definitions_.end()) return;

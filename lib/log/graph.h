@@ -1,11 +1,12 @@
-// gt-log --dot: a program as a graph for Graphviz. Instructions are nodes,
-// values are edges from the line that defines them to those that read them,
-// signals are boxes around their lines.
+// gt-log --dot: draws a program as a graph for Graphviz. Instructions are
+// nodes, values are edges from the line that defines them to those that read
+// them, and signals are boxes around their lines.
 //
-// Graphviz cannot lay out, nor a person read, more than some hundred nodes. Of
-// a larger program the nodes are scopes (scope_graph.h): a scope is a signal,
-// "outer/inner", with all lines that carry it. Graphviz makes a box as large as
-// its text; the types in that text ("y@0-3 f32[128]") are found by typing.h.
+// Graphviz cannot lay out, nor a person read, more than some hundred nodes. In
+// the graph of a larger program the nodes are scopes (scope_graph.h): a scope
+// is a signal, "outer/inner", with all lines that carry it. Graphviz makes a
+// box as large as its text; the types in that text ("y@0-3 f32[128]") come from
+// typing.h.
 #pragma once
 
 #include <cstdint>
@@ -25,24 +26,24 @@ namespace gt::log {
 
 class Graph {
  public:
-  // `selection` may be null: all lines are drawn.
+  // If `selection` is null, all lines are drawn.
   Graph(const Selection* selection, Writer& out);
 
-  // Takes the instruction that the input is at; to be called for all of a
-  // stream, in order, since types follow from what came before. Those that the
-  // selection leaves out are not drawn.
+  // Takes the instruction that the input is at. To be called for all
+  // instructions of a stream, in order, since types follow from the lines
+  // before. Lines that the selection leaves out are not drawn.
   void take(const Input& input);
-  // After the last one: writes the graph.
+  // Writes the graph. To be called after the last instruction.
   void finish();
-  size_t lines() const { return lines_; }  // that were drawn
-  // There were too many, so that the nodes are scopes.
+  size_t lines() const { return lines_; }  // lines that were drawn
+  // True if there were too many lines, so that the nodes are scopes.
   bool is_by_scope() const { return nodes_ > kMaxNodes; }
 
  private:
   static constexpr size_t kMaxNodes = 500;
   static constexpr size_t kMaxScopes = 120;  // fewer, since each has many edges
 
-  // What made a value on some ranks (none: of an unplaced name).
+  // The line that made a value on some ranks; no ranks if the name has none.
   struct Definition {
     std::vector<int64_t> ranks;
     size_t node;
@@ -69,7 +70,7 @@ class Graph {
   Definitions definitions_;
   std::unordered_map<std::string, size_t, TextHash, std::equal_to<>> clusters_;
   ScopeGraph scopes_;
-  std::string lines_text_;  // nodes and edges, while they are not too many
+  std::string lines_text_;  // nodes and edges, while there are not too many
   size_t nodes_ = 0;
   size_t lines_ = 0;
   Line line_;

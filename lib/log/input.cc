@@ -11,7 +11,7 @@
 namespace gt::log {
 namespace {
 
-// How many rows that are none are told one by one.
+// How many malformed rows are reported one by one.
 constexpr size_t kMaxTold = 3;
 
 }  // namespace
@@ -66,7 +66,7 @@ bool Input::next() {
       if (!lost.empty() && !has_failed_) {
         complain(lost, Exit::kLost);
         status_ = status();
-        marks_ = Marks();  // told once
+        marks_ = Marks();  // reported once
         has_empty_pipe_ = false;
       }
       return false;

@@ -14,42 +14,46 @@ struct PlotOptions {
   bool own_scale = false;  // a vertical axis for each Series::scale()
 };
 
-// A whole SVG file.
+// Returns a whole SVG file.
 std::string plot_svg(const std::vector<Series>& series,
                      const PlotOptions& options);
 
 struct TextPlotOptions : PlotOptions {
   size_t columns = 80;
   size_t rows = 20;
-  bool ascii = false;  // else braille, eight dots a character
+  // In ASCII; else in braille, with eight dots for each character.
+  bool ascii = false;
   bool color = false;
 };
 
-// Lines for a terminal.
+// Returns lines for a terminal.
 std::string plot_text(const std::vector<Series>& series,
                       const TextPlotOptions& options);
 
-// The axes that both draw: their ranges, their marks, and where a value stands.
+// The axes of both pictures: their ranges, their marks, and the position of a
+// value.
 class PlotScale {
  public:
   static constexpr size_t kAll = SIZE_MAX;
 
   // The vertical axis is for the values of the series of one scale, or of all
-  // series; the horizontal one is for the steps of all series.
+  // series; the horizontal axis is for the steps of all series.
   PlotScale(const std::vector<Series>& series, bool log_scale,
             size_t scale = kAll);
-  // One for each scale, or one for all, as the options say.
+  // Returns one for each scale, or one for all, as the options say.
   static std::vector<PlotScale> make(const std::vector<Series>& series,
                                      const PlotOptions& options);
 
-  // From 0 (bottom) to 1 (top); NaN of a value that has no place on the axis.
+  // Returns the position of a value, from 0 (bottom) to 1 (top); NaN if it has
+  // no place on the axis.
   double y(double value) const;
-  // 0 (left) to 1 (right) of a step, from 1.
+  // Returns the position of a step, from 0 (left) to 1 (right). Steps count
+  // from 1.
   double x(double step) const;
   double step_at(double x) const;
 
   struct Tick {
-    double at;  // as y() or x() gives
+    double at;  // the position, as y() or x() returns it
     std::string label;
   };
   std::vector<Tick> y_ticks(int count) const;
@@ -58,11 +62,11 @@ class PlotScale {
 
  private:
   bool log_ = false;
-  double low_ = 0;  // of the axis; logarithms if log_
+  double low_ = 0;  // the ends of the axis; logarithms if log_
   double high_ = 1;
   uint64_t steps_ = 1;
 };
 
-const char* word_of(Mark::Kind kind);  // "nan", as people are told
+const char* word_of(Mark::Kind kind);  // "nan" and so on, for people
 
 }  // namespace gt::log

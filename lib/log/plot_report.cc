@@ -16,10 +16,10 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-// A picture stands at least so long before the next one takes its place.
+// The least time that a picture is shown before the next one replaces it.
 constexpr auto kFrame = std::chrono::milliseconds(100);
-// How often files are looked at, and how much of the time may go into reading
-// them again.
+// Between two looks at files at least kLook passes, and kRest times as long as
+// reading them took.
 constexpr auto kLook = std::chrono::milliseconds(200);
 constexpr int kRest = 10;
 
@@ -37,7 +37,8 @@ class PlotReport {
   }
 
  private:
-  // Reads all and draws it; `is_last`: and says what was not found.
+  // Reads everything and draws it. If `is_last`, also reports what was not
+  // found.
   Exit read(bool is_last) {
     SeriesSet series(options_.names, paths_);
     uint64_t taken = 0;
@@ -62,8 +63,8 @@ class PlotReport {
     return worst(input.status(), status_);
   }
 
-  // Files are small beside what made them, so they are read again as a whole:
-  // that one was begun anew makes no difference.
+  // Files are small compared to what made them, so they are read again as a
+  // whole; it then makes no difference if one was begun anew.
   Exit follow_files() {
     std::vector<struct stat> before;
     for (;;) {
@@ -98,7 +99,8 @@ class PlotReport {
     return !std::ranges::equal(a, b, same);
   }
 
-  // What is wrong with a file is not said each time that it is read.
+  // Returns a `say` that reports an error in a file once, not each time the
+  // file is read.
   Say say_once() {
     return [this](std::string_view text) {
       if (said_.emplace(text).second) say_(text);
@@ -144,7 +146,7 @@ class PlotReport {
     status_ = Exit::kFailed;
   }
 
-  // Whether anything is left to draw.
+  // True if something is left to draw.
   bool has_logarithms(const SeriesSet& series, bool is_last) {
     bool any = false;
     for (const Series& one : series.all()) {
@@ -172,7 +174,7 @@ class PlotReport {
   Writer& out_;
   const Say& say_;
   std::set<std::string, std::less<>> said_;
-  std::ptrdiff_t lines_ = 0;  // of the picture that stands
+  std::ptrdiff_t lines_ = 0;  // lines of the picture that is shown
   Exit status_ = Exit::kDone;
 };
 

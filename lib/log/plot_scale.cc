@@ -9,7 +9,7 @@
 namespace gt::log {
 namespace {
 
-// Room above and below the values.
+// The margin above and below the values, as a share of their range.
 constexpr double kMargin = 0.05;
 
 std::string label_of(double value, int digits) {
@@ -48,14 +48,14 @@ PlotScale::PlotScale(const std::vector<Series>& series, bool log_scale,
     low = std::log10(low);
     high = std::log10(high);
   }
-  // Nothing but nan, say; or, logarithms asked for, nothing above 0.
+  // There is nothing but nan, for example; or nothing above 0 for logarithms.
   if (!(low <= high)) low = high = 0;
   if (low == high) {
     const double around = low == 0 ? 1 : std::abs(low) / 2;
     low -= around;
     high += around;
   }
-  // Of the whole range of doubles half a range is left.
+  // The range of all doubles cannot be represented, so half of it is computed.
   const double margin = (high / 2 - low / 2) * 2 * kMargin;
   low_ = std::max(low - margin, -1e308);
   high_ = std::min(high + margin, 1e308);
@@ -90,7 +90,7 @@ std::vector<PlotScale::Tick> PlotScale::y_ticks(int count) const {
     if (at < low_ || at > high_) return;
     out.push_back({y(value), fmt::format("{:g}", value)});
   };
-  // Powers of ten, as many as there is room for; of one decade more.
+  // Powers of ten, as many as there is room for; then one more decade.
   const double decades = high_ - low_;
   const double each = std::max(std::ceil(decades / count), 1.0);
   for (double k = std::floor(low_); k <= high_; k += each) {
@@ -109,7 +109,7 @@ std::vector<PlotScale::Tick> PlotScale::x_ticks(int count) const {
   if (steps_ > 1) out.push_back({0, "1"});
   for (const double step :
        ticks(1, static_cast<double>(steps_), count, digits)) {
-    // Not over the 1 at the left.
+    // Not over the 1 at the left end.
     const bool free = steps_ == 1 || x(step) > 0.5 / count;
     if (step != std::floor(step) || step < 1 || !free) continue;
     out.push_back({x(step), fmt::format("{:.0f}", step)});

@@ -15,9 +15,9 @@ constexpr double kHeight = 420;
 constexpr double kLeft = 72;
 constexpr double kRightMargin = 24;  // at the right
 constexpr double kAxis = 60;         // for each axis there
-constexpr double kLegend = 44;       // where its first line stands
+constexpr double kLegend = 44;       // the position of its first line
 constexpr double kBottom = 46;
-constexpr size_t kMostDots = 80;  // so many steps have each a dot
+constexpr size_t kMostDots = 80;  // up to this many steps, each has a dot
 
 std::string number_text(double value) { return fmt::format("{:.5g}", value); }
 
@@ -82,8 +82,8 @@ class PlotPicture {
         kLeft, bottom, right_, (kLeft + right_) / 2, kHeight - 10);
   }
 
-  // The numbers of a scale: the first stands at the left, others at the right.
-  // An axis of one series has its colour.
+  // Writes the numbers of a scale: those of the first at the left, others at
+  // the right. The axis of a single series has the colour of the series.
   void values(size_t scale) {
     const bool is_left = scale == 0;
     const double x = is_left
@@ -145,7 +145,7 @@ class PlotPicture {
     if (!many && series.prints() <= kMostDots) dots(i);
   }
 
-  // Each step by itself, with its value as a tooltip.
+  // Draws each step as a dot, with its value as a tooltip.
   void dots(size_t i) {
     const Series& series = series_[i];
     for (const Bin& bin : series.bins()) {
@@ -165,11 +165,11 @@ class PlotPicture {
         x, y, color, title.empty() ? "" : "<title>" + title + "</title>");
   }
 
-  // From the least to the greatest of neighbouring steps, as a pale band.
+  // Draws the range of neighbouring steps as a pale band.
   void range(size_t i) {
     const Series& series = series_[i];
     const std::vector<Bin>& bins = series.bins();
-    // About two pixels each.
+    // Each group is about two pixels wide.
     const size_t group = std::max<size_t>(bins.size() / 330, 1);
     std::string upper;
     std::string lower;
@@ -214,7 +214,8 @@ class PlotPicture {
     }
   }
 
-  // As many lines as it takes; the plot begins below.
+  // Writes the legend, in as many lines as it needs, and sets where the plot
+  // begins.
   std::string legend() {
     std::string out = fmt::format(
         "<text x=\"{:.0f}\" y=\"24\" font-size=\"15\" font-weight=\"bold\" "
@@ -263,8 +264,8 @@ class PlotPicture {
   const std::vector<Series>& series_;
   const PlotOptions& options_;
   std::vector<PlotScale> scales_;
-  double right_ = 0;  // where the plot ends
-  double top_ = 0;    // and begins
+  double right_ = 0;  // the right end of the plot
+  double top_ = 0;    // the top of the plot
   std::string out_;
 };
 

@@ -1,4 +1,5 @@
-// A plot for a terminal: braille, which has eight dots a character, or ASCII.
+// A plot for a terminal: in braille, which has eight dots in a character, or in
+// ASCII.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -12,7 +13,7 @@ namespace gt::log {
 namespace {
 
 constexpr std::string_view kAsciiMarks = "*+ox#@";
-// Of the terminal's own colours, those that are legible on black and white.
+// Those of the terminal's own colours that are legible on black and on white.
 constexpr const char* kTerminalColors[] = {"\x1b[34m", "\x1b[33m", "\x1b[32m",
                                            "\x1b[35m", "\x1b[36m", "\x1b[31m"};
 constexpr const char* kPlain = "\x1b[0m";
@@ -31,7 +32,7 @@ char letter_of(Mark::Kind kind) {
   return '?';
 }
 
-// Dots in a grid, 2 by 4 of them a character in braille, one in ASCII.
+// A grid of dots: a character has 2 by 4 of them in braille, one in ASCII.
 class Canvas {
  public:
   Canvas(size_t columns, size_t rows, bool ascii)
@@ -43,7 +44,8 @@ class Canvas {
         cells_(columns * rows, 0),
         owners_(columns * rows, 0) {}
 
-  // From (x0, y0) to (x1, y1), each 0 to 1 from the left and from below.
+  // Draws a line from (x0, y0) to (x1, y1); each is 0 to 1, from the left and
+  // from below.
   void line(double x0, double y0, double x1, double y1, size_t owner) {
     const long c0 = column_of(x0);
     const long c1 = column_of(x1);
@@ -60,7 +62,8 @@ class Canvas {
     }
   }
 
-  // All dots of the character at (x, y): one alone is hardly seen.
+  // Sets all dots of the character at (x, y), since a single one is hardly
+  // visible.
   void block(double x, double y, size_t owner) {
     const auto across = static_cast<size_t>(column_of(x));
     const auto down = static_cast<size_t>(row_of(y));
@@ -107,7 +110,7 @@ class Canvas {
   void dot(long column, long row, size_t owner) {
     const auto c = static_cast<size_t>(column);
     const auto r = static_cast<size_t>(row);
-    // Braille numbers its dots by columns, but the fourth row came later.
+    // Braille numbers its dots by columns, but the fourth row was added later.
     static constexpr uint8_t kBraille[4][2] = {
         {0x01, 0x08}, {0x02, 0x10}, {0x04, 0x20}, {0x40, 0x80}};
     const size_t cell = cell_of(c, r);
@@ -122,7 +125,7 @@ class Canvas {
   std::vector<size_t> owners_;
 };
 
-// A point without a neighbour, each of x and y 0 to 1.
+// A point without a neighbour; x and y are 0 to 1.
 struct LonePoint {
   double x, y;
   size_t owner;  // index of its series
@@ -146,7 +149,7 @@ class TextPlot {
     Canvas canvas(columns_, rows_, options_.ascii);
     std::vector<LonePoint> lone;
     for (size_t i = 0; i < series_.size(); ++i) put(canvas, i, lone);
-    // After the lines, which would cover them.
+    // Drawn after the lines, which would cover them.
     for (const LonePoint& p : lone) canvas.block(p.x, p.y, p.owner);
     if (!options_.title.empty()) out_ += printable(options_.title) + "\n";
     legend();
@@ -161,13 +164,13 @@ class TextPlot {
   }
 
  private:
-  // The lines of series i, between the points that have neighbours; the others
-  // are `lone`.
+  // Draws the lines of series i between points that have neighbours, and adds
+  // the other points to `lone`.
   void put(Canvas& canvas, size_t i, std::vector<LonePoint>& lone) const {
     const PlotScale& scale =
         scales_[options_.own_scale ? series_[i].scale() : 0];
     std::optional<LonePoint> last;
-    bool joined = false;  // last, with the one before it
+    bool joined = false;  // the last point is connected with the one before
     const auto end_run = [&] {
       if (last && !joined) lone.push_back(*last);
       last.reset();
@@ -207,13 +210,13 @@ class TextPlot {
     out_ += '\n';
   }
 
-  // The numbers at the left are of the first name alone.
+  // The numbers at the left are those of the first name alone.
   static std::string range_of(const Series& series) {
     if (series.scale() == 0) return " (left)";
     return fmt::format(" ({:.5g} to {:.5g})", series.low(), series.high());
   }
 
-  // A row's label, where it has a tick, and the axis.
+  // Writes a row's label, if it has a tick, and the axis.
   void frame(size_t row) {
     const auto height = static_cast<double>(rows_ - 1);
     std::string label;
@@ -258,7 +261,7 @@ class TextPlot {
     out_ += '\n' + std::string(gutter_ + 2, ' ') + labels + '\n';
   }
 
-  // Steps without a place, in a row of their own.
+  // Writes the steps without a place on the axis, in a row of their own.
   void marks() {
     std::string row(columns_, ' ');
     std::string letters;

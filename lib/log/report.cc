@@ -21,7 +21,7 @@ class Reporter {
 
   Exit run() {
     input_.refuse_empty_pipe();
-    // Nothing is better than the picture of nothing.
+    // No output is better than a picture of nothing.
     if (!input_.has_file()) return input_.status();
     switch (options_.kind) {
       case Kind::kNone:

@@ -1,4 +1,4 @@
-// The reports that gt-log makes of its input in place of passing it on.
+// The reports that gt-log makes of its input instead of passing it on.
 #pragma once
 
 #include <string>
@@ -24,14 +24,14 @@ struct ReportOptions {
     kPlot
   };
   Kind kind = Kind::kNone;
-  double peak = 0;  // of a summary, see Summary
+  double peak = 0;  // for a summary, see Summary
   TimelineOptions timeline;
   PlotReportOptions plot;
 };
 
-// Reads these files, "-" and none at all being standard input, and writes one
-// report. `selection` chooses the lines that it is about; null: all. What is
-// wrong, or was left out, goes to `say`. Returns the status.
+// Reads these files, where "-" or no path is standard input, and writes one
+// report. `selection` chooses the lines that it is about; if null, all. Errors,
+// and what was left out, are reported to `say`. Returns the status.
 Exit report(const std::vector<std::string>& paths, const ReportOptions& options,
             const Selection* selection, Writer& out, const Say& say);
 

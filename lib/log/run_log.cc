@@ -45,7 +45,7 @@ std::string_view RunLog::text_of(uint64_t seq) const {
                                                  : at->second;
 }
 
-// False if the queue finished nothing since the row before.
+// Returns false if the queue finished nothing since the row before.
 bool RunLog::take_span(uint64_t worker, uint64_t seq, uint64_t time) {
   Worker& of = workers_[worker];
   const std::string_view word = words_.find("queue");
@@ -53,14 +53,14 @@ bool RunLog::take_span(uint64_t worker, uint64_t seq, uint64_t time) {
   Queue& queue = of.queues[queue_];
   const auto begin = words_.time("begin");
   const auto end = words_.time("end");
-  // Of a collective's groups each is one of the same instruction.
+  // Each group of a collective has a span of the same instruction.
   if (seq < queue.last || (seq == queue.last && !begin)) return false;
   span_.worker = worker;
   span_.queue = queue_;
   span_.first = words_.number("first").value_or(queue.last + 1);
   span_.last = seq;
   span_.text = text_of(seq);
-  // When it was sent the first of these.
+  // The time when the first of these instructions was sent.
   const auto sent =
       std::find_if(of.sends.begin(), of.sends.end(),
                    [&](const auto& send) { return send.first > queue.last; });

@@ -1,6 +1,7 @@
-// Understands the log of a run row by row (gt-log(5); rows: stream/rows.h,
-// words in their last column: stream/log_words.h), as spans and transfers: when
-// each queue of each worker ran what, and what went from worker to worker.
+// RunLog: understands the log of a run row by row (gt-log(5); rows:
+// stream/rows.h, words in their last column: stream/log_words.h). It returns
+// spans, which say when each queue of each worker ran what, and transfers from
+// worker to worker.
 #pragma once
 
 #include <cstdint>
@@ -16,7 +17,7 @@ namespace gt::log {
 
 class RunLog {
  public:
-  // What one row tells; views are valid until the next take(). Times are
+  // The content of one row; views are valid until the next take(). Times are in
   // nanoseconds since the first row.
 
   // A queue of a worker ran the instructions from `first` to `last`.
@@ -27,9 +28,10 @@ class RunLog {
     uint64_t end = 0;
     uint64_t first = 0;  // numbers of instructions (seq)
     uint64_t last = 0;
-    std::string_view text;  // of the last one; "" if it is forgotten already
+    // Of the last instruction; "" if it is no longer kept.
+    std::string_view text;
   };
-  // Bytes of a value went from worker to worker for an instruction.
+  // Bytes of a value went from one worker to another for an instruction.
   struct Transfer {
     uint64_t from = 0;
     uint64_t to = 0;
@@ -41,31 +43,31 @@ class RunLog {
   };
   enum class Event { kOther, kIssue, kSend, kSpan, kTransfer, kReport };
 
-  // Takes any row, in the order of the log. kSpan and kTransfer: span() or
-  // transfer() tells more. kOther: the row says nothing here, since it is of an
-  // event that is not known, or lacks a number or a time that it should have.
-  // New events may come into the log, so neither is an error.
+  // Takes any row, in the order of the log. For kSpan and kTransfer, span() or
+  // transfer() has the content. kOther: the row has no meaning here, since its
+  // event is not known, or it lacks a number or a time. This is not an error,
+  // since new events may be added to the log.
   Event take(const LogRow& row);
   const Span& span() const { return span_; }
   const Transfer& transfer() const { return transfer_; }
-  // Whether a worker had a row: then this is the log of a run, and not one that
-  // gt-log -o wrote of a stream.
+  // True if there was a row about a worker: then this is the log of a run, and
+  // not one that gt-log -o wrote of a stream.
   bool is_run() const { return is_run_; }
 
  private:
-  // The text of so many of the last instructions is kept: more are seldom on
-  // their way.
+  // The number of instructions whose text is kept, the last ones. More are
+  // seldom under way.
   static constexpr size_t kMaxIssues = size_t{1} << 16;
   static constexpr size_t kMaxText = 4096;
   static constexpr size_t kMaxSends = size_t{1} << 16;
 
   struct Queue {
-    uint64_t last = 0;  // instruction that it finished
-    uint64_t end = 0;   // and when
+    uint64_t last = 0;  // the last instruction that it finished
+    uint64_t end = 0;   // and the time of that
   };
   struct Worker {
     std::map<std::string, Queue, std::less<>> queues;
-    // Messages to it: the last seq of each, and when it was sent.
+    // The messages to it: the last seq in each, and the time when it was sent.
     std::deque<std::pair<uint64_t, uint64_t>> sends;
   };
 

@@ -1,4 +1,4 @@
-// gt-log --summary of the log of a run: how much each worker did, and how much
+// gt-log --summary for the log of a run: how much each worker did, and how much
 // each client asked for.
 #pragma once
 
@@ -12,13 +12,13 @@ namespace gt::log {
 
 class RunSummary {
  public:
-  // Takes any row, in the order of the log; what it does not know it leaves
-  // out.
+  // Takes any row, in the order of the log. Rows that are not known are
+  // skipped.
   void take(const LogRow& row);
   bool is_run() const { return log_.is_run(); }
 
-  // Two tables, of workers and of clients, for people; or rows with tabs of the
-  // same columns as --summary --tsv.
+  // text() returns two tables for people, of workers and of clients; tsv()
+  // returns rows with tabs, with the same columns as --summary --tsv.
   std::string text() const;
   std::string tsv() const;
 
@@ -27,11 +27,11 @@ class RunSummary {
 
   struct Worker {
     uint64_t lines = 0;     // sent to it
-    uint64_t messages = 0;  // in which these came
+    uint64_t messages = 0;  // messages with these lines
     uint64_t sent = 0;      // bytes of these messages
     uint64_t received = 0;  // bytes of values from other workers
-    uint64_t busy = 0;      // nanoseconds that its compute queue ran
-    uint64_t comm = 0;      // and its comm queue
+    uint64_t busy = 0;      // nanoseconds in which its compute queue ran
+    uint64_t comm = 0;      // and in which its comm queue ran
   };
   struct Client {
     uint64_t lines = 0;
@@ -43,7 +43,7 @@ class RunSummary {
   RunLog log_;
   std::map<uint64_t, Worker> workers_;
   std::map<std::string, Client, std::less<>> clients_;
-  uint64_t end_ = 0;  // of the last span
+  uint64_t end_ = 0;  // end of the last span
 };
 
 }  // namespace gt::log

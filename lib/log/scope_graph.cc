@@ -7,9 +7,9 @@
 namespace gt::log {
 namespace {
 
-constexpr size_t kMaxOps = 4;  // that a node names
-// What takes Graphviz minutes of such a graph: curves, labels of edges, and the
-// best of all orders.
+constexpr size_t kMaxOps = 4;  // the most ops that a node names
+// Settings without which Graphviz takes minutes for such a graph: they turn off
+// curves, labels of edges, and the search for the best order.
 constexpr char kQuickly[] =
     "  splines=line; nslimit=1; nslimit1=1; mclimit=0.3;\n";
 
@@ -19,7 +19,7 @@ size_t depth_of(std::string_view signal) {
              : 1 + static_cast<size_t>(std::ranges::count(signal, '/'));
 }
 
-// "12 lines: 3 matmul, 2 add, ..."
+// Returns "12 lines: 3 matmul, 2 add, ...".
 template <typename Node>
 std::string words_of(const Node& node) {
   std::vector<std::pair<uint64_t, std::string_view>> ops;

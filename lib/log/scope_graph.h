@@ -1,12 +1,12 @@
-// The graph of a program that is too large to draw line by line. A scope is
-// what one node stands for: all lines that carry one signal ("outer/inner"),
-// its gradient's lines (#bwd) apart; or, of lines without a signal, all of one
-// op.
+// ScopeGraph: the graph of a program that is too large to draw line by line.
+// Each node is a scope: all lines that carry one signal ("outer/inner"), in
+// which those of its gradient (#bwd) are a scope of their own; or, for lines
+// without a signal, all lines of one op.
 //
-// A node's text has the number of its lines and their commonest ops, and
-// Graphviz makes it as large as that text; an edge's tooltip has how many
-// values pass. Where there are too many scopes as well, signals are cut to
-// their outer parts, and what comes to be alike is one node.
+// A node's text has the number of its lines and their most frequent ops, and
+// Graphviz makes the node as large as that text; an edge's tooltip says how
+// many values pass. If there are too many scopes as well, signals are shortened
+// to their outer parts, and scopes that become equal are one node.
 #pragma once
 
 #include <cstdint>
@@ -27,16 +27,18 @@ class ScopeGraph {
   // Counts that a line of `to` reads a value that a line of `from` made.
   void connect(Scope from, Scope to);
 
-  // Nodes and edges in DOT, without the "digraph" around them. There are at
-  // most so many nodes, unless the outermost signals and the ops are more.
+  // Returns nodes and edges in DOT, without the "digraph" around them. There
+  // are at most `most` nodes, unless there are more outermost signals and ops
+  // than that.
   std::string dot(size_t most) const;
 
  private:
-  // A program may have new signals without end; those beyond are one scope.
+  // A program may make new signals without end; those beyond this number are
+  // one scope.
   static constexpr size_t kMaxScopes = size_t{1} << 14;
 
   struct Key {
-    std::string signal;  // "": `op` tells
+    std::string signal;  // "": the scope is that of `op`
     std::string op;
     bool is_backward = false;
     auto operator<=>(const Key&) const = default;
@@ -52,8 +54,8 @@ class ScopeGraph {
   size_t deepest() const;
 
   std::map<Key, Scope> ids_;
-  std::vector<const Key*> keys_;  // by scope
-  std::vector<Node> nodes_;       // by scope
+  std::vector<const Key*> keys_;  // indexed by scope
+  std::vector<Node> nodes_;       // indexed by scope
   std::map<std::pair<Scope, Scope>, uint64_t> edges_;
 };
 

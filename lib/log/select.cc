@@ -10,7 +10,7 @@ namespace {
 
 using Globs = std::vector<std::string>;
 
-// "a*,b": globs, empty ones left out.
+// Returns the globs of "a*,b", without empty ones.
 Globs split(std::string_view list) {
   Globs out;
   for (size_t at = 0; at <= list.size();) {
@@ -38,7 +38,7 @@ bool any_matches(const Globs& globs, std::string_view text) {
   });
 }
 
-// Calls visit(name, ranks) for results and operands until one gives true.
+// Calls visit(name, ranks) for results and operands until it returns true.
 bool any_name(
     const Line& line,
     const std::function<bool(std::string_view, std::string_view)>& visit) {
@@ -64,7 +64,7 @@ bool meets(std::string_view ranks, const std::vector<int64_t>& wanted) {
              });
 }
 
-// c1 of c1/act/h; "" of a name in no name space.
+// Returns "c1" for c1/act/h; "" for a name in no name space.
 std::string_view space_of(std::string_view name) {
   const size_t slash = name.find('/');
   return slash == std::string_view::npos ? std::string_view{}

@@ -1,5 +1,5 @@
-// What gt-log --plot draws: the numbers that a program printed under some
-// names, over its steps, out of a stream of results. Of a long series
+// Series: what gt-log --plot draws: the numbers that a program printed under
+// some names, over its steps, read from a stream of results. In a long series
 // neighbouring steps are joined, so that memory stays small.
 #pragma once
 
@@ -15,14 +15,14 @@
 
 namespace gt::log {
 
-// Neighbouring steps, by the range and the sum of those that have a number.
+// Neighbouring steps: the range and the sum of the values that are numbers.
 struct Bin {
   double low = INFINITY;
   double high = -INFINITY;
   double sum = 0;
-  uint64_t count = 0;   // of numbers
-  uint64_t step = 0;    // of the first number
-  bool breaks = false;  // a step without a number is among them
+  uint64_t count = 0;   // how many numbers
+  uint64_t step = 0;    // the step of the first number
+  bool breaks = false;  // one of the steps has no number
   bool empty() const { return count == 0; }
   double mean() const { return sum / static_cast<double>(count); }
 };
@@ -39,13 +39,12 @@ class Series {
   static constexpr size_t kMaxBins = 4096;  // even
   static constexpr size_t kMaxMarks = 1024;
 
-  // `scale`: series of the same number share an axis when each scale has one
+  // Series with the same `scale` share an axis if each scale has one
   // (PlotOptions::own_scale).
   explicit Series(std::string name, size_t scale = 0)
       : name_(std::move(name)), scale_(scale) {}
 
-  // Adds the value at a step. Steps count from 1, and none is earlier than the
-  // one before.
+  // Adds the value at a step. Steps count from 1, and must not decrease.
   void add(uint64_t step, double value);
   void add_failure(uint64_t step) { mark(step, Mark::Kind::kFail); }
 
@@ -53,14 +52,14 @@ class Series {
   size_t scale() const { return scale_; }
   uint64_t steps() const { return steps_; }    // the last one
   uint64_t prints() const { return prints_; }  // how often it was printed
-  // Some bins stand for more than one number.
+  // True if some bins stand for more than one number.
   bool is_joined() const { return is_joined_; }
-  // The step at which a bin's mean is drawn.
+  // Returns the step at which a bin's mean is drawn.
   double middle(const Bin& bin) const;
   const std::vector<Bin>& bins() const { return bins_; }
   const std::vector<Mark>& marks() const { return marks_; }
   uint64_t unmarked() const { return unmarked_; }  // marks beyond kMaxMarks
-  // The range of the numbers; low > high when there is none.
+  // low() and high() are the range of the numbers; low > high if there is none.
   double low() const { return all_.low; }
   double high() const { return all_.high; }
   double last() const { return last_; }
@@ -74,7 +73,7 @@ class Series {
   size_t scale_;
   uint64_t steps_ = 0;
   uint64_t prints_ = 0;
-  uint64_t width_ = 1;  // steps of a bin
+  uint64_t width_ = 1;  // the number of steps in a bin
   bool is_joined_ = false;
   std::vector<Bin> bins_;
   std::vector<Mark> marks_;
@@ -84,38 +83,41 @@ class Series {
   double least_positive_ = INFINITY;
 };
 
-// The series of each name in each file. A new step of a file begins where a
-// name that was printed in this step already is printed again; so a name that
-// is printed less often than others stands at the steps at which it was.
+// The series of each name in each file. A new step of a file begins when a name
+// is printed again that was already printed in this step; so a name that is
+// printed less often than others has values at the steps at which it was
+// printed.
 class SeriesSet {
  public:
-  // `names` has commas. `files`: the names of the files in the order in which
-  // they are read; none: there is one, without a name.
+  // `names` are separated by commas. `files` are the names of the files in the
+  // order in which they are read; if there are none, there is one file without
+  // a name.
   SeriesSet(std::string_view names, const std::vector<std::string>& files);
 
   // Takes the line that the input is at, if it is a result under one of the
-  // names. One that is no single number is complained of, once for each series.
+  // names. If it is not a single number, that is reported, once for each
+  // series.
   void take(Input& input);
 
-  // File by file, with the names of each in order.
+  // Returns the series file by file, those of a file in the order of the names.
   const std::vector<Series>& all() const { return all_; }
   const std::vector<std::string>& names() const { return names_; }
-  // Some names that were printed though nobody asked for them, for a message.
+  // Returns some names that were printed but not asked for, for a message.
   const std::vector<std::string>& others() const { return others_; }
 
  private:
   struct Steps {
     uint64_t now = 0;
-    std::vector<bool> has;  // by name: the step has it
+    std::vector<bool> has;  // indexed by name: the step has a value
   };
   void note_other(std::string_view name);
   uint64_t step_of(size_t file, size_t name);
 
   std::vector<std::string> names_;
   std::vector<Series> all_;
-  std::vector<Steps> steps_;  // by file
+  std::vector<Steps> steps_;  // indexed by file
   std::vector<std::string> others_;
-  std::vector<bool> told_;  // by series: it is no scalar
+  std::vector<bool> told_;  // indexed by series: reported to be no scalar
 };
 
 }  // namespace gt::log

@@ -73,7 +73,7 @@ void Summary::add(std::string_view op, std::string_view signal,
 void Summary::add_to(Totals& totals, std::string_view name, const Total& one) {
   auto it = totals.find(name);
   if (it == totals.end()) {
-    // Garbage may have any number of ops.
+    // Malformed input may have any number of ops.
     if (totals.size() >= kMaxRows) name = "(others)";
     it = totals.try_emplace(std::string(name)).first;
   }

@@ -1,6 +1,6 @@
-// gt-log --summary: how many lines of each op and of each signal there are, how
-// many bytes they read and write and operations they take, and, of a trace, how
-// long they took, and how long GPUs had nothing to do.
+// gt-log --summary: counts the lines of each op and of each signal, the bytes
+// that they read and write and the operations that they take; for a trace, also
+// how long they took, and how long GPUs had nothing to do.
 #pragma once
 
 #include <map>
@@ -18,17 +18,20 @@ namespace gt::log {
 
 class Summary {
  public:
-  // `selection` may be null: all lines count. `peak`: the operations a second
-  // that the device could do, which shares of it refer to; 0: none are said.
+  // If `selection` is null, all lines count. `peak` is the number of operations
+  // per second that the device could do, to which shares refer; 0: no shares
+  // are written.
   explicit Summary(const Selection* selection, double peak = 0)
       : selection_(selection), peak_(peak) {}
 
-  // Takes the instruction that the input is at; to be called for all of a
-  // stream, in order, since types follow from what came before.
+  // Takes the instruction that the input is at. To be called for all
+  // instructions of a stream, in order, since types follow from the lines
+  // before.
   void take(const Input& input);
 
-  // For people: a table of ops, one of signals, one of what each worker ran,
-  // and one of GPUs. With tabs (--tsv): all of it in one table, with a header.
+  // text() is for people: a table of ops, one of signals, one of what each
+  // worker ran, and one of GPUs. tsv() (--tsv) has all of it in one table, with
+  // tabs and a header.
   std::string text() const;
   std::string tsv() const;
 
@@ -40,13 +43,13 @@ class Summary {
     double flops = 0;
     double nanoseconds = 0;
   };
-  // The rows of a worker's queue gpu, whatever is selected; they do not
+  // The rows of a worker's queue gpu, whether selected or not; they do not
   // overlap.
   struct Gpu {
     uint64_t lines = 0;
-    uint64_t first = 0;  // when one began first
+    uint64_t first = 0;  // start of the first one
     uint64_t last = 0;
-    double busy = 0;  // nanoseconds, as the times
+    double busy = 0;  // nanoseconds, as all times
     double idle() const { return static_cast<double>(last - first) - busy; }
   };
   using Totals =

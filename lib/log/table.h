@@ -9,11 +9,12 @@ namespace gt::log {
 
 using Cells = std::vector<std::string>;
 
-// Appends a line for each row, with the first column set to the left and the
-// others to the right. All rows have as many cells, and there is one at least.
+// Appends a line for each row, with the first column aligned left and the
+// others right. All rows must have the same number of cells, at least one.
 void append_columns(std::string& out, const std::vector<Cells>& rows);
 
-// A name as it stands in a table: quoted if a tab, say, would spoil that.
+// Returns a name as it is written in a table: quoted if, for example, a tab
+// would spoil the table.
 std::string cell(std::string_view name);
 
 }  // namespace gt::log

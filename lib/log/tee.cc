@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::string_view kEnd = "#end";
 
-// Where the last of these lines begins.
+// Returns the position of the last of these lines.
 size_t last_line(std::string_view lines) {
   if (lines.size() < 2) return 0;
   return lines.rfind('\n', lines.size() - 2) + 1;
@@ -103,10 +103,10 @@ void Tee::wait_for_log() {
   changed_.wait(lock, [this] { return filled_ == 0; });
 }
 
-// Writes whole lines. The beginning of another one is held back: should the
-// rest of it never come, nobody is to take it for a line.
+// Writes whole lines. The beginning of another line is held back, so that it is
+// never taken for a line if the rest of it does not come.
 void Tee::pass(std::string_view bytes) {
-  const size_t size = bytes.rfind('\n') + 1;  // of whole lines
+  const size_t size = bytes.rfind('\n') + 1;  // bytes of whole lines
   std::string_view lines = bytes.substr(0, size);
   if (!held_.empty() && size > 0) {
     const size_t first = lines.find('\n') + 1;
@@ -123,11 +123,12 @@ void Tee::pass(std::string_view bytes) {
     write_out(lines);
   }
   held_ += bytes.substr(size);
-  if (held_.size() > kMaxLine) pass_held();  // nobody takes it for a line
+  // So long that nobody takes it for a line.
+  if (held_.size() > kMaxLine) pass_held();
 }
 
-// An end mark leaves once all before it is logged, with a larger status if that
-// failed.
+// Writes what was held back. An end mark is written once everything before it
+// is logged, with a larger status if that failed.
 void Tee::pass_held() {
   if (held_.empty()) return;
   if (at_line_start_ && held_.starts_with(kEnd)) {
@@ -238,7 +239,8 @@ void Tee::log_line(const LogTime& time, std::string_view line, size_t bytes) {
   rows_.add(time, line_, issue ? "issue" : "comment", "-", "-", bytes, line);
 }
 
-// The stream matters more than its log, so it goes on without.
+// If the log cannot be written, the stream goes on without it, since it matters
+// more.
 void Tee::write_log() {
   rows_.flush();
   if (rows_.errno_value() == 0 || is_log_lost_) return;

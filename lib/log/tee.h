@@ -1,9 +1,10 @@
-// gt-log -o: a stream passes byte for byte while a log of it is written.
+// Tee, for gt-log -o: passes a stream on byte for byte while it writes a log of
+// it.
 //
-// One thread reads and passes on, so that the stream waits for nothing else; a
-// second writes the log, of what was read at once with one time. Between them
-// are a few chunks: a log that is slow to write holds the stream up rather than
-// fill memory.
+// One thread reads and passes on, so that the stream waits for nothing else. A
+// second one writes the log, in which everything that was read at once has the
+// same time. Between them are a few chunks: a log that is slow to write slows
+// the stream down, and does not fill memory.
 #pragma once
 
 #include <array>
@@ -24,18 +25,18 @@ namespace gt::log {
 
 class Tee {
  public:
-  // Both descriptors stay the caller's. `log_name` is for messages; a `log` of
-  // -1 is none.
+  // Both descriptors stay the caller's. `log_name` is for messages. If `log` is
+  // -1, no log is written.
   Tee(int out, int log, std::string log_name, Say say);
   ~Tee();
   Tee(const Tee&) = delete;
   Tee& operator=(const Tee&) = delete;
 
-  // Passes these files on in order, "-" and none at all being standard input,
-  // and returns the worst status, of this program and of the streams. End marks
-  // pass too, with this program's own status if it is worse. To be called once.
-  // A log that cannot be written is told once, and the stream goes on without
-  // it.
+  // Passes these files on in order, where "-" or no path is standard input, and
+  // returns the worst status of this program and of the streams. End marks pass
+  // as well, with this program's own status if it is worse. To be called once.
+  // If the log cannot be written, that is reported once, and the stream goes on
+  // without it.
   Exit run(const std::vector<std::string>& paths);
 
  private:
@@ -49,7 +50,8 @@ class Tee {
     LogTime time;
   };
 
-  // The reading thread, which is run()'s caller, calls these.
+  // The following functions are called by the reading thread, which is run()'s
+  // caller.
   void read(int fd, const std::string& name);
   void fail(const std::string& name, int error);
   Exit finish();
@@ -61,7 +63,7 @@ class Tee {
   void write_out(std::string_view bytes);
   void end_input(const std::string& name, bool has_failed);
 
-  // The logging thread calls these.
+  // The following functions are called by the logging thread.
   void log_chunks();
   void log_chunk(const Chunk& chunk);
   void log_line(const LogTime& time, std::string_view line, size_t bytes);
@@ -71,8 +73,8 @@ class Tee {
   std::string log_name_;
   Say say_;
   bool stopped_ = false;
-  Exit status_ = Exit::kDone;       // of what this program did
-  Exit read_status_ = Exit::kDone;  // of the end marks
+  Exit status_ = Exit::kDone;       // the status of this program
+  Exit read_status_ = Exit::kDone;  // the status of the end marks
   // The beginning of a line whose end is still to come; or an end mark, which
   // is passed on only when it is known whether the log was written.
   std::string held_;
@@ -80,18 +82,21 @@ class Tee {
 
   std::mutex mutex_;
   std::condition_variable changed_;
-  std::array<Chunk, kChunks> chunks_;  // a ring; filled_ of them from first_
+  // A ring of which `filled_` chunks, from first_ on, are filled.
+  std::array<Chunk, kChunks> chunks_;
   size_t first_ = 0;
   size_t filled_ = 0;
   bool is_ending_ = false;
 
-  // For the logging thread; for the other one while no chunk is filled.
+  // The following members are used by the logging thread, and by the other one
+  // while no chunk is filled.
   Marks marks_;
   uint64_t line_ = 0;
-  std::string part_;       // of a line whose end is still to come
-  size_t part_bytes_ = 0;  // as read: part_ holds no more than a line may have
+  std::string part_;  // a line whose end is still to come
+  // Bytes as they were read: part_ holds no more than a line may have.
+  size_t part_bytes_ = 0;
   LogRows rows_;
-  bool is_log_lost_ = false;  // it cannot be written, and that was told
+  bool is_log_lost_ = false;  // the log cannot be written, which was reported
 
   std::thread thread_;
 };

@@ -13,10 +13,10 @@
 namespace gt::log {
 namespace {
 
-// A row of more ranks than that has a lane of its own.
+// A row with more ranks than this has a lane of its own.
 constexpr size_t kMaxSeats = 256;
 
-// Numbered ranks in order of their numbers, then the rest by name.
+// Orders numbered ranks by their numbers, and the others behind them by name.
 std::tuple<bool, uint64_t, std::string_view> order_of(std::string_view rank) {
   uint64_t number = 0;
   const char* end = rank.data() + rank.size();
@@ -25,8 +25,9 @@ std::tuple<bool, uint64_t, std::string_view> order_of(std::string_view rank) {
   return {!numbered, number, rank};
 }
 
-// Where an operand comes from for one rank of a line: that rank, or, of a copy
-// from elsewhere, the rank in its place, or the one there is.
+// Returns the rank from which one rank of a line gets an operand: the same
+// rank; or, for a copy from elsewhere, the rank at the same position, or the
+// only one.
 std::string source_rank(std::string_view set, const std::string& rank,
                         size_t place, size_t ranks) {
   if (set.empty() || set == rank) return rank;
@@ -159,8 +160,8 @@ uint32_t Timeline::maker_at(const std::string& key) const {
   return it == makers_.end() ? kNobody : it->second;
 }
 
-// The event that made an operand. A worker computes with what it has; what it
-// exchanges is the newest that anyone has.
+// Returns the event that made an operand. A worker computes with the value that
+// it has; an exchange takes the newest value that any worker has.
 uint32_t Timeline::maker_of(const Operand& operand, const Seat& seat) {
   const std::string rank =
       source_rank(operand.ranks, seat.rank, seat.place, seat.ranks);
@@ -176,8 +177,9 @@ uint32_t Timeline::maker_of(const Operand& operand, const Seat& seat) {
   return maker;
 }
 
-// From those who made the operands. The results are this event's, or, of
-// another name for a value, what the operand was.
+// Adds the flows from the events that made the operands. The results are made
+// by this event; or, if the line only gives a value another name, by the event
+// that made the operand.
 void Timeline::find_flows(const Seat& seat, uint32_t event) {
   uint32_t maker = event;
   for (const Operand& operand : line_.operands) {
@@ -213,7 +215,8 @@ void Timeline::finish() {
   if (options_.to != UINT64_MAX) end_ = options_.to;
 }
 
-// Queues write in order, but not one after another.
+// Sorts events by start: each queue writes its rows in order, but the rows of
+// queues come mixed.
 void Timeline::sort_events() {
   std::vector<uint32_t> order(events_.size());
   std::iota(order.begin(), order.end(), 0U);
@@ -236,7 +239,8 @@ void Timeline::sort_events() {
   });
 }
 
-// Gives events to lanes, and what overlaps in one to further lanes of its own.
+// Gives events to lanes. Events that overlap with others of a lane get further
+// lanes.
 void Timeline::sort_lanes() {
   std::vector<uint32_t> order(lanes_.size());
   std::iota(order.begin(), order.end(), 0U);
@@ -251,7 +255,8 @@ void Timeline::sort_lanes() {
   std::vector<Lane> sorted;
   for (const uint32_t old : order) {
     const size_t first = sorted.size();
-    MinHeap<std::pair<uint64_t, size_t>> taken;  // until when, and which lane
+    // The time until which each lane is taken.
+    MinHeap<std::pair<uint64_t, size_t>> taken;
     MinHeap<size_t> free;
     for (const uint32_t i : members[old]) {
       while (!taken.empty() && taken.top().first <= events_[i].start) {

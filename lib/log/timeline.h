@@ -1,9 +1,9 @@
-// gt-log --timeline: what ran when, in lanes; and its drawing as SVG and as
-// Chrome's trace JSON, which Perfetto opens. Of a trace of one process (gt-work
-// --trace) there is a lane for each rank and queue, and a row of several ranks
-// stands in the lanes of all of them. Of the trace or the log of a run
-// (gt-route --trace, --log) there is a lane for each worker and queue, and a
-// row stands in one. Times are in nanoseconds.
+// Timeline, for gt-log --timeline: what ran when, in lanes; and its drawing as
+// SVG and as Chrome's trace JSON, which Perfetto opens. For a trace of one
+// process (gt-work --trace) there is a lane for each rank and queue, and a row
+// of several ranks is in the lanes of all of them. For the trace or the log of
+// a run (gt-route --trace, --log) there is a lane for each worker and queue,
+// and a row is in one of them. Times are in nanoseconds.
 #pragma once
 
 #include <cstdint>
@@ -31,14 +31,17 @@ struct TimelineOptions {
 
 class Timeline {
  public:
-  // Pictures of more are of use to nobody; the rest is left out, and said.
+  // The most events in a picture: larger ones are of no use. The rest is left
+  // out, and reported.
   static constexpr size_t kMaxEvents = 1'000'000;
 
   struct Lane {
-    std::string rank;   // or worker; "-": nobody placed it
-    std::string queue;  // "compute"; "compute 2" for what overlaps with that
+    std::string rank;  // the rank or worker; "-": the row is not placed
+    // "compute"; "compute 2" for events that overlap with those.
+    std::string queue;
     uint64_t busy = 0;  // nanoseconds in which something ran
-    std::vector<uint32_t> events;  // by start, never overlapping
+    // In the order of their starts, not overlapping.
+    std::vector<uint32_t> events;
   };
   struct Event {
     uint64_t start, end;
@@ -48,7 +51,7 @@ class Timeline {
     uint32_t op, signal, at, text;  // numbers of words, see word()
     uint64_t length() const { return end - start; }
   };
-  // A value on its way from the event that made it to one that reads it.
+  // A value that goes from the event that made it to one that reads it.
   struct Flow {
     uint32_t from, to;
   };
@@ -56,35 +59,36 @@ class Timeline {
   Timeline(const Selection* selection, TimelineOptions options)
       : selection_(selection), options_(std::move(options)) {}
 
-  // Takes the row of a trace at hand.
+  // Takes the current row of a trace.
   void take(const Input& input);
   // Takes a row of the log of a run.
   void take(const LogRow& row);
-  // After the last one: sorts events and lanes, and finds the flows between
-  // workers and the time that all of it spans. The questions below are for
-  // after that.
+  // Sorts events and lanes, and finds the flows between workers and the time
+  // that the timeline spans. To be called after the last row, and before the
+  // following functions.
   void finish();
 
   const TimelineOptions& options() const { return options_; }
   const std::vector<Lane>& lanes() const { return lanes_; }
-  const std::vector<Event>& events() const { return events_; }  // by start
+  // The events are ordered by start.
+  const std::vector<Event>& events() const { return events_; }
   const std::vector<Flow>& flows() const { return flows_; }
-  // Whether it is the log of a run, whose flows are transfers.
+  // True if the input is the log of a run, whose flows are transfers.
   bool is_run() const { return log_.is_run(); }
-  // How many events of such a log stand for a message of several instructions:
-  // the log knows the time of the message, not those of each.
+  // Returns how many events of such a log stand for a message of several
+  // instructions: the log has the time of the message, not of each instruction.
   size_t batches() const { return batches_; }
-  // Whether lanes are of workers.
+  // True if the lanes are those of workers.
   bool has_workers() const { return is_run() || !worker_rows_.empty(); }
-  // "rank 3", "worker 0"; "" of what nobody placed.
+  // Returns "rank 3", "worker 0", or "" for a lane that is not placed.
   std::string owner(const Lane& lane) const {
     if (lane.rank == "-") return "";
     return (has_workers() ? "worker " : "rank ") + lane.rank;
   }
   const std::string& word(uint32_t id) const { return *words_[id]; }
   size_t words() const { return words_.size(); }
-  size_t rows() const { return rows_; }  // of the trace that are drawn
-  // What the drawing spans.
+  size_t rows() const { return rows_; }  // rows of the trace that are drawn
+  // begin() and end() are the time that the drawing spans.
   uint64_t begin() const { return begin_; }
   uint64_t end() const { return end_; }
   size_t left_out() const { return left_out_; }  // rows beyond kMaxEvents
@@ -93,34 +97,37 @@ class Timeline {
   static constexpr uint32_t kNobody = UINT32_MAX;
   static constexpr size_t kMaxFlows = 4 * kMaxEvents;
 
-  // Where a row is drawn: as one rank of its set, "3" or "-", or as a worker.
+  // The place at which a row is drawn: as one rank of its set, "3" or "-", or
+  // as a worker.
   struct Seat {
-    std::string rank;      // or worker, of a row that is drawn once
-    size_t place;          // of the rank in the set
-    size_t ranks;          // how many the set has
-    std::string worker{};  // of a rank of a worker's row; else ""
-    bool crosses = false;  // it may read what another worker made
+    std::string rank;      // the rank; or the worker, if the row is drawn once
+    size_t place;          // the position of the rank in the set
+    size_t ranks;          // the size of the set
+    std::string worker{};  // set if this is a rank of a worker's row; else ""
+    bool crosses = false;  // the row may read a value that another worker made
   };
 
-  // Of the log of a run; `text` is the number of a word.
+  // A transfer in the log of a run; `text` is the number of a word.
   struct Transfer {
     uint64_t from, to, start, end, seq, bytes;
     uint32_t text;
   };
-  // What a worker's comm queue ran.
+  // An event of a worker's comm queue.
   struct Exchanged {
     uint64_t worker, seq;
     uint32_t event;
   };
 
   // A row of a worker's trace. Rows of several workers come mixed and not in
-  // the order of their times, so who made what a row reads is found after the
-  // last.
+  // the order of their times, so the events that made what a row reads are
+  // found only after the last row.
   struct WorkerRow {
     uint64_t start;
-    uint32_t event;               // kNobody: another name for a value
+    // kNobody: the line only gives a value another name.
+    uint32_t event;
     uint32_t worker, rank, text;  // numbers of words
-    bool crosses;                 // it may read what another worker made
+    // The row may read a value that another worker made.
+    bool crosses;
   };
 
   bool is_outside(uint64_t start, uint64_t end) const {
@@ -156,12 +163,12 @@ class Timeline {
   std::vector<Flow> flows_;
   std::unordered_map<std::string, uint32_t, TextHash, std::equal_to<>> ids_;
   std::vector<const std::string*> words_;
-  // By name and rank: the event that made the value.
+  // The event that made each value, by name and rank.
   std::unordered_map<std::string, uint32_t, TextHash, std::equal_to<>> makers_;
   std::vector<WorkerRow> worker_rows_;
   std::set<std::string> workers_;
   RunLog log_;
-  // By worker, in order: its spans of compute.
+  // The spans of each worker's compute queue, in order.
   std::map<uint64_t, std::vector<uint32_t>> computed_;
   std::vector<Exchanged> exchanged_;
   std::vector<Transfer> transfers_;
@@ -174,9 +181,9 @@ class Timeline {
   std::string signal_;
 };
 
-// A whole SVG file.
+// Returns a whole SVG file.
 std::string timeline_svg(const Timeline& timeline);
-// A whole file of Chrome's trace JSON.
+// Writes a whole file of Chrome's trace JSON.
 void write_chrome_trace(const Timeline& timeline, Writer& out);
 
 }  // namespace gt::log

@@ -1,4 +1,4 @@
-// The log of a run as a timeline.
+// The functions of Timeline for the log of a run.
 #include "log/timeline.h"
 
 #include <algorithm>
@@ -14,7 +14,7 @@ void Timeline::take(const LogRow& row) {
 }
 
 // Returns the event's number; kNobody if it is outside the time that is drawn,
-// or there are too many.
+// or if there are too many events.
 uint32_t Timeline::add_event(uint64_t worker, std::string_view queue,
                              uint64_t start, uint64_t end) {
   if (is_outside(start, end)) return kNobody;
@@ -33,7 +33,8 @@ uint32_t Timeline::add_event(uint64_t worker, std::string_view queue,
   return static_cast<uint32_t>(events_.size() - 1);
 }
 
-// A span of one instruction is called by its op, one of several a batch.
+// Adds a span. A span of one instruction is named after its op, one of several
+// is a batch.
 void Timeline::take_span(const RunLog::Span& span) {
   const uint32_t id = add_event(span.worker, span.queue, span.start, span.end);
   if (id == kNobody) return;
@@ -57,8 +58,8 @@ void Timeline::take_span(const RunLog::Span& span) {
   }
 }
 
-// Kept until all spans are known, since the log may have the row of the worker
-// that reads a value before the row of the one that made it.
+// Keeps a transfer until all spans are known, since the log may have the row of
+// the worker that reads a value before the row of the one that made it.
 void Timeline::take_transfer(const RunLog::Transfer& transfer) {
   if (transfers_.size() >= kMaxEvents) {
     ++left_out_;
@@ -78,7 +79,7 @@ void Timeline::draw_transfers() {
   for (const Transfer& transfer : transfers_) draw_transfer(transfer);
 }
 
-// A transfer is drawn in the lane of the worker that reads: as part of what its
+// Draws a transfer in the lane of the worker that reads: as part of what its
 // comm queue ran for that instruction, if there is such an event, or else as an
 // event of its own. The arrow comes from what the sender had begun to compute
 // last.

@@ -1,6 +1,6 @@
-// A timeline as one SVG picture: a lane for each rank and queue, time to the
-// right. What is narrower than a pixel is drawn together with its neighbours,
-// so the picture's size does not grow with the trace.
+// Draws a timeline as one SVG picture: a lane for each rank and queue, with
+// time to the right. Events narrower than a pixel are drawn together with their
+// neighbours, so that the size of the picture does not grow with the trace.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -20,14 +20,14 @@ using Event = Timeline::Event;
 constexpr double kWidth = 1200;
 constexpr double kRight = 20;
 constexpr double kTop = 64;
-constexpr double kBand = 13;  // under a lane: the signals
+constexpr double kBand = 13;  // height of the signals under a lane
 constexpr double kGap = 10;
-constexpr size_t kMaxTransfers = 2000;  // more are a grey field
+constexpr size_t kMaxTransfers = 2000;  // with more, they would be a grey field
 constexpr double kNarrow = 1;           // pixels
-constexpr double kLetter = 6.2;         // width of one, about
-constexpr size_t kMaxRows = 400;        // lanes drawn
+constexpr double kLetter = 6.2;         // approximate width of a letter
+constexpr size_t kMaxRows = 400;        // the most lanes that are drawn
 
-// Events drawn as one box.
+// Events that are drawn as one box.
 struct Box {
   uint64_t start = 0;
   uint64_t end = 0;
@@ -89,7 +89,7 @@ class Picture {
     return owner.empty() ? lane.queue : owner + " " + lane.queue;
   }
 
-  // "12 us" as a picture has it.
+  // Returns a time such as "12 us" with the sign for micro.
   static std::string micro(std::string text) {
     if (text.ends_with(" us")) text.replace(text.size() - 2, 1, "\xc2\xb5");
     return text;
@@ -144,7 +144,7 @@ class Picture {
     return kTop + static_cast<double>(lane) * pitch();
   }
 
-  // A lane's name and its ground.
+  // Draws a lane's name and background.
   std::string background(size_t i) const {
     const Timeline::Lane& lane = timeline_.lanes()[i];
     const double y = top_of(i);
@@ -193,8 +193,8 @@ class Picture {
     return out;
   }
 
-  // What crossed, from the worker that made a value to the one that reads it:
-  // thin curves under what ran, from lane to lane.
+  // Draws the transfers, from the worker that made a value to the one that
+  // reads it, as thin curves from lane to lane under the events.
   std::string transfers() const {
     std::string out =
         "<g fill=\"none\" stroke=\"#3a6ea5\" "
@@ -221,12 +221,13 @@ class Picture {
     return out + "</g>\n";
   }
 
-  // What a worker hands itself is no transfer.
+  // A value that a worker reads from itself is no transfer.
   bool is_one_worker(const Event& a, const Event& b) const {
     return timeline_.lanes()[a.lane].rank == timeline_.lanes()[b.lane].rank;
   }
 
-  // Runs of one signal, where they are wide enough to be seen.
+  // Draws runs of events with the same signal, if they are wide enough to be
+  // seen.
   void append_signals(std::string& out, const Timeline::Lane& lane,
                       double y) const {
     for (size_t i = 0; i < lane.events.size();) {
@@ -262,7 +263,7 @@ class Picture {
     const Event& first = timeline_.events()[box.events.front()];
     uint64_t busy = 0;
     const uint32_t op = busiest_op(box, busy);
-    // Idle time within a box shows as paleness.
+    // A box with idle time in it is drawn paler.
     const double share = box.end > box.start
                              ? static_cast<double>(busy) /
                                    static_cast<double>(box.end - box.start)
@@ -353,10 +354,10 @@ class Picture {
   const Timeline& timeline_;
   const OpColors colors_;
   double left_ = 0;
-  double scale_ = 0;  // pixels a nanosecond
+  double scale_ = 0;  // pixels per nanosecond
   double height_ = 0;
   double legend_end_ = 0;
-  double lane_ = 0;  // heights
+  double lane_ = 0;  // height of a lane
   double band_ = 0;
   size_t lanes_ = 0;
 };

@@ -47,7 +47,7 @@ void Typing::price(std::string_view text, Entry& entry) {
   if (!priced.typed) {
     priced.bytes = priced.flops = 0;
   } else if (!is_called && entry.line.statement != Statement::kFree) {
-    // What is moved between ranks, or written to the results.
+    // The bytes that are moved between ranks, or written to the results.
     priced.bytes = bytes_of(entry.line.reads) + bytes_of(entry.line.writes);
   }
 }

@@ -1,9 +1,9 @@
-// The types of a stream's names, and from them what each line costs, by the
-// text alone. It takes any stream and follows it with a Walker
+// Typing: finds the types of a stream's names, and from them what each line
+// costs, from the text alone. It takes any stream and follows it with a Walker
 // (program/walker.h), which infers types by the op table as gt-emit and the
 // workers do; types in notes are not read. Lines that come again are looked up.
-// A line whose operands have no known type, or do not go together, is said to
-// be untyped.
+// A line is untyped if its operands have no known types, or if these do not fit
+// together.
 #pragma once
 
 #include <memory>
@@ -19,8 +19,8 @@ namespace gt::log {
 struct Priced {
   std::string op;      // "" if the line cannot be parsed
   std::string signal;  // without quotes; "" if there is none
-  bool typed = false;  // else what follows is 0
-  double bytes = 0;    // of operands and results, on all ranks
+  bool typed = false;  // false: bytes and flops are 0
+  double bytes = 0;    // size of operands and results, on all ranks
   double flops = 0;    // on all ranks
 };
 
@@ -30,7 +30,8 @@ class Typing {
   // reference is valid until the next call.
   const Priced& take(std::string_view text);
 
-  // The type of a live name, or null; of a placed one, that of the first piece.
+  // Returns the type of a live name, or null; for a placed name, the type of
+  // its first piece.
   const Type* type_of(const Name& name) const { return walker_.type_of(name); }
 
  private:
@@ -46,7 +47,7 @@ class Typing {
 
   Walker walker_;
   LineCache<Entry> known_{size_t{1} << 12};
-  Entry entry_;  // the last line, unless it was found
+  Entry entry_;  // the last line, if it was not known
   Line line_;
 };
 

@@ -8,7 +8,8 @@
 namespace gt::log {
 namespace {
 
-// Three digits before the unit, or what is less and whole.
+// Returns three digits, for the number before a unit; a smaller whole number is
+// returned as it is.
 std::string three_digits(double value) {
   if (value == std::floor(value) && std::abs(value) < 1000) {
     return fmt::format("{:.0f}", value);

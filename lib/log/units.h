@@ -1,17 +1,17 @@
-// Quantities as people read them.
+// Texts of quantities for people.
 #pragma once
 
 #include <string>
 
 namespace gt::log {
 
-// Three digits and a unit: "1.25 k", "640", "3.4 G"; of bytes "1.2 MiB"; of
-// nanoseconds "12.3 ms".
+// Return three digits and a unit: count_text() "1.25 k", "640", "3.4 G";
+// bytes_text() "1.2 MiB"; time_text() "12.3 ms".
 std::string count_text(double value);
 std::string bytes_text(double value);
 std::string time_text(double nanoseconds);
 
-// As printf's %.*f, whatever the locale, without zeros at the end.
+// The same as printf's %.*f in any locale, without zeros at the end.
 std::string decimal(double value, int digits);
 
 }  // namespace gt::log

@@ -79,7 +79,7 @@ void Why::take(const LogRow& row) {
 }
 
 void Why::take_issue(uint64_t seq, const LogRow& row) {
-  full_ = {};  // it has read on
+  full_ = {};  // the dispatcher has read on
   const std::string_view text = split_notes(row.text).text;
   issues_.push_back({seq, std::string(row.peer),
                      std::string(text.substr(0, kMaxText)),
@@ -92,7 +92,8 @@ void Why::take_done(uint64_t seq, uint64_t time, Worker& worker) {
   const bool is_new = words_.find("queue") == "comm" || seq > worker.done;
   if (is_new) worker.moved = time;
   if (worker.wait.seq <= seq) worker.wait = {};
-  if (words_.find("queue") == "comm") return;  // compute says what is finished
+  // Only the compute queue says what is finished.
+  if (words_.find("queue") == "comm") return;
   worker.done = std::max(worker.done, seq);
   while (!worker.unread.empty() && worker.unread.front().seq <= worker.done) {
     worker.unread.pop_front();
@@ -106,12 +107,13 @@ void Why::take_wait(uint64_t seq, uint64_t time, Wait& wait) {
   wait.words = words_.words();
 }
 
-// Lines that every worker is past, and the oldest of very many.
+// Forgets the issues that every worker has finished, and the oldest ones if
+// there are very many.
 void Why::forget_finished() {
   uint64_t least = UINT64_MAX;
   for (const auto& [number, worker] : workers_) {
     if (worker.is_lost || worker.has_left) continue;
-    // One that was sent nothing more stands in nobody's way.
+    // A worker that has finished all it was sent holds nothing back.
     least = std::min(least, worker.unread.empty() ? worker.sent : worker.done);
   }
   while (!issues_.empty() &&
@@ -209,7 +211,7 @@ Why::State Why::state_of(uint64_t number, const Worker& worker,
   return state;
 }
 
-// "" unless it reads no more.
+// Returns a line about the dispatcher if it reads no more; else "".
 std::string Why::dispatcher(uint64_t now) const {
   if (full_.since == 0) return "";
   uint64_t worker = 0;
@@ -219,7 +221,8 @@ std::string Why::dispatcher(uint64_t now) const {
          "\n";
 }
 
-// From who waits longest to whom that one waits for, and so on.
+// Says for whom the run waits: goes from the worker that has waited longest to
+// the one that it waits for, and so on.
 std::string Why::verdict(const std::map<uint64_t, State>& states,
                          uint64_t now) const {
   const auto first = std::max_element(
@@ -280,7 +283,7 @@ Why::Answer Why::answer(uint64_t now) const {
   return answer;
 }
 
-// ---- of a file --------------------------------------------------------------
+// ---- reading a file ---------------------------------------------------------
 
 Exit why(const std::string& path, uint64_t now, Writer& out, const Say& say) {
   const bool is_stdin = path == "-";
@@ -299,7 +302,8 @@ Exit why(const std::string& path, uint64_t now, Writer& out, const Say& say) {
   LogRow row;
   std::string_view line;
   Exit status = Exit::kDone;
-  uint64_t bad = 0;  // the last line may still be on its way
+  // Number of the last malformed row; it may still be being written.
+  uint64_t bad = 0;
   for (uint64_t number = 1; status == Exit::kDone; ++number) {
     const Reader::Item item = reader.next(line);
     if (item == Reader::Item::kEnd) break;

@@ -21,17 +21,17 @@ namespace gt::route {
 struct SentBlock {
   uint64_t id = 0;
   std::string text;
-  mutable bool is_kept = true;  // false: it is forgotten, see BlockTable
+  mutable bool is_kept = true;  // false: BlockTable has forgotten it
 };
 
 class BlockTable {
  public:
-  static constexpr size_t kMostBytes = size_t{4} << 20;  // of all texts
+  static constexpr size_t kMostBytes = size_t{4} << 20;  // in all texts
 
   explicit BlockTable(size_t most_bytes = kMostBytes) : most_(most_bytes) {}
 
-  // The block of that text; it is made if there is none yet. The hash only
-  // finds it: the text is compared.
+  // Returns the block of that text, and makes it if there is none yet. The hash
+  // only finds it; the text is compared.
   std::shared_ptr<const SentBlock> obtain(std::string_view text) {
     const uint64_t hash = hash_bytes(text);
     const auto known = places_.find(hash);
@@ -52,7 +52,7 @@ class BlockTable {
     return blocks_.front();
   }
 
-  // The ids of blocks that were forgotten since the last call.
+  // Returns the ids of blocks that were forgotten since the last call.
   std::vector<uint64_t> take_forgotten() {
     return std::exchange(forgotten_, {});
   }

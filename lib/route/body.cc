@@ -7,8 +7,8 @@
 namespace gt::route {
 namespace {
 
-// Adds the rounds to the part before them if they are more rounds of its block,
-// and their numbers grow as its own do. False: they do not.
+// Adds the rounds to the part before them, and returns true, if they are more
+// rounds of its block, with numbers that grow as its own do.
 bool extend(BodyPart& part, const BodyPart& rounds) {
   if (part.block != rounds.block) return false;
   const auto times = static_cast<int64_t>(part.times);
@@ -38,7 +38,7 @@ void Body::begin_block() {
 }
 
 void Body::note_first(uint64_t seq, int64_t line, std::string_view text) {
-  // A block begins with an instruction.
+  // A block must begin with an instruction.
   border_ = net::takes_number(text) ? Border::kOpen : Border::kNone;
   first_ = {writer_.size() - text.size() - 1, seq, line};
 }
@@ -80,7 +80,7 @@ void Body::add_rounds(BodyPart rounds) {
 
 // Makes a part of the text before the border. The text stays in the writer.
 void Body::add_text() {
-  // Small text is copied, so that the writer keeps its memory for what follows.
+  // Short text is copied, so that the writer keeps its memory for what follows.
   constexpr size_t kLong = size_t{1} << 20;
   BodyPart part;
   if (border_last_ != 0) {

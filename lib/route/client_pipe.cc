@@ -15,10 +15,12 @@
 namespace gt::route {
 namespace {
 
-// Bytes of text of recognised rounds that are dispatched together.
+// The most bytes of text of recognised rounds that are dispatched together.
 constexpr size_t kMostRounds = size_t{2} << 20;
-constexpr size_t kMostOut = size_t{256} << 10;  // at a time
-// Lines that read() dispatches before the loop looks at everything else.
+// Bytes of results written at a time.
+constexpr size_t kMostOut = size_t{256} << 10;
+// The most lines that read() dispatches before the loop looks at everything
+// else.
 constexpr int kLinesAtOnce = 4096;
 constexpr size_t kLongLine = size_t{1} << 20;
 
@@ -48,7 +50,7 @@ void ClientPipe::read(const std::function<bool()>& has_room, net::Host& host) {
   }
 }
 
-// False: no more now.
+// Takes an item of the input. Returns false if no more is to be read now.
 bool ClientPipe::take(RouteInput::Item item, std::string_view line,
                       net::Host& host) {
   switch (item) {
@@ -88,8 +90,8 @@ bool ClientPipe::take(RouteInput::Item item, std::string_view line,
   return false;
 }
 
-// Takes recognised rounds that come next, as far as there is room for their
-// results. False: there were none.
+// Takes the recognised rounds that come next, as far as there is room for their
+// results. Returns false if there were none.
 bool ClientPipe::repeat_rounds() {
   const Round* round = dispatcher_.round();
   if (round == nullptr) return false;
@@ -104,7 +106,7 @@ bool ClientPipe::repeat_rounds() {
 
 void ClientPipe::end_input() {
   has_ended_ = true;
-  if (has_unread_) return;  // of that nothing is known
+  if (has_unread_) return;  // nothing is known of the input's end
   const std::string lost = cut_short_message(
       client_.marks, input_.has_empty_pipe(), input_.number());
   if (lost.empty()) return;

@@ -1,6 +1,6 @@
-// Reads the program of the client from files or standard input, and writes its
-// results to standard output. It never waits for either: the loop does, and
-// then calls it.
+// ClientPipe: reads the program of the client from files or standard input, and
+// writes its results to standard output. It never waits for either: the loop
+// does, and then calls it.
 #pragma once
 
 #include <cstdint>
@@ -25,30 +25,30 @@ class ClientPipe {
   ClientPipe(Client& client, Dispatcher& dispatcher,
              std::vector<std::string> files, bool fail_fast);
 
-  // Reads and dispatches the lines that are there, as long as `has_room` says
-  // yes, up to some thousand a call. Rounds of a loop that the dispatcher
-  // recognises are taken together. `host` gives signs of life while a very long
-  // line is dispatched. An input that cannot be read is told to people, and
-  // reading goes on with the next.
+  // Reads and dispatches the lines that are there while has_room() is true, up
+  // to some thousand in a call. Rounds of a loop that the dispatcher recognises
+  // are taken together. `host` gives signs of life while a very long line is
+  // dispatched. An input that cannot be read is reported to people, and reading
+  // goes on with the next one.
   void read(const std::function<bool()>& has_room, net::Host& host);
-  // No more is to be read, though the input may have more.
+  // Reads no more, though the input may have more.
   void end_reading() { has_ended_ = true; }
   bool has_ended() const { return has_ended_; }
-  // Whether the last read() found no line: the input is slower than we are.
+  // True if the last read() found no line: the input is slower than gt-route.
   bool is_idle() const { return is_idle_; }
 
   // Writes the results that are due, as far as standard output takes them
   // without waiting. `sink` gets each line. Error: standard output cannot be
   // written; what was due is dropped.
   Status write(const IsDone& is_done, const ResultOrder::Sink& sink);
-  // Bytes of results that left.
+  // Returns the bytes of results that have left.
   uint64_t written() const { return all_written_; }
-  // Whether the client has all results that it is owed so far.
+  // True if the client has all results that it is owed so far.
   bool is_written() const {
     return out_.empty() && client_.reports.empty() && client_.users.empty();
   }
 
-  // Adds standard output, if results wait for it, and the input, if `reads` and
+  // Adds standard output if results wait for it, and the input if `reads` and
   // the last read() found no line.
   void add_to(net::Poller& poller, bool reads) const;
 

@@ -1,5 +1,6 @@
-// What gt-emit -l says of its clients in the stream (client_record_of(),
-// stream/marks.h): the last record of each, for those who watch the run.
+// ClientRecords: what gt-emit -l reports of its clients in the stream
+// (client_record_of(), stream/marks.h): the last record of each, for those who
+// watch the run.
 #pragma once
 
 #include <cstddef>
@@ -14,7 +15,7 @@ class ClientRecords {
   // Takes a record; one that is malformed, or of a client beyond kMost, is
   // dropped. A client that is gone is forgotten.
   void take(std::string_view record);
-  // Appends all of them, a line each, by name.
+  // Appends all records, one to a line, ordered by name.
   void append(std::string& to) const;
 
  private:

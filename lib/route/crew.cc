@@ -15,7 +15,8 @@
 namespace gt::route {
 namespace {
 
-// Text that waits for a worker's credit, before no more input is read.
+// The most text that may wait for a worker's credit before no more input is
+// read.
 constexpr size_t kMostUnsent = size_t{2} << 20;
 // How long a worker that has done all it was sent may keep results that it
 // owes, or its bye.
@@ -52,7 +53,7 @@ Status Crew::begin() {
   if (!made.ok()) return made.error();
   host_ = std::move(made.value());
   deadline_ = net::now_ms() + int64_t{options_.timeout} * 1000;
-  // For each worker its connection and, if it is started here, its pidfd.
+  // Each worker needs a connection and, if it is started here, a pidfd.
   net::need_descriptors(size_t{2} * options_.workers + 8);
   if (is_local) {
     return local_.start(options_.workers,
@@ -134,7 +135,8 @@ void Crew::take_events() {
         client_.say("gt-route: " + event.why + "\n");
         break;
       case net::HostEvent::Kind::kAttached:
-        if (workers_[event.worker].is_lost) {  // it has come back, with nothing
+        // The worker has come back, with no values.
+        if (workers_[event.worker].is_lost) {
           host_->drop(event.worker, "the run went on without it");
           break;
         }
@@ -157,8 +159,8 @@ void Crew::say_progress(const net::HostEvent& event) const {
   options_.tell("gt-route: " + describe(event.worker) + what + "\n");
 }
 
-// While others are waited for: on a terminal one line that changes, else now
-// and then a line.
+// Reports, while workers are waited for, how many are here: on a terminal on
+// one line that changes, else with a new line from time to time.
 void Crew::say_who_is_here() {
   constexpr int64_t kApart = 3000;  // milliseconds
   static const bool is_terminal = ::isatty(STDERR_FILENO) == 1;
@@ -186,7 +188,8 @@ void Crew::take_message(uint32_t worker, const net::Message& message) {
   Status taken = ok_status();
   if (message.verb == net::Verb::kResults) {
     workers_[worker].results += message.body.size();
-    workers_[worker].idle_ms = 0;  // a `done` alone is a beat, and owes as much
+    // A `done` alone is a sign of life, and leaves as much owed.
+    workers_[worker].idle_ms = 0;
     taken = sources_.take(worker, message.body);
   } else if (message.verb == net::Verb::kDone) {
     taken = take_done(worker, message);
@@ -202,19 +205,21 @@ void Crew::take_message(uint32_t worker, const net::Message& message) {
   lose_worker(worker, describe(worker) + " " + taken.error().message);
 }
 
-// What the host knows of the worker may be ahead of the messages that are taken
-// here one by one, such as a report of a line that is done.
+// The host's state of the worker may be ahead of the messages that are taken
+// here one by one, such as a report about a line that is done.
 Status Crew::take_done(uint32_t worker, const net::Message& message) {
-  const uint64_t seq = number(message, "seq").value();  // the host has looked
+  // The host has checked it.
+  const uint64_t seq = number(message, "seq").value();
   if (Status s = deliveries_.take_done(worker, seq); !s.ok()) return s;
   dispatcher_.done(worker, seq);
   log_.done(worker, status(worker));
   return ok_status();
 }
 
-// Workers that share a line say the same of it.
+// Workers that share a line report the same failure of it; it is reported to
+// people once.
 void Crew::take_report(uint32_t worker, const net::Message& message) {
-  const Exit exit = status_of(message).value();  // the host has looked
+  const Exit exit = status_of(message).value();  // the host has checked it
   client_.worsen(exit);
   const std::string at = text(message, "at");
   const auto line = number(message, "line");
@@ -223,8 +228,8 @@ void Crew::take_report(uint32_t worker, const net::Message& message) {
   if (!at.empty() && !client_.reported.is_first(place, message.body, "")) {
     return;
   }
-  // A report of status 0 is no failure, but a count of failures that came again
-  // (Reported::take_counts()). It is no row of the log.
+  // A report of status 0 is not a failure, but a count of repeated failures
+  // (Reported::take_counts()). It gets no row in the log.
   if (exit == Exit::kDone) return client_.say(message.body);
   const auto seq = number(message, "seq");
   log_.report(worker, seq.ok() ? seq.value() : status(worker).done_seq,
@@ -234,7 +239,7 @@ void Crew::take_report(uint32_t worker, const net::Message& message) {
 
 void Crew::take_bye(uint32_t worker, const net::Message& message) {
   workers_[worker].left = true;
-  const Exit exit = status_of(message).value();  // the host has looked
+  const Exit exit = status_of(message).value();  // the host has checked it
   client_.worsen(exit);
   const uint64_t done = status(worker).done_seq;
   log_.bye(worker, done, static_cast<uint64_t>(exit));
@@ -249,11 +254,12 @@ void Crew::take_bye(uint32_t worker, const net::Message& message) {
 
 // ---- how they end -----------------------------------------------------------
 
-// A worker that has done all it was sent soon sends what it owes, and says bye
-// once it was told the end. One that does not gives signs of life, but would be
-// waited for forever.
+// Finds workers that do not leave in order. A worker that has done all it was
+// sent should soon send what it owes, and say bye once it was told the end. One
+// that does not still gives signs of life, so it would be waited for forever.
 void Crew::check_idle() {
-  constexpr int64_t kMostPassed = 1000;  // more is time that we slept ourselves
+  // More than this is time that gt-route itself slept.
+  constexpr int64_t kMostPassed = 1000;
   const int64_t passed = std::min(
       net::now_ms() - std::exchange(idle_checked_, net::now_ms()), kMostPassed);
   if (is_lost_) return;
@@ -273,9 +279,9 @@ void Crew::check_idle() {
   }
 }
 
-// A child that ended. What it said last may still be on its way, so its
-// connection tells whether it left in order; but not for long, and one that was
-// killed had no last words.
+// Looks for child processes that ended. What such a worker said last may still
+// be on its way, so its connection tells whether it left in order; but it is
+// not waited for long, and a worker that was killed had nothing left to say.
 void Crew::take_ends() {
   constexpr int64_t kPatience = 1000;  // milliseconds
   for (uint32_t w = 0; w < local_.size(); ++w) {
@@ -290,11 +296,12 @@ void Crew::take_ends() {
 }
 
 void Crew::lose_worker(uint32_t worker, const std::string& why) {
-  // Its connection ends a moment before the system says how it did.
+  // The connection ends a moment before the system can say how the process did.
   constexpr int kMoment = 200;  // milliseconds
   if (is_lost_) return;
   if (worker == net::kNoWorker) {
-    // Nothing was begun with it: it may come back, or another may come.
+    // Nothing was begun with this worker: it may come back, or another may
+    // come.
     if (host_->state().is_complete()) return lose(why);
     told_here_ = host_->state().here();
     return client_.say("gt-route: " + why + "\n");
@@ -312,9 +319,10 @@ void Crew::lose_worker(uint32_t worker, const std::string& why) {
   go_on_without(worker, what, client_.users.is_split() ? how : what);
 }
 
-// What is owed by it fails, and so do, at the workers that need them, values
-// that it alone had. Of several users each is told if it had lines to do, and
-// none of the line that it was at, which may be another's.
+// Fails what the worker owes; values that it alone had fail at the workers that
+// need them. If the stream has several users, each one whose lines the worker
+// had to do is told, but not at which line the worker was, which may be another
+// user's.
 void Crew::go_on_without(uint32_t worker, const std::string& what,
                          const std::string& why) {
   if (workers_[worker].is_lost) return;
@@ -336,7 +344,7 @@ void Crew::go_on_without(uint32_t worker, const std::string& what,
   if (worker < local_.size()) local_.kill(worker);
 }
 
-// The run ends. Only the first loss is told: others later come of it.
+// Ends the run. Only the first loss is reported: later ones follow from it.
 void Crew::lose(const std::string& why) {
   if (is_lost_) return;
   is_lost_ = true;
@@ -348,8 +356,8 @@ void Crew::lose(const std::string& why) {
 }
 
 // Workers that we started can be killed, unless they have the rest of a trace
-// to write: then they leave by themselves, since they are told to, and end()
-// waits for them.
+// to write: those leave by themselves when they are told to, and end() waits
+// for them.
 void Crew::abort(const std::string& why) {
   host_->abort(why);
   if (!options_.traces || !host_->state().is_complete()) local_.kill_all();

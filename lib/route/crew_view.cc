@@ -1,4 +1,5 @@
-// Crew: what it tells those who watch, and what workers tell it for them.
+// The functions of Crew for those who watch the run: what they are shown, and
+// what workers report for them.
 #include <algorithm>
 #include <utility>
 
@@ -28,7 +29,7 @@ size_t Crew::here() const {
 Crew::View Crew::view(uint32_t w) const {
   const Worker& worker = workers_[w];
   const uint64_t done = status(w).done_seq;
-  // What it waits for may be a line that compute has come past.
+  // The line that it waits for may be before the last one that was computed.
   const bool waits = !status(w).waits_for.empty() && status(w).waits_at != 0;
   const uint64_t before = waits ? status(w).waits_at - 1 : done;
   return {status(w),

@@ -8,15 +8,17 @@
 namespace gt::route {
 namespace {
 
-// Bytes of text that a worker may have to finish before it is sent no other
-// message. Of a block sent as a number all of its text counts: credit, which
-// counts bytes on the wire, would let such messages queue up without end.
+// The most bytes of text that a worker may have to finish before it is sent
+// another message. For a block sent as a number, all of its text counts:
+// credit, which counts bytes on the wire, would let such messages queue up
+// without end.
 constexpr size_t kMostOnWay = size_t{4} << 20;
 
-// Bytes of text of a batch that is kept behind its end, to tell the last line.
+// The most bytes of text in a batch that is kept after it was finished, in
+// order to tell the last line.
 constexpr size_t kMostKept = size_t{1} << 20;
 
-// The message that says the part, in frames. `after`: the seq that its worker
+// Returns the frames of the part's message. `after` is the seq that the worker
 // was sent last.
 std::vector<net::Frame> frames_of(const BodyPart& part, net::Verb verb,
                                   uint64_t after) {
@@ -39,7 +41,7 @@ std::vector<net::Frame> frames_of(const BodyPart& part, net::Verb verb,
   return out;
 }
 
-// The first line of the part with a seq above `done`, if there is one.
+// Returns the first line of the part with a seq above `done`, if there is one.
 std::optional<Deliveries::LineAt> find_after(const BodyPart& part,
                                              uint64_t done,
                                              const Client& client) {
@@ -85,9 +87,9 @@ void Deliveries::add(Outbox::Batch batch) {
   }
 }
 
-// Adds the part's message for these workers. Workers for whom it is the same
-// message share its frames: they were sent the same seq last, and all or none
-// keep its block.
+// Adds the part's message for these workers. Workers share the frames of a
+// message if it is the same for them: they were sent the same seq last, and all
+// or none keep its block.
 void Deliveries::add_part(const BodyPart& part,
                           const std::vector<uint32_t>& workers) {
   struct Made {

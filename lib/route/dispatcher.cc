@@ -17,7 +17,7 @@ Dispatcher::Dispatcher(const DispatcherOptions& options, Sequencer::Sink log)
       builder_(options.workers, homes_, types_),
       cache_(options.caches, options.cache_sets),
       issuer_(homes_, types_, sequencer_),
-      // No round is left out of a log, which has a row for each line.
+      // A log has a row for each line, so no round may be skipped.
       loops_(options.caches && !sequencer_.is_logged()) {}
 
 void Dispatcher::set_file(Client& client, std::string_view name) {
@@ -31,8 +31,8 @@ LoopState Dispatcher::loop_state() const {
 }
 
 void Dispatcher::line(Client& client, std::string_view text, uint64_t number) {
-  // A sync, or what is said of a client, changes nothing of what lines do: it
-  // may stand between the rounds of a loop, or within one.
+  // A sync, or a record of a client, does not change what lines do, so it may
+  // stand between the rounds of a loop, or within one.
   if (text.starts_with('#') &&
       (!sync_of(text).empty() || !client_record_of(text).empty())) {
     client.source.line = number;
@@ -136,8 +136,8 @@ void Dispatcher::comment(Client& client, std::string_view text,
   }
 }
 
-// Adds #hot=ID to the first line of a known block. Not if no blank stands
-// before its notes: that is an error, which the added note would hide.
+// Adds #hot=ID to the first line of a known block, unless there is no blank
+// before the line's notes: that is an error, which the added note would hide.
 void Dispatcher::dispatch_marked(Client& client, const RouteText& line,
                                  uint32_t block) {
   const NotedText& parts = line.parts;
@@ -154,7 +154,7 @@ void Dispatcher::dispatch(Client& client, const RouteText& line) {
   if (route == nullptr) {
     loops_.drop();
     decode(client, line, parsed_);
-    // Its memory is not kept if a literal of millions of numbers took it.
+    // Does not keep the memory that a literal of millions of numbers took.
     if (line.text.size() >= kLongLine) parsed_ = Line{};
     return;
   }
@@ -170,7 +170,8 @@ void Dispatcher::decode(Client& client, const RouteText& line, Line& parsed) {
   homes_.begin_line();
   Status status = parse_line(line.text, parsed);
   if (!status.ok() && line.text != line.written) {
-    status = parse_line(line.written, parsed);  // columns are of what is shown
+    // Columns refer to the text that is shown.
+    status = parse_line(line.written, parsed);
   }
   if (!status.ok()) return reject_line(client, status.error(), line, parsed);
   if (!has_route_notes(parsed)) return build(client, line, parsed);
@@ -194,7 +195,8 @@ void Dispatcher::build(Client& client, const RouteText& line,
   take_route(client, line, std::move(route.value()));
 }
 
-// A route whose results fail is not kept: its operands have failed only now.
+// A route whose results fail is not kept: its operands have failed only this
+// time.
 void Dispatcher::take_route(Client& client, const RouteText& line,
                             std::unique_ptr<Route> route) {
   if (!route->answer.empty())
@@ -213,8 +215,8 @@ void Dispatcher::tell_news(const SourceLine& source) {
   }
 }
 
-// Begins the table of types anew, since it only grows. Routes are forgotten:
-// they have numbers of types in them.
+// Builds the table of types anew, since it only grows. Routes are dropped,
+// since they contain numbers of types.
 void Dispatcher::reset_types() {
   cache_.clear();
   homes_.renumber_types(types_);
@@ -229,9 +231,9 @@ void Dispatcher::reject(Client& client, std::string_view beginning,
   reject_line(client, {message, 0}, {beginning, {}, 0, beginning}, Line{});
 }
 
-// Tells people, once for each place in the source, that the line is wrong. Its
-// place is where gt-emit read it (#at=), or else where we did. Its results
-// become failures, and a print gets a failure for an answer.
+// Tells people that the line is wrong, once for each place in the source. The
+// place is where gt-emit read the line (#at=), or else where gt-route did. The
+// line's results become failures, and a print is answered by a failure.
 void Dispatcher::reject_line(Client& client, const Error& error,
                              const RouteText& line, const Line& parsed) {
   const std::string_view* note = parsed.note("at");
@@ -253,8 +255,8 @@ void Dispatcher::reject_line(Client& client, const Error& error,
   }
 }
 
-// Binds the result of a rejected line to a failure, unless its name is such
-// that nothing can be bound to it.
+// Binds the result of a rejected line to a failure, unless nothing can be bound
+// to its name.
 void Dispatcher::fail(Client& client, const Name& result,
                       const FailureText& why) {
   const std::string message = quote(*why);

@@ -1,11 +1,11 @@
-// The core of gt-route, without sockets: takes the lines of clients one by one,
-// and says what is to be sent to which worker (take()) and which results each
-// client is owed in what order (Client::results).
+// Dispatcher: the core of gt-route, without sockets. It takes the lines of
+// clients one by one, and says what is to be sent to which worker (take()) and
+// which results each client is owed in what order (Client::users).
 //
 // A line is decoded to a route (route_builder.h), unless one is found in the
 // cache (route_cache.h), and issued (issuer.h) in one total order
-// (sequencer.h). Rounds of a loop that do just what the one before did are not
-// looked at (loops.h). A line that is wrong is told to people, and its results
+// (sequencer.h). Rounds of a loop that do exactly what the one before did are
+// not looked at (loops.h). A wrong line is reported to people, and its results
 // are failures.
 #pragma once
 
@@ -29,9 +29,9 @@ namespace gt::route {
 struct DispatcherOptions {
   uint32_t workers = 1;
   bool caches = true;                   // off: every line is decoded anew
-  size_t cache_sets = size_t{1} << 14;  // as LineCache has them
-  // Blocks that come again are found, and sent as their number; off: all lines
-  // are sent as text.
+  size_t cache_sets = size_t{1} << 14;  // the number of sets, see LineCache
+  // Finds blocks that come again, and sends them as their number; if off, all
+  // lines are sent as text.
   bool hot = true;
 };
 
@@ -41,67 +41,68 @@ class Dispatcher {
   explicit Dispatcher(const DispatcherOptions& options,
                       Sequencer::Sink log = {});
 
-  // The lines of the client from now on are of that file, named as the user
-  // did.
+  // Says that the client's lines from now on are from that file, as the user
+  // spells it.
   void set_file(Client& client, std::string_view name);
-  // Takes the client's next line, without its newline, whatever it holds;
-  // `number` is its number in the file.
+  // Takes the client's next line, without its newline, whatever it is. `number`
+  // is the line's number in the file.
   void line(Client& client, std::string_view text, uint64_t number);
-  // Takes a line that cannot be read, since it is too long for example: tells
-  // people the message, with its beginning.
+  // Takes a line that cannot be read, for example since it is too long: tells
+  // people the message, with the line's beginning.
   void reject(Client& client, std::string_view beginning,
               const std::string& message, uint64_t number);
   // No more lines come: issues those that wait until their value is read.
   void flush() { issuer_.flush(); }
 
-  // A "#sync" waits for lines that have not left: all bodies are to be taken.
+  // True if a "#sync" waits for lines that have not left: all bodies are to be
+  // taken.
   bool hurries() const { return hurries_; }
-  // Whether a worker has done what a "#sync" waits for. What has not left is
-  // not done.
+  // True if a worker has done what a "#sync" waits for. Lines that have not
+  // left are not done.
   bool has_done(const Awaited& awaited) const {
     return !hurries_ && loads().has_done(awaited.worker, awaited.seq);
   }
-  // Forgets users who have nothing under way and are owed nothing.
+  // Forgets users who have no lines under way and are owed nothing.
   void forget_users(Users& users);
 
-  // The round of a loop that the last line ended, if it is recognised: then the
-  // caller may count how often its text comes next, and hand in that number
-  // with repeat(), not the lines. Else null.
+  // Returns the round of a loop that the last line ended, if it is recognised,
+  // else null. The caller may then count how often its text comes next, and
+  // pass that number to repeat() instead of the lines.
   const Round* round() const { return loops_.repeating(); }
-  // Does what `times` more rounds of it do. round() must not be null.
+  // Does what `times` more rounds do. round() must not be null.
   void repeat(Client& client, uint64_t times);
 
-  // The worker has finished all up to `seq`.
+  // The worker has finished all lines up to `seq`.
   void done(uint32_t worker, uint64_t seq) {
     sequencer_.loads().done(worker, seq);
   }
-  // The worker is lost and the run goes on: values that others hold too are
-  // taken from there, and no line is placed on it any longer. Lines with ranks
-  // that it plays are still issued to it: their results fail.
+  // The worker is lost and the run goes on: values that other workers hold too
+  // are taken from there, and no line is placed on it any longer. Lines with
+  // ranks that it plays are still issued to it: their results fail.
   void lose(uint32_t worker);
-  // The name spaces of the users of whose lines the worker has some to do; of a
-  // stream of one user none.
+  // Returns the name spaces of the users whose lines the worker still has to
+  // do; none for a stream of one user.
   std::vector<std::string> users_of(uint32_t worker, const Users& users) const;
-  // What is to be sent to the workers now, as Outbox::take().
+  // Returns what is to be sent to the workers now, see Outbox::take().
   std::vector<Outbox::Batch> take(Outbox::Take which) {
     if (which == Outbox::Take::kAll) hurries_ = false;
     return sequencer_.take(which);
   }
-  // The ids of blocks that no worker shall keep any longer.
+  // Returns the ids of blocks that no worker needs to keep any longer.
   std::vector<uint64_t> take_forgotten() {
     return sequencer_.outbox().take_forgotten();
   }
 
   const Outbox& outbox() const { return sequencer_.outbox(); }
   const Loads& loads() const { return sequencer_.loads(); }
-  // How many lines were decoded, since the cache had no route of them that
-  // held.
+  // Returns how many lines were decoded, since the cache had no valid route for
+  // them.
   uint64_t decoded() const { return decoded_; }
-  // How many numbers (seq) were given out: lines that came, also in recognised
-  // rounds, and lines that were inserted.
+  // Returns how many numbers (seq) were given out: for lines that came, also in
+  // recognised rounds, and for lines that were inserted.
   uint64_t issued() const { return sequencer_.last_seq(); }
-  // How many registers, types, waiting lines and files it keeps, which is what
-  // its memory grows by. For tests that it is bounded.
+  // Returns how many registers, types, waiting lines and files are kept; these
+  // are what memory grows by. For tests that it is bounded.
   size_t kept() const {
     return homes_.size() + types_.size() + issuer_.held() + sequencer_.paths();
   }
@@ -124,7 +125,7 @@ class Dispatcher {
   void fail(Client& client, const Name& result, const FailureText& why);
   LoopState loop_state() const;
 
-  bool hashes_;  // lines are hashed: something looks them up
+  bool hashes_;  // lines are hashed, since something looks them up
   bool hot_;
   TypeIds types_;
   Homes homes_;
@@ -135,7 +136,8 @@ class Dispatcher {
   Loops loops_;
   uint64_t decoded_ = 0;
   bool hurries_ = false;
-  Line parsed_;  // by decode(), which uses its memory again
+  // The line in decode(); a member so that its memory is used again.
+  Line parsed_;
 };
 
 }  // namespace gt::route

@@ -22,9 +22,9 @@ namespace gt::route {
 struct HeldLine {
   HomeId result = kNoSymbol;
   std::string text;              // notes included
-  std::vector<RoutePath> paths;  // of a load the file, else none
+  std::vector<RoutePath> paths;  // the file of a load, else none
   uint64_t cost = 0;             // nanoseconds
-  uint64_t bytes = 0;            // of the value
+  uint64_t bytes = 0;            // size of the value
   SourceLine source;
 };
 
@@ -32,8 +32,8 @@ class HeldLines {
  public:
   using Key = uint64_t;  // 0 is none; they grow in the order of the program
 
-  // Too many lines wait. One more can be added even then; the caller first
-  // takes out the oldest ones until it is full no more.
+  // True if too many lines wait. One more can be added even then; the caller
+  // first takes out the oldest ones until this is false.
   bool is_full() const { return lines_.size() > kMost || bytes_ > kMostBytes; }
   Key add(HeldLine line) {
     bytes_ += line.text.size();
@@ -41,7 +41,7 @@ class HeldLines {
     lines_.emplace(++last_, std::move(line));
     return last_;
   }
-  // Takes the line of that key, which must be here.
+  // Takes the line of that key out; it must be here.
   HeldLine take(Key key) {
     const auto it = lines_.find(key);
     HeldLine line = std::move(it->second);
@@ -50,11 +50,13 @@ class HeldLines {
     readers_ -= line.paths.empty() ? 0 : 1;
     return line;
   }
-  // The register that the oldest line binds; kNoSymbol if there is no line.
+  // Returns the register that the oldest line binds; kNoSymbol if there is no
+  // line.
   HomeId oldest() const {
     return lines_.empty() ? kNoSymbol : lines_.begin()->second.result;
   }
-  // The same, among the lines that read a file and are wanted.
+  // Returns the same for the lines that read a file and for which
+  // is_wanted(line) is true.
   template <typename Wanted>
   HomeId oldest_reader(const Wanted& is_wanted) const {
     if (readers_ == 0) return kNoSymbol;
@@ -67,11 +69,11 @@ class HeldLines {
 
  private:
   static constexpr size_t kMost = 4096;
-  static constexpr size_t kMostBytes = size_t{1} << 20;  // of texts
+  static constexpr size_t kMostBytes = size_t{1} << 20;  // of text
 
   std::map<Key, HeldLine> lines_;
   Key last_ = 0;
-  size_t bytes_ = 0;    // of the lines' texts
+  size_t bytes_ = 0;    // total size of the lines' texts
   size_t readers_ = 0;  // lines that read a file
 };
 

@@ -1,15 +1,15 @@
 // Homes: the symbol table of gt-route (program/symbol_table.h). For each
-// register, the home says of what type its value is and on which workers the
+// register, its home says what type its value has and on which workers the
 // value is. gt-route has no values itself.
 //
-// Where things run is said in four places, which are easily confused:
+// Four things say where something is or runs, and are easily confused:
 //
 //   Home          a register; where its value is now, changed by each line
 //   Route         a line; what it does, kept while the types hold (route.h)
 //   RankTable     a rank of a name space; the worker that plays it, for the
 //                 whole run. So a value with ranks has no holders here
-//   Placer        the worker that a line without ranks shall run on this time,
-//                 chosen from homes and loads, and kept nowhere
+//   Placer        the worker that a line without ranks is to run on this time,
+//                 chosen from homes and loads, and not kept
 #pragma once
 
 #include <cstdint>
@@ -27,7 +27,7 @@ namespace gt::route {
 
 using HomeId = SymbolId;
 
-// Where a line stood in the input. Lines of one file share its name.
+// The place of a line in the input. Lines of one file share the file's name.
 struct SourceLine {
   std::shared_ptr<const std::string> file;
   uint64_t line = 0;
@@ -43,24 +43,26 @@ struct PureLine {
 using Holders = SmallVector<uint32_t, 4>;  // workers
 
 struct Home : StampedValue {
-  // Of a value without ranks: the workers that have it, or will when they have
-  // done what was issued to them. The first one made it, the others got copies.
+  // For a value without ranks: the workers that have it, or will have it when
+  // they have done what was issued to them. The first one makes it, the others
+  // get copies.
   Holders holders;
-  // The work that the first holder had been given (Loads::issued(),
-  // nanoseconds) when the value was bound: it is there once that is done.
+  // The work that the first holder had been given (Loads::issued(), in
+  // nanoseconds) when the value was bound: the value is there once that is
+  // done.
   uint64_t ready = 0;
-  // Not 0: the line that makes the value has not been issued. It is the line of
-  // this key in HeldLines, and the holders are those of the value before.
+  // If not 0, the line that makes the value has not been issued: this is its
+  // key in HeldLines, and `holders` are those of the value before.
   uint64_t held = 0;
-  // The worker that read the value last, plus 1; 0: none did. It is kept when
-  // the value dies, so that the next value of the name is made there.
+  // The worker that read the value last, plus 1; 0 if none did. It is kept when
+  // the value dies, so that the next value of that name is made there.
   uint32_t wanted_by = 0;
-  // Nanoseconds by which lines that read the value came later than on another
-  // worker, since they were left where it is. The Placer adds them up, until
-  // they pay for a copy.
+  // How many nanoseconds later the lines that read the value came because they
+  // were left where it is and not moved to another worker. The Placer adds them
+  // up until they pay for a copy.
   uint64_t waited = 0;
-  // The line that made the value, if another worker may as well run it again
-  // as get a copy; else null.
+  // The line that made the value, if another worker can run it again as well as
+  // get a copy; else null.
   Shared<PureLine> recipe;
   Shared<Ranks> ranks;  // ascending; null if the name has none
 
@@ -79,16 +81,16 @@ struct Home : StampedValue {
 
 class Homes : public PlacedSymbolTable<Home> {
  public:
-  // The type of the piece on that rank among these parts of a name, as parts()
-  // gives them; kNoType if none has the rank. A value without ranks counts as
-  // the piece on rank 0.
+  // Returns the type of the piece on that rank among these parts of a name, as
+  // parts() returns them; kNoType if none has the rank. A value without ranks
+  // counts as the piece on rank 0.
   TypeId piece(std::span<const HomeId> parts, int64_t rank,
                const TypeIds& types) const;
   static TypeId piece_of(const Home& home, int64_t rank, const TypeIds& types);
 
-  // The register gets a new value of that type, which has not failed. If it has
-  // ranks, other symbols of the same name lose these ranks. Holders are the
-  // caller's to set.
+  // Binds the register to a new value of that type that has not failed. If it
+  // has ranks, other symbols of the same name lose these ranks. The caller sets
+  // the holders.
   void bind(HomeId id, TypeId type, TypeIds& types) {
     Home& home = (*this)[id];
     forget_failure(id);
@@ -100,23 +102,25 @@ class Homes : public PlacedSymbolTable<Home> {
       claim(id, type, types);
     }
   }
-  // The register gets a failure for a value.
+  // Binds the register to a failure.
   void fail(HomeId id, FailureText why, TypeIds& types);
-  // The register is freed.
+  // Frees the register.
   void release(HomeId id);
-  // That worker is lost: it holds no value any longer that another worker holds
-  // too. Where it is the only holder it stays, and what reads the value fails.
+  // That worker is lost: removes it from the holders of values that another
+  // worker holds too. Where it is the only holder it stays, and what reads the
+  // value fails.
   void lose(uint32_t worker);
-  // How many symbols have lost ranks to another symbol of their name so far.
+  // Returns how many symbols have lost ranks to another symbol of their name so
+  // far.
   uint64_t carved() const { return carved_; }
-  // Takes these ranks from all symbols of the name: each is replaced by one of
-  // the ranks that it has left, if any.
+  // Takes these ranks from all symbols of the name: each is replaced by one
+  // that has the ranks it has left, if any.
   void carve(std::string_view base, const Ranks& ranks, TypeIds& types);
-  // The symbol of exactly these ranks of the name, all of which hold something;
-  // where they were ranks of others, those are carved.
+  // Returns the symbol of exactly these ranks of the name, each of which must
+  // hold something. Symbols that had some of these ranks lose them.
   HomeId separate(std::string_view base, const Ranks& ranks, TypeIds& types);
 
-  // Begins the table of types anew, with the types of live values alone. All
+  // Builds the table of types anew, with the types of live values alone. All
   // type numbers kept elsewhere, as in routes, are void then.
   void renumber_types(TypeIds& types);
 

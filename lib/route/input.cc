@@ -68,8 +68,8 @@ RouteInput::Item RouteInput::next(std::string_view& line) {
     if (reader_->fill_if_ready()) continue;
     pollfd p{fd_, POLLIN, 0};
     if (::poll(&p, 1, 0) == 0) return Item::kNothing;
-    // Something can be read after all: more bytes, the end, or an error. Of the
-    // last two reader_->next() tells.
+    // Something can be read after all: more bytes, the end, or an error.
+    // reader_->next() reports the end or the error.
     if (!reader_->fill_if_ready()) break;
   }
   searched_ = 0;

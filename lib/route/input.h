@@ -1,5 +1,5 @@
-// The lines of several files, one after the other. It never waits for a file:
-// next() says when a line is not there yet.
+// RouteInput: the lines of several files, one after the other. It never waits
+// for a file: next() says when a line is not there yet.
 #pragma once
 
 #include <cstdint>
@@ -18,10 +18,10 @@ class RouteInput {
     kLine,
     kPart,     // the last line of a file, which has no LF
     kTooLong,  // a line over Reader::kMaxLine; its beginning is given
-    kNothing,  // no line is there yet: wait until fd() can be read
+    kNothing,  // no line is there yet: wait until fd() is readable
     kFile,     // the next file begins; name() is its name
-    kError,    // name() cannot be read, or not to its end; why() says why
-    kEnd       // of the last file
+    kError,    // name() cannot be read to its end; why() says why
+    kEnd       // the last file has ended
   };
 
   explicit RouteInput(std::vector<std::string> files)
@@ -30,19 +30,20 @@ class RouteInput {
   RouteInput(const RouteInput&) = delete;
   RouteInput& operator=(const RouteInput&) = delete;
 
-  // Takes `text`, which is `lines` whole lines, off the input as often as it
-  // comes next, and returns how often that was: at most `most` times, and as
-  // far as the input is there without waiting.
+  // Consumes `text`, which is `lines` whole lines, as often as it comes next in
+  // the input, but at most `most` times, and returns how often that was. It
+  // takes only input that is there without waiting.
   uint64_t take(std::string_view text, uint64_t lines, uint64_t most);
-  // The text stays valid until the next call.
+  // Sets `line` to the next line, if the result is one. It stays valid until
+  // the next call.
   Item next(std::string_view& line);
 
-  int fd() const { return fd_; }  // of the file at hand; -1: there is none
+  int fd() const { return fd_; }  // the current file; -1: there is none
   const std::string& name() const { return name_; }
   const std::string& why() const { return why_; }
-  // Of the last line, in its file, from 1.
+  // Returns the number of the last line in its file, from 1.
   uint64_t number() const { return number_; }
-  // One of the files was a pipe that ended before its first byte.
+  // True if one of the files was a pipe that ended before its first byte.
   bool has_empty_pipe() const { return has_empty_pipe_; }
 
  private:
@@ -57,7 +58,7 @@ class RouteInput {
   std::string why_;
   uint64_t number_ = 0;
   bool has_empty_pipe_ = false;
-  // Bytes of the reader's buffer that were searched and have no LF.
+  // The bytes of the reader's buffer that were already searched for LF in vain.
   size_t searched_ = 0;
 };
 

@@ -15,9 +15,10 @@ namespace {
 using Action = Route::Action;
 
 constexpr size_t kMostHeldText = size_t{64} << 10;
-constexpr size_t kMostRecipe = 256;  // bytes, kept beside each value
+// Bytes of a recipe; one is kept beside each value.
+constexpr size_t kMostRecipe = 256;
 
-// The line whose parts these are: they are views into one text.
+// Returns the line whose parts these are: they are views into one text.
 std::string_view whole(const NotedText& parts) {
   const std::string_view& last = parts.notes.empty() ? parts.text : parts.notes;
   const char* end = last.data() + last.size();
@@ -69,8 +70,9 @@ void Issuer::act(const Route& route, const NotedText& parts, Client& client) {
   bind(route, here, source);
 }
 
-// Its results are failures, and what reads them fails; but a program that
-// prints none of them would end as if all was well.
+// Tells the user of a line that a lost worker should run. The line's results
+// are failures, and so are those of the lines that read them; but a program
+// that prints none of them would end as if all was well.
 void Issuer::tell_lost(const Workers& here, const NotedText& parts,
                        Client& client) {
   const auto lost = std::find_if(here.begin(), here.end(), [this](uint32_t w) {
@@ -83,7 +85,8 @@ void Issuer::tell_lost(const Workers& here, const NotedText& parts,
   const Error error{"worker " + std::to_string(*lost) +
                     ", which should run this line, is lost"};
   const std::string space(outer_space(line));
-  // Once for each user, whose files may have equal names.
+  // Reported once for each user, since the files of two users may have the same
+  // name.
   const std::string file = space + "/" + std::string(place.file);
   if (client.reported.is_first({file, place.line}, error.message, line)) {
     client.tell(
@@ -100,10 +103,10 @@ void Issuer::owe(const Route& route, uint32_t worker, uint64_t seq,
   }
 }
 
-// ---- what an unplaced line reads --------------------------------------------
+// ---- what a line without ranks reads ----------------------------------------
 
-// Says where the line runs, and brings there what it reads. A print or save
-// runs where the value is.
+// Returns the worker on which the line is to run, and brings what it reads
+// there. A print or save runs where the value is.
 uint32_t Issuer::prepare(const Route& route, const SourceLine& source) {
   if (route.action == Action::kGive) {
     const RouteOperand& operand = route.operands[0];
@@ -127,7 +130,8 @@ uint32_t Issuer::prepare(const Route& route, const SourceLine& source) {
   return choice.worker;
 }
 
-// Copies a value to the worker, or makes it there, if it lacks it.
+// Copies a value to the worker, or makes it there again, if the worker lacks
+// it.
 void Issuer::bring(const RouteOperand& operand, uint32_t worker,
                    const SourceLine& source) {
   Home& home = homes_[operand.id];
@@ -143,7 +147,8 @@ void Issuer::bring(const RouteOperand& operand, uint32_t worker,
   home.holders.push_back(worker);
 }
 
-// kControl: in a replay of the log by one worker, the value is there already.
+// The line is issued as kControl: when one worker replays the log, the value is
+// there already.
 void Issuer::make_again(const PureLine& recipe, uint32_t worker) {
   sequencer_.issue(sequencer_.alone(worker), recipe.text, recipe.source,
                    Issue::Kind::kControl);
@@ -205,8 +210,8 @@ void Issuer::release_on(const Home& home) {
   for (const uint32_t worker : home.holders) loads_.let_go(worker, bytes);
 }
 
-// Notes that the register's value is on this worker alone. Other holders of the
-// value before free theirs.
+// Notes that the register's value is on this worker alone, and lets other
+// holders of the old value free it.
 void Issuer::settle(HomeId id, uint32_t worker, uint64_t bytes,
                     const SourceLine& source) {
   Home& home = homes_[id];
@@ -219,8 +224,8 @@ void Issuer::settle(HomeId id, uint32_t worker, uint64_t bytes,
   }
 }
 
-// Frees the value that the register had before, on its holders other than this
-// worker. kControl: in a replay of the log by one worker, this free would free
+// Frees the register's old value on its holders other than this worker. The
+// line is issued as kControl: when one worker replays the log, it would free
 // the new value.
 void Issuer::free_copies(HomeId id, const Holders& before, uint32_t worker,
                          const SourceLine& source) {
@@ -231,8 +236,8 @@ void Issuer::free_copies(HomeId id, const Holders& before, uint32_t worker,
                    source, Issue::Kind::kControl);
 }
 
-// Frees values without ranks, each on its holders: by the line as it came if
-// all have the same holders, else by a line for each.
+// Frees values without ranks, each on its holders: by one line if all have the
+// same holders, else by a line for each.
 void Issuer::free(const Route& route, const NotedText& parts,
                   const SourceLine& source) {
   for (const RouteOperand& operand : route.operands) {
@@ -263,7 +268,8 @@ void Issuer::free(const Route& route, const NotedText& parts,
 
 // ---- lines that wait until their value is read ------------------------------
 
-// Lets a line wait until its value is read. False: it is to be issued at once.
+// Keeps a line back until its value is read. Returns false if the line must be
+// issued at once.
 bool Issuer::hold(const Route& route, std::string_view text,
                   const SourceLine& source) {
   if (loads_.size() == 1 || text.size() > kMostHeldText) return false;
@@ -295,8 +301,8 @@ void Issuer::issue_held(HomeId id, uint32_t worker) {
   }
 }
 
-// Before files are written: issues the waiting lines that read them as they
-// are.
+// Issues, before files are written, the waiting lines that read their present
+// content.
 void Issuer::issue_readers(const std::vector<RoutePath>& paths) {
   for (const RoutePath& path : paths) {
     if (!path.writes) continue;

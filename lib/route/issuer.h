@@ -47,24 +47,24 @@ class Issuer {
         loads_(sequencer.loads()),
         placer_(homes, loads_) {}
 
-  // Issues the line of that route, which holds now. `parts` are its text and
-  // its notes, in one piece. It stood where client.source says; what it prints
-  // is owed to the client.
+  // Issues the line of that route, which must be valid now. `parts` are its
+  // text and its notes, which are views into one text. client.source says where
+  // the line stood; what it prints is owed to the client.
   void act(const Route& route, const NotedText& parts, Client& client);
-  // Issues the lines that wait until their value is read.
+  // Issues all lines that wait until their value is read.
   void flush();
-  // Of these the ones that read a file and bind such a name: who is told that
-  // all lines so far are done may remove the file.
+  // Issues those of the waiting lines that read a file and bind a wanted name:
+  // whoever is told that all lines so far are done may remove the file.
   void issue_readers(
       const std::function<bool(std::string_view name)>& is_wanted);
-  // How many such lines there are.
+  // Returns how many lines wait.
   size_t held() const { return held_.size(); }
 
  private:
   using Workers = Sequencer::Workers;
 
-  // Tells the user whose line it is, if there are several, that a worker that
-  // should run it is lost.
+  // Tells the user of the line, if the stream has several users, that a worker
+  // which should run it is lost.
   void tell_lost(const Workers& here, const NotedText& parts, Client& client);
   uint32_t prepare(const Route& route, const SourceLine& source);
   void bring(const RouteOperand& operand, uint32_t worker,

@@ -1,7 +1,7 @@
 // The load of each worker: how much work it was given, and how much of that it
 // has done. Work is in nanoseconds, as costs.h estimates it. What a worker was
-// given is known when a line is issued; what it has done, only when it reports
-// the seq up to which it has finished.
+// given is known when a line is issued; what it has done is known only when it
+// reports the seq up to which it has finished.
 #pragma once
 
 #include <cstddef>
@@ -16,55 +16,55 @@ class Loads {
   explicit Loads(size_t workers) : workers_(workers) {}
 
   size_t size() const { return workers_.size(); }  // workers
-  // The worker is lost: least() chooses it no more.
+  // The worker is lost: least() does not choose it any more.
   void lose(uint32_t worker) { workers_[worker].is_lost = has_lost_ = true; }
   bool has_lost() const { return has_lost_; }
   bool is_lost(uint32_t worker) const { return workers_[worker].is_lost; }
   // The worker is given that much more work.
   void add(uint32_t worker, uint64_t cost) { workers_[worker].issued += cost; }
-  // Each of the workers is.
+  // Each of the workers is given that much more work.
   void add(const std::vector<uint32_t>& workers, uint64_t cost) {
     if (workers.size() == 1) return add(workers[0], cost);
     add_to_many(workers, cost);
   }
-  // What the worker was given so far will be done when it has finished `last`.
-  // Of that, what it was given since the last call begins at `first`.
+  // What the worker was given so far will be done when it has finished the line
+  // `last`. What it was given since the last call begins at the line `first`.
   void mark(uint32_t worker, uint64_t first, uint64_t last) {
     workers_[worker].marks.push_back({first, last, issued(worker)});
   }
-  // The worker has finished all up to `seq`.
+  // The worker has finished all lines up to `seq`.
   void done(uint32_t worker, uint64_t seq);
 
-  // Whether the worker has done all up to that seq of what was marked, or is
-  // lost.
+  // True if the worker has done all marked work up to that seq, or is lost.
   bool has_done(uint32_t worker, uint64_t seq) const {
     const Worker& w = workers_[worker];
     return w.is_lost || w.marks.empty() || w.marks.front().first > seq;
   }
 
-  // All work that it was given since the run began.
+  // Returns all work that it was given since the run began.
   uint64_t issued(uint32_t worker) const {
     return workers_[worker].issued + by_all_;
   }
-  // The part of it that is not done.
+  // Returns the part of it that is not done.
   uint64_t outstanding(uint32_t worker) const {
     return issued(worker) - workers_[worker].finished;
   }
-  // The part that is not done of what it had been given when issued() was
-  // `issued`.
+  // Returns the work that is not done of what it had been given when issued()
+  // was `issued`.
   uint64_t remaining(uint32_t worker, uint64_t issued) const {
     const uint64_t finished = workers_[worker].finished;
     return issued > finished ? issued - finished : 0;
   }
-  // The worker has that many more bytes of values without ranks, or fewer.
-  // least() looks at them where two workers have equally much to do.
+  // hold() and let_go(): the worker has that many more, or fewer, bytes of
+  // values without ranks. least() compares them if two workers have equally
+  // much to do.
   void hold(uint32_t worker, uint64_t bytes) { workers_[worker].held += bytes; }
   void let_go(uint32_t worker, uint64_t bytes) {
     workers_[worker].held -= bytes;
   }
   uint64_t held(uint32_t worker) const { return workers_[worker].held; }
-  // The worker with the least outstanding work; of several the one that holds
-  // the fewest bytes. Not all workers may be lost.
+  // Returns the worker with the least outstanding work; of several the one that
+  // holds the fewest bytes. Not all workers may be lost.
   uint32_t least() const;
 
  private:

@@ -19,7 +19,8 @@ namespace {
 
 constexpr int kNotFound = 127;
 
-// The gt-work beside this program, else that of PATH.
+// Returns the path of the gt-work beside this program, or else its name, for
+// PATH.
 std::string program() {
   char path[4096];
   const ssize_t n = ::readlink("/proc/self/exe", path, sizeof path);
@@ -39,9 +40,9 @@ std::vector<char*> pointers(std::vector<std::string>& texts) {
   return out;
 }
 
-// The environment of worker `number` of `count`: this program's, but for what
-// says which worker it is, as torchrun says it; a worker for each GPU goes by
-// that.
+// Returns the environment of worker `number` of `count`: that of this program,
+// with the variables by which torchrun tells a process its number on the host.
+// gt-work chooses its GPU by them.
 std::vector<std::string> variables(const std::string& token, uint32_t number,
                                    uint32_t count) {
   std::vector<std::string> out = {"GT_TOKEN=" + token,
@@ -59,12 +60,14 @@ std::vector<std::string> variables(const std::string& token, uint32_t number,
   return out;
 }
 
-// In the child, where only what is safe in a signal handler may be called.
+// Runs in the child, where only what is safe in a signal handler may be called.
 [[noreturn]] void become(pid_t parent, char* const* arguments,
                          char* const* environment) {
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
-  if (::getppid() != parent) ::_exit(kNotFound);  // it has gone meanwhile
-  ::signal(SIGINT, SIG_IGN);  // a terminal's is for gt-route, which drains
+  // The parent has ended meanwhile.
+  if (::getppid() != parent) ::_exit(kNotFound);
+  // An interrupt from a terminal is for gt-route, which drains the run.
+  ::signal(SIGINT, SIG_IGN);
   ::signal(SIGPIPE, SIG_DFL);
   sigset_t none;
   sigemptyset(&none);

@@ -29,8 +29,8 @@ void Loops::note(const Route& route, uint64_t seq) {
   }
 }
 
-// Completes coming_. False: it is no round of cached lines alone, or something
-// that it depends on has changed (LoopState::changes).
+// Completes coming_. Returns false if it is not a round of cached lines alone,
+// or if something that it depends on has changed (LoopState::changes).
 bool Loops::close(const LoopState& now) {
   if (!is_on_ || now.changes != changes_) return false;
   coming_.seqs = now.seq - first_seq_;

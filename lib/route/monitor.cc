@@ -7,8 +7,10 @@
 namespace gt::route {
 namespace {
 
-constexpr size_t kDescriptors = 16;    // of a context and its sockets
-constexpr int64_t kShare = 100;        // of the time between states, making one
+// Descriptors of a context and its sockets.
+constexpr size_t kDescriptors = 16;
+// A state takes at most 1/kShare of the time.
+constexpr int64_t kShare = 100;
 constexpr int64_t kEndPatience = 500;  // milliseconds
 
 net::LinkOptions link_options(const MonitorOptions& options) {

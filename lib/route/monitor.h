@@ -1,7 +1,8 @@
-// The endpoint of gt-route at which the run is watched: who watches, and when
-// they are told how it is. There is one state for all who wait for one, at most
-// ten a second, and making them takes at most a hundredth of the time; so a run
-// of thousands of workers is told of less often.
+// Monitor: the endpoint of gt-route at which the run is watched: who watches,
+// and when they are sent its state. There is one state for all who wait for
+// one, at most ten in a second, and making the states takes at most a hundredth
+// of the time; so the states of a run with thousands of workers come less
+// often.
 #pragma once
 
 #include <cstddef>
@@ -25,32 +26,33 @@ class Monitor {
   // The options outlive it.
   explicit Monitor(const MonitorOptions& options) : options_(options) {}
 
-  // Listens, if it is on. Error: an endpoint that was named does not allow it;
-  // a private one that cannot be had is done without.
+  // Listens, if monitoring is on. Error: it cannot listen at an endpoint that
+  // was named; if a private one cannot be had, the run goes on without it.
   Status begin();
 
-  // Where it listens, with the port filled in; "" if it does not.
+  // Returns the endpoint at which it listens, with the port filled in; "" if it
+  // does not.
   std::string endpoint() const {
     return listener_ == nullptr ? "" : listener_->endpoint();
   }
 
   void add_to(net::Poller& poller) const;
   int64_t wait_ms() const;  // until step() or tell() has something to do
-  // Takes what those who watch say.
+  // Takes the messages of those who watch.
   void step();
   size_t watchers() const { return watchers_.size(); }
-  // Whether a state is asked for, and may be told now.
+  // True if a state is asked for, and may be sent now.
   bool is_due() const;
-  // Tells them what `make` gives, see state_text.h.
+  // Sends the state that make() returns, see state_text.h, to those who asked.
   void tell(const std::function<std::string()>& make);
-  // Tells them the last state and how the run ended, and waits for 0.5 s at
-  // most until they have heard it, and gone: who closes first can lose what is
-  // not written yet.
+  // Sends the last state and how the run ended, and waits at most 0.5 s until
+  // all who watch have received it and left: the side that closes first can
+  // lose what is not written yet.
   void end(const std::string& state, Exit status);
 
  private:
   const MonitorOptions& options_;
-  // Its own, since a context has one gatekeeper.
+  // Separate from the workers' context, since a context has one gatekeeper.
   std::unique_ptr<net::Context> context_;
   net::Watchers watchers_;
   std::unique_ptr<net::Listener> listener_;

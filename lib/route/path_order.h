@@ -1,7 +1,7 @@
-// The order of lines that use one file. A load must see the save before it, and
-// a save must not come before a load that precedes it. On one worker lines run
-// in order anyway; where the two are on several workers, a fence makes one of
-// them wait for the other.
+// PathOrder: the order of lines that use the same file. A load must see the
+// save before it, and a save must not overtake a load before it. On one worker
+// lines run in order anyway; if the two are on different workers, a fence makes
+// one wait for the other.
 //
 // A fence is a line "#fence FROM TO,... FILE" to the workers FROM and TO, whom
 // it keeps in step: the workers TO go on behind it once FROM has run all lines
@@ -26,7 +26,7 @@ struct Fence {
   uint32_t from = 0;
   std::vector<uint32_t> to;
   // The file as the program spells it, by which workers know it: `from` tells
-  // which of its saves to the file have failed. Left to the caller to fill in.
+  // which of its saves to the file have failed. The caller fills it in.
   std::string file;
 };
 
@@ -34,35 +34,36 @@ class PathOrder {
  public:
   explicit PathOrder(size_t workers) : workers_(workers), rest_(workers) {}
 
-  // The next line reads the file on these workers, or writes it on this one.
-  // Adds the fences that must be issued before it, if any.
+  // read(): the next line reads the file on these workers. write(): it writes
+  // the file on this worker. Both add the fences that must be issued before it.
   void read(std::string_view file, const std::vector<uint32_t>& workers,
             std::vector<Fence>& fences);
   void write(std::string_view file, uint32_t worker,
              std::vector<Fence>& fences);
   size_t size() const { return files_.size(); }  // files that it knows
-  // Grows with every change of what it knows. While it stays the same, lines
-  // with the same files on the same workers need the same fences.
+  // Counts the changes of what is known. While it stays the same, lines with
+  // the same files on the same workers need the same fences.
   uint64_t changes() const { return changes_; }
 
  private:
-  // As many files are told apart; those that came first count as one then.
+  // Up to this many files are told apart; older ones then count as one file.
   static constexpr size_t kMostFiles = 1024;
 
-  using Set = std::vector<bool>;  // by worker
+  using Set = std::vector<bool>;  // indexed by worker
   struct File {
     explicit File(size_t workers)
         : writers(workers), synced(workers), readers(workers) {}
-    Set writers;  // wrote what the file holds; several only in rest_
-    Set synced;   // wrote it, or have waited for all writers
-    Set readers;  // have read it since it was written
+    // The workers that wrote the file's content; several only in rest_.
+    Set writers;
+    Set synced;   // the workers that wrote it, or have waited for all writers
+    Set readers;  // the workers that have read it since it was written
     friend bool operator==(const File&, const File&) = default;
   };
   File& file(std::string_view name);
 
   size_t workers_;
   std::unordered_map<std::string, File, TextHash, std::equal_to<>> files_;
-  std::deque<std::string> names_;  // of files_, in the order they came
+  std::deque<std::string> names_;  // the names in files_, oldest first
   File rest_;                      // all files that were forgotten
   uint64_t changes_ = 0;
 };

@@ -9,8 +9,8 @@ namespace {
 
 constexpr uint32_t kNobody = UINT32_MAX;
 
-// Nanoseconds that lines must lose by staying, besides what the copies cost,
-// before one moves.
+// Nanoseconds that lines must lose by staying, in addition to the cost of the
+// copies, before one moves.
 constexpr uint64_t kPatience = 4 * kCopyCost;
 
 }  // namespace
@@ -31,15 +31,15 @@ Placer::Choice Placer::place(const Route& route) const {
     start = std::max(start, loads_.remaining(worker, home.ready));
   }
   if (worker == kNobody) return {place_new(route), false, 0};
-  // A chain: the operands are about the last that the worker was given to do,
-  // so no other worker could begin sooner.
+  // The line continues a chain: its operands are about the last values that the
+  // worker was given to make, so no other worker could begin sooner.
   if (loads_.outstanding(worker) <= start + kCopyCost)
     return {worker, false, 0};
   return choose(route);
 }
 
-// For a line that reads nothing, or only values that are not made yet. If it
-// costs less than a copy it runs where its result was wanted before.
+// Places a line that reads nothing, or only values that are not made yet. If it
+// costs less than a copy, it runs where its result was wanted before.
 uint32_t Placer::place_new(const Route& route) const {
   if (route.cost >= kCopyCost || route.results.empty()) return loads_.least();
   return place_alone(route.results[0].id);
@@ -84,9 +84,10 @@ Placer::Choice Placer::choose(const Route& route) const {
   return moves ? Choice{best, true, 0} : Choice{base, true, waited};
 }
 
-// The base (placer.h): of these workers the one to which the least has to be
-// copied. Of several: for a line that costs less than a copy the one where its
-// result was wanted before, else the one that is done with it first.
+// Returns the base (placer.h): the worker among these to which the least has to
+// be copied. If several are equal: for a line that costs less than a copy, the
+// one where its result was wanted before; else the one that is done with the
+// line first.
 uint32_t Placer::nearest(const Route& route, const Workers& near) const {
   const uint32_t wanted_by = route.results.empty() || route.cost >= kCopyCost
                                  ? 0
@@ -109,7 +110,8 @@ uint32_t Placer::nearest(const Route& route, const Workers& near) const {
   return best;
 }
 
-// Nanoseconds to bring the operands that the worker lacks.
+// Returns the nanoseconds that it takes to bring the operands which the worker
+// lacks.
 uint64_t Placer::missing_on(uint32_t worker, const Route& route) const {
   uint64_t cost = 0;
   for (const RouteOperand& operand : route.operands) {
@@ -120,7 +122,7 @@ uint64_t Placer::missing_on(uint32_t worker, const Route& route) const {
   return cost;
 }
 
-// In how many nanoseconds the worker could be done with the line.
+// Returns after how many nanoseconds the worker could be done with the line.
 uint64_t Placer::finish_on(uint32_t worker, const Route& route) const {
   uint64_t start = loads_.outstanding(worker);
   for (const RouteOperand& operand : route.operands) {

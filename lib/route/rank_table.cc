@@ -7,8 +7,8 @@
 
 namespace gt::route {
 
-// Adds to the news which workers these ranks have: an entry for each run of
-// neighbours with the same worker. `ranks` ascend.
+// Adds a line to the news that says which workers these ranks have, with an
+// entry for each run of neighbours with the same worker. `ranks` ascend.
 void RankTable::tell(std::string_view space, const Ranks& ranks,
                      const std::vector<uint32_t>& worker_of) {
   if (ranks.empty()) return;

@@ -1,5 +1,6 @@
-// Which worker plays which rank of which name space. Once a rank has a worker,
-// it keeps it for the whole run, since the pieces on the rank stay there.
+// RankTable: the worker that plays each rank of each name space. Once a rank
+// has a worker, it keeps it for the whole run, since the pieces on the rank
+// stay there.
 #pragma once
 
 #include <cstdint>
@@ -16,33 +17,34 @@ class RankTable {
  public:
   explicit RankTable(uint32_t workers) : workers_(workers) {}
 
-  // Gives a worker to those of the ranks that have none: to ranks below
-  // `mesh_size` in contiguous blocks (rank 0 to 3 of 8 to worker 0 of 2), to
-  // others in turn (rank modulo workers). `mesh_size` is 0 without a mesh.
+  // Gives a worker to those of the ranks that have none. Ranks below
+  // `mesh_size` are given out in contiguous blocks (of 8 ranks, 0 to 3 go to
+  // worker 0 of 2), others in turn (rank modulo workers). `mesh_size` is 0
+  // without a mesh.
   void assign(std::string_view space, const Ranks& ranks, int64_t mesh_size);
-  // Gives a new name space the workers that the ranks of another one have,
-  // since registers of the new one's names exist there.
+  // Gives a new name space the workers that the ranks of `from` have, since
+  // registers with names of the new one exist there.
   void inherit(std::string_view space, std::string_view from);
-  // Forgets a name space, in which nothing is on any rank any more.
+  // Forgets a name space in which nothing is on any rank any more.
   void forget(std::string_view space);
-  // The innermost name space that the name is in and whose ranks were given
+  // Returns the innermost name space that the name is in and whose ranks have
   // workers; "" if there is none.
   std::string_view space_of(std::string_view name) const;
-  // The lines that all workers are to be told, of what changed since the last
-  // call: "#ranks SPACE FIRST-LAST=WORKER ...", SPACE "-" if it is "". Of a
-  // space that was forgotten, "#ranks SPACE".
+  // Returns the lines that tell all workers what changed since the last call:
+  // "#ranks SPACE FIRST-LAST=WORKER ...", in which "-" stands for the SPACE "".
+  // For a space that was forgotten the line is "#ranks SPACE".
   std::vector<std::string> take_news() { return std::exchange(news_, {}); }
 
-  // The worker of a rank, which must have one.
+  // Returns the worker of a rank, which must have one.
   uint32_t worker(std::string_view space, int64_t rank) const;
-  // The workers of some ranks, which must have one, ascending.
+  // Returns the workers of some ranks, ascending. Each rank must have one.
   std::vector<uint32_t> hosts(std::string_view space, const Ranks& ranks) const;
 
  private:
   static constexpr uint32_t kNobody = UINT32_MAX;
   struct Space {
     std::string name;
-    std::vector<uint32_t> worker_of;  // by rank; kNobody: has none
+    std::vector<uint32_t> worker_of;  // indexed by rank; kNobody: it has none
   };
   void tell(std::string_view space, const Ranks& ranks,
             const std::vector<uint32_t>& worker_of);

@@ -1,10 +1,10 @@
 // A line whose names are looked up in Homes: it says on which ranks the line
 // runs, and which registers, types and failures it finds there. RouteBuilder
-// makes one of each line that it decodes. A line is placed if its names have
+// makes one for each line that it decodes. A line is placed if its names have
 // ranks.
 //
 // A line that is not placed is taken to run on rank 0, its only rank, so that
-// both kinds are asked the same questions. No worker plays this rank.
+// both kinds have the same interface. No worker plays this rank.
 #pragma once
 
 #include <cstdint>
@@ -27,14 +27,14 @@ namespace gt::route {
 
 class ResolvedLine {
  public:
-  // By operand; null for an operand that is no name.
+  // The types by operand; null for an operand that is no name.
   using Types = SmallVector<const Type*, 4>;
   using Found = SmallVector<HomeId, 4>;  // each register once
-  // On which ranks something that the line reads has failed.
+  // The ranks on which something that the line reads has failed.
   struct Failures {
-    FailureText why;          // the first failure's; null: none failed
-    std::vector<bool> ranks;  // by position in ranks(); empty: none failed
-    bool all = false;         // on all of them
+    FailureText why;          // that of the first failure; null: none failed
+    std::vector<bool> ranks;  // indexed as ranks(); empty: none failed
+    bool all = false;         // true if it has failed on all of them
   };
 
   // All of these outlive it. Names are not looked up yet: set_ranks() and then
@@ -50,32 +50,37 @@ class ResolvedLine {
 
   // The ranks on which the line runs, in the order that it states.
   const Ranks& ranks() const;
-  // The registers of an operand: of a placed line all parts of its name, also
-  // on ranks that the line does not read.
+  // Returns the registers of an operand; for a placed line all parts of its
+  // name, including those on ranks that the line does not read.
   std::span<const HomeId> registers(size_t operand) const;
-  // The type of an operand's piece on a rank; kNoType if it has no piece there.
+  // Returns the type of an operand's piece on a rank; kNoType if it has no
+  // piece there.
   TypeId type_on(size_t operand, int64_t rank) const;
-  // The types of all operands on a rank. A piece that has failed is given the
-  // type that the operand has on another of the line's ranks, so that results
-  // have a type nevertheless; null if it has failed on all.
+  // Returns the types of all operands on a rank. A piece that has failed is
+  // given the type that the operand has on another of the line's ranks, so that
+  // results have a type nevertheless; it is null if the operand has failed on
+  // all of them.
   Types types_on(int64_t rank) const;
-  // The same as a function, for lib/spmd. It views this line.
+  // Returns the same as a function, for lib/spmd. The function refers to this
+  // line.
   PieceType piece_types() const;
-  // Why an operand has failed on one of these ranks; null: on none.
+  // Returns why an operand has failed on one of these ranks; null if it has
+  // not.
   FailureText failure_in(size_t operand, const Ranks& ranks) const;
-  // Looks at all operands on all ranks of the line.
+  // Returns the failures of all operands on all ranks of the line.
   Failures failures() const;
-  // The cost of a placed line that crosses no ranks, in nanoseconds on a worker
-  // which plays its share of the ranks (at least one); 0 if it cannot be told.
+  // Returns the cost of a placed line that crosses no ranks, in nanoseconds on
+  // a worker that plays its share of the ranks (at least one); 0 if it is not
+  // known.
   uint64_t cost_of_rank(size_t workers) const;
 
   const Line& parsed;
   const Op* op;  // null: no op has that name
   Statement statement;
   bool is_placed;
-  const Mesh* mesh = nullptr;  // of its name space; null: there is none
-  std::string_view space;      // of which mesh and ranks are
-  // Of a placed line.
+  const Mesh* mesh = nullptr;  // the mesh of its name space; null: none
+  std::string_view space;      // the name space that mesh and ranks belong to
+  // The following members are for placed lines.
   LineRanks where;
   std::optional<Grid> grid;
 
@@ -84,12 +89,12 @@ class ResolvedLine {
 
   const Homes& homes_;
   const TypeIds& types_;
-  // Of a line that is not placed, by operand: the register; kNoSymbol of an
-  // operand that is no name.
+  // For a line that is not placed, the register of each operand; kNoSymbol for
+  // an operand that is no name.
   SmallVector<HomeId, 4> alone_;
 };
 
-// Whether the operand is a name.
+// True if the operand is a name.
 bool is_register(const Operand& operand);
 
 }  // namespace gt::route

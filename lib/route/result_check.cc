@@ -15,8 +15,8 @@ namespace {
 constexpr std::string_view kTensor = " = tensor ";
 constexpr std::string_view kFail = " = fail";
 
-// A program may itself make a failure as long as a line; before its message the
-// worker puts a place.
+// The most bytes of a failure's line. A program may itself make a failure as
+// long as a line, and the worker puts a place before its message.
 constexpr size_t kMostFailure = Reader::kMaxLine + (size_t{64} << 10);
 constexpr size_t kMostWord = 64;  // bytes of a value
 
@@ -78,7 +78,7 @@ Result<size_t> ResultCheck::take(std::string_view bytes) {
 }
 
 // Collects the head and the byte behind it, which tell a value from a failure;
-// of a failure then the rest of the line.
+// and for a failure then the rest of the line.
 Result<size_t> ResultCheck::take_text(std::string_view bytes) {
   const size_t newline = bytes.find('\n');
   size_t size = newline == std::string_view::npos ? bytes.size() : newline + 1;
@@ -124,8 +124,8 @@ Status ResultCheck::read_head() {
   return check_count();
 }
 
-// Checks that the failure is one line of the language, with no more than a
-// message: the next program is to read it.
+// Checks that the failure is one line of the language with nothing but a
+// message, since the next program is to read it.
 Status ResultCheck::check_failure() {
   state_ = State::kNone;
   const std::string_view line =
@@ -141,7 +141,7 @@ Status ResultCheck::check_failure() {
   return wrong("'" + excerpt(line) + "' came");
 }
 
-// Checks values, which have one blank between them, up to the newline.
+// Checks values up to the newline. There must be one blank between two of them.
 Result<size_t> ResultCheck::take_values(std::string_view bytes) {
   size_t at = 0;
   while (at < bytes.size()) {

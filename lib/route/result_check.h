@@ -1,6 +1,6 @@
-// Checks that what a worker sends are the result lines that it was asked for.
-// It looks at the bytes as they come, so that a worker cannot make gt-route
-// keep more than results of the types asked for can have.
+// ResultCheck: checks that a worker sends the result lines that it was asked
+// for. It looks at the bytes as they come, so that a worker cannot make
+// gt-route keep more than results of the expected types can have.
 #pragma once
 
 #include <cstddef>
@@ -13,27 +13,27 @@
 
 namespace gt::route {
 
-// The head of a print's result line, which says what the worker is asked for:
-// "x = tensor f32[4]". `type` is null if the value has failed already: "x =
-// fail".
+// Returns the head of a print's result line, which says what the worker is
+// asked for: "x = tensor f32[4]". If `type` is null, the value has failed
+// already: "x = fail".
 std::string result_head(std::string_view label, const Type* type);
-// The label of a head: "x" of "x = tensor f32[4]".
+// Returns the label of a head: "x" of "x = tensor f32[4]".
 std::string_view label_of(std::string_view head);
 
 // Checks the lines of one worker, one after the other.
 class ResultCheck {
  public:
-  // The next line must answer this head: it begins with the head and has as
-  // many values as the type, each of the dtype; or it is a failure with the
-  // head's label ("x = fail "..."").
+  // Begins a line, which must answer this head: either it begins with the head
+  // and has as many values as the type, each of the dtype; or it is a failure
+  // with the head's label ("x = fail "..."").
   void begin(std::string_view head);
-  // Whether the line that begin() announced has not ended.
+  // True if the line that begin() announced has not ended.
   bool is_open() const { return state_ != State::kNone; }
-  // Whether the last line is a failure though a value was asked for.
+  // True if the last line is a failure though a value was asked for.
   bool has_failed() const { return has_failed_; }
   // Takes bytes of the open line, and returns how many of them belong to it.
-  // The line has ended when is_open() is false. Error: they are not what was
-  // asked for; what then becomes of the worker, crew.h says.
+  // The line has ended when is_open() is false. Error: the bytes are not what
+  // was asked for; crew.h says what then happens to the worker.
   Result<size_t> take(std::string_view bytes);
 
  private:
@@ -49,12 +49,12 @@ class ResultCheck {
 
   State state_ = State::kNone;
   std::string head_;
-  Type type_;              // of the head,
-  bool has_type_ = false;  // if it has one
+  Type type_;              // the head's type
+  bool has_type_ = false;  // false: the head has no type
   bool has_failed_ = false;
-  // What came of the head, of a failure, or of a value that has not ended.
+  // What has come so far of the head, of a failure, or of a value.
   std::string text_;
-  int64_t values_ = 0;  // that came
+  int64_t values_ = 0;  // values that have come
 };
 
 }  // namespace gt::route

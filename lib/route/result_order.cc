@@ -7,8 +7,8 @@
 namespace gt::route {
 namespace {
 
-// The seq of the print that the next line to go out is of; 0 if that is from
-// nobody.
+// Returns the seq of the print that the next outgoing line belongs to; 0 if the
+// line is not from a worker.
 uint64_t seq_of(ResultRun& run) {
   if (run.seqs.empty()) return 0;
   while (run.seq_at + 1 < run.seqs.size() &&
@@ -18,7 +18,7 @@ uint64_t seq_of(ResultRun& run) {
   return run.seqs[run.seq_at].second;
 }
 
-// Lets lines that came whole go out, until `out` has `most` bytes.
+// Moves lines that came whole to `out`, until it has `most` bytes.
 void emit_run(ResultRun& run, std::string& out, size_t most,
               const ResultOrder::Sink& sink) {
   for (; run.whole > 0 && out.size() < most; --run.whole) {
@@ -42,7 +42,7 @@ size_t count_lines(std::string_view text) {
   return static_cast<size_t>(std::count(text.begin(), text.end(), '\n'));
 }
 
-// A line for each head, which says why its value does not come.
+// Returns a line for each head, which says why its value does not come.
 std::string failures_of(std::string_view heads, const std::string& why) {
   const std::string failure = " = fail " + quote(why) + "\n";
   std::string out;
@@ -54,8 +54,8 @@ std::string failures_of(std::string_view heads, const std::string& why) {
   return out;
 }
 
-// Makes failures of the lines that have not come whole, so that the run is from
-// nobody.
+// Turns the lines that have not come whole into failures, so that the run is
+// from no worker any more.
 void fail_rest(ResultRun& run, const std::string& why) {
   if (run.worker == ResultRun::kNobody) return;
   ResultRun failed;
@@ -177,7 +177,7 @@ void ResultOrder::fail(const std::string& why) {
     fail_rest(run, why);
     if (!run.after.has_value()) continue;
     bytes_ -= run.bytes;
-    run = ResultRun();  // with nothing that could go out
+    run = ResultRun();  // it has nothing that could go out
   }
 }
 

@@ -1,7 +1,7 @@
 // A route: what gt-route knows of a line once it is decoded. It says what the
-// line reads and binds, what it costs, and what it prints; of a line with ranks
-// also on which workers it runs. (Of a line without ranks the Placer chooses
-// the worker each time that it is issued.)
+// line reads and binds, what it costs, and what it prints; if the line has
+// ranks, also on which workers it runs. (For a line without ranks the Placer
+// chooses the worker each time that the line is issued.)
 //
 // A route depends on the types of the registers that the line names, and holds
 // as long as these have the stamps (symbol_table.h) that it keeps of them, and
@@ -23,16 +23,16 @@ namespace gt::route {
 // A register that the line reads or frees.
 struct RouteOperand {
   HomeId id = kNoSymbol;
-  Stamp stamp;         // as it was when the line was decoded
-  uint64_t bytes = 0;  // of its value; 0 if it has ranks or has failed
+  Stamp stamp;         // its stamp when the line was decoded
+  uint64_t bytes = 0;  // size of its value; 0 if it has ranks or has failed
 };
 
 // A register that the line binds.
 struct RouteResult {
   HomeId id = kNoSymbol;
-  uint32_t generation = 0;  // of its stamp when the line was decoded
-  TypeId type = kNoType;    // of the new value
-  uint64_t bytes = 0;       // of the new value; 0 if it has ranks or has failed
+  uint32_t generation = 0;  // that of its stamp when decoded
+  TypeId type = kNoType;    // type of the new value
+  uint64_t bytes = 0;       // size of that value; 0 if it has ranks or failed
 };
 
 // A file that the line reads or writes.
@@ -43,16 +43,19 @@ struct RoutePath {
         writes(to_write),
         workers(std::move(where)) {}
 
-  std::string spelling;  // as the program has it, which is what workers know
-  std::string file;      // as normal_path() has it: two spellings, one file
+  std::string spelling;  // as the program spells it, which workers know it by
+  // By normal_path(), the same for all spellings of a file.
+  std::string file;
   bool writes;
-  std::vector<uint32_t> workers;  // that use it; empty: where the line runs
+  // The workers that use the file; empty: those that run the line.
+  std::vector<uint32_t> workers;
 };
 
 // Result lines that one worker will owe for a print.
 struct RouteOwed {
-  uint32_t worker = 0;  // of no meaning if the line has no ranks
-  std::string heads;    // result_head() of each line, each with a newline
+  uint32_t worker = 0;  // without meaning if the line has no ranks
+  // result_head() of each line, each followed by a newline
+  std::string heads;
 };
 
 struct Route {
@@ -60,39 +63,39 @@ struct Route {
     kRun,   // compute results
     kGive,  // print or save
     kFree,
-    kFail,     // the results are failures, known already
-    kDeclare,  // mesh, endmesh or axis: told to all workers, and never kept
+    kFail,     // the results are failures that are known already
+    kDeclare,  // mesh, endmesh or axis: sent to all workers, never kept
   };
 
-  std::string text;  // of the line without notes, by which RouteCache finds it
-  // The line could not run as it is, since what it reads has failed: this line
-  // is issued in its place, or none if it is "".
+  std::string text;  // the line without notes, by which RouteCache finds it
+  // Set if the line cannot run, since what it reads has failed: the line that
+  // is issued in its place, or "" for none.
   std::optional<std::string> instead;
-  // The result line of a print that cannot run for the same reason.
+  // The result line of a print that cannot run because its value has failed.
   std::string answer;
   Action action = Action::kRun;
   bool is_placed = false;  // its names have ranks
-  // It has no ranks and reads no register, and makes one value, maybe from a
-  // file: it can wait until that is read (held_lines.h).
+  // True if the line has no ranks, reads no register, and makes one value,
+  // perhaps from a file: it can wait until the value is read (held_lines.h).
   bool makes = false;
   std::vector<RouteOperand> operands;  // each register once
   std::vector<RouteResult> results;
   std::vector<RoutePath> paths;
-  std::vector<RouteOwed> owed;  // of a print
+  std::vector<RouteOwed> owed;  // for a print
   // Roughly the bytes of the result lines that each entry of `owed` stands for.
   uint64_t owed_bytes = 0;
   uint64_t cost = 0;  // nanoseconds on each of its workers (costs.h)
-  // Why its results fail, or those of some of its ranks; else null.
+  // Why the results fail, or the results on some ranks; else null.
   FailureText failure;
 
-  // Of a placed line.
-  std::vector<uint32_t> workers;  // that run it, ascending
-  // The note " #pieces=...": types of pieces that other workers have, which a
-  // line that crosses workers needs; else "".
+  // The following members are for lines with ranks.
+  std::vector<uint32_t> workers;  // the workers that run the line, ascending
+  // The note " #pieces=...", with the types of pieces that other workers have;
+  // needed if the line crosses workers, else "".
   std::string pieces;
-  uint64_t mesh_version = 0;  // of the meshes that it was decoded under
+  uint64_t mesh_version = 0;  // the meshes it was decoded under
 
-  // The notes that the line had when it last came, which were well-formed.
+  // The notes that the line had when it last came; they are well-formed.
   std::string notes;
 };
 

@@ -16,11 +16,12 @@ namespace {
 using Action = Route::Action;
 using Id = TypeId;
 
-// Nanoseconds that a line which crosses ranks costs besides those for bytes.
+// Nanoseconds that a line which crosses ranks costs in addition to those for
+// bytes.
 constexpr uint64_t kCrossing = 1000;
 
-// The positions of the line's ranks in `ranks`, in the order of ascending
-// ranks.
+// Returns the positions of the line's ranks in `ranks`, in the order of
+// ascending ranks.
 std::vector<size_t> places_of(const Ranks& ranks) {
   std::vector<size_t> places(ranks.size());
   std::iota(places.begin(), places.end(), size_t{0});
@@ -40,8 +41,8 @@ std::string failure_line(std::span<const Name> results, std::string_view why) {
   return text.empty() ? text : text.append("= fail ").append(quote(why));
 }
 
-// A declaration of a mesh or axis. The ranks of a new mesh get their workers
-// here, all at once, so that they are in contiguous blocks.
+// Takes a declaration of a mesh or axis. The ranks of a new mesh get their
+// workers here, all at once, so that they are in contiguous blocks.
 Status RouteBuilder::declare(const Line& line, Route& route) {
   route.action = Action::kDeclare;
   std::string space;
@@ -95,13 +96,13 @@ Status RouteBuilder::fill(ResolvedLine& line, Route& route) {
 
 // ---- what a line does -------------------------------------------------------
 
-// Whether its operands and keys are what the op takes, whatever their types.
+// Checks that the op takes the operands and keys, whatever their types are.
 Status RouteBuilder::check_form(const Line& line) {
   const std::vector<const Type*> none(line.operands.size(), nullptr);
   return bind_form(line, none, call_);
 }
 
-// `x y = fail "..."` in the stream.
+// Makes the route of a line `x y = fail "..."` of the stream.
 Status RouteBuilder::fill_failure(const ResolvedLine& line, Route& route) {
   const Line& text = line.parsed;
   place_ranks(line, line.ranks(), route);
@@ -121,8 +122,8 @@ Status RouteBuilder::fill_free(const ResolvedLine& line, Route& route) {
     const Ranks ranks = ascending(line.where.operands[o]);
     place_ranks(line, ranks, route);
     const std::string_view base = line.parsed.operands[o].text;
-    // Ranks that are only some of a register's become a register of their own:
-    // then the route names whole registers, and can be kept.
+    // If a free names only some ranks of a register, these become a register of
+    // their own: then the route names whole registers, and can be kept.
     for (const HomeId id : std::vector<HomeId>(homes_.parts(base))) {
       const Ranks part = common(*homes_[id].ranks, ranks);
       if (!part.empty()) {
@@ -133,8 +134,8 @@ Status RouteBuilder::fill_free(const ResolvedLine& line, Route& route) {
   return ok_status();
 }
 
-// A line whose ranks each do their part by themselves; also a line without
-// ranks.
+// Makes the route of a line whose ranks each work by themselves, or of a line
+// without ranks.
 Status RouteBuilder::fill_local(const ResolvedLine& line, Route& route) {
   place_ranks(line, line.ranks(), route);
   const ResolvedLine::Failures failed = line.failures();
@@ -153,7 +154,7 @@ Status RouteBuilder::fill_local(const ResolvedLine& line, Route& route) {
   }
   if (gives) return fill_output(line, route);
   if (failed.why != nullptr) {
-    // The line runs on all ranks: a worker knows itself which of its operands
+    // The line runs on all ranks: a worker itself knows which of its operands
     // have failed.
     route.failure = failed.why;
     fail_some(line, failed, types);
@@ -168,7 +169,8 @@ Status RouteBuilder::fill_local(const ResolvedLine& line, Route& route) {
   return ok_status();
 }
 
-// Types of the results and the cost, on the ranks that have all they read.
+// Infers the types of the results and the cost, on the ranks that have all they
+// read.
 Status RouteBuilder::infer(const ResolvedLine& line, Route& route, Ids& types) {
   if (line.is_placed) {
     const auto made =
@@ -188,7 +190,8 @@ Status RouteBuilder::infer(const ResolvedLine& line, Route& route, Ids& types) {
   return ok_status();
 }
 
-// `types` are by result, then by position in the line's ranks.
+// Returns the numbers of the types. `types` are by result, then by position in
+// the line's ranks.
 RouteBuilder::Ids RouteBuilder::intern(
     const ResolvedLine& line, const std::vector<std::vector<Type>>& types) {
   const std::vector<size_t> places = places_of(line.ranks());
@@ -207,7 +210,8 @@ RouteBuilder::Ids RouteBuilder::intern(
   return out;
 }
 
-// print and save: a line or a file for each rank, in order.
+// Makes the route of a print or save that outputs a line or a file for each
+// rank, in order.
 Status RouteBuilder::fill_output(const ResolvedLine& line, Route& route) {
   if (line.parsed.operands.empty() || !is_register(line.parsed.operands[0])) {
     return Error{std::string(line.parsed.op) + ": expected a tensor's name",
@@ -224,8 +228,9 @@ Status RouteBuilder::fill_output(const ResolvedLine& line, Route& route) {
   return ok_status();
 }
 
-// What a print owes, or the files of a save: of the pieces on these ranks, or,
-// if `whole` is its type, of the whole that the first rank puts together.
+// Sets the lines that a print owes, or the files of a save, for the pieces on
+// these ranks. If `whole` is not null, it is the type of the whole tensor that
+// the first rank puts together.
 void RouteBuilder::add_output(const ResolvedLine& line, const Ranks& ranks,
                               const Type* whole, Route& route) const {
   route.action = Action::kGive;
@@ -261,8 +266,8 @@ void RouteBuilder::add_output(const ResolvedLine& line, const Ranks& ranks,
   route.owed_bytes = kPrintedBytes * static_cast<uint64_t>(most) * lines;
 }
 
-// print and save of a whole that is put together first, by the worker of the
-// operand's first rank.
+// Makes the route of a print or save of a whole tensor, which the worker of the
+// operand's first rank puts together first.
 Status RouteBuilder::fill_assembly(const ResolvedLine& line, Route& route) {
   if (Status form = check_form(line.parsed); !form.ok()) return form;
   const Ranks& ranks = line.ranks();
@@ -283,7 +288,7 @@ Status RouteBuilder::fill_assembly(const ResolvedLine& line, Route& route) {
   return ok_status();
 }
 
-// copy between ranks, and the collectives.
+// Makes the route of a copy between ranks or of a collective.
 Status RouteBuilder::fill_crossing(const ResolvedLine& line, Route& route) {
   if (Status s = check_crossing(line.parsed); !s.ok()) return s;
   const Ranks& sources = ranks_read(line.parsed, line.where, 0);
@@ -342,8 +347,8 @@ void RouteBuilder::add_results(const ResolvedLine& line, const Ids& types,
   }
 }
 
-// Puts failures into the types of the results, on the ranks where an operand
-// has failed.
+// Marks the types of the results as failed on the ranks where an operand has
+// failed.
 void RouteBuilder::fail_some(const ResolvedLine& line,
                              const ResolvedLine::Failures& failed, Ids& types) {
   const std::vector<size_t> places = places_of(line.ranks());
@@ -369,16 +374,16 @@ void RouteBuilder::fail_results(const ResolvedLine& line, FailureText why,
   add_results(line, failed, route);
 }
 
-// All that the line reads has failed, so its results are that failure: a `fail`
-// is issued instead of it.
+// Everything that the line reads has failed, so its results are that failure: a
+// `fail` line is issued instead of it.
 void RouteBuilder::fail_instead(const ResolvedLine& line, FailureText why,
                                 Route& route) {
   route.instead = failure_line(line.parsed.results, *why);
   fail_results(line, std::move(why), route);
 }
 
-// Notes the types of the pieces that the line reads: a worker does not know
-// those of other workers' pieces.
+// Adds a note with the types of the pieces that the line reads, since a worker
+// does not know those of other workers' pieces.
 void RouteBuilder::add_pieces_note(const ResolvedLine& line, size_t operand,
                                    const Ranks& ranks, Route& route) const {
   if (route.workers.size() < 2) return;

@@ -1,7 +1,7 @@
-// Decodes a line: makes its Route, which says what the line reads and binds, of
-// which types, and what it costs; of a line with ranks also which workers run
-// it. To that end it checks the line against the op table and the types of its
-// operands, and gives workers to ranks that have none.
+// RouteBuilder decodes a line: it makes its Route, which says what the line
+// reads and binds, of which types, and what it costs; if the line has ranks,
+// also which workers run it. For that it checks the line against the op table
+// and the types of its operands, and gives workers to ranks that have none.
 #pragma once
 
 #include <cstdint>
@@ -23,7 +23,8 @@
 
 namespace gt::route {
 
-// The line "x@0-1 y@0-1 = fail WHY" for these results; "" if there are none.
+// Returns the line "x@0-1 y@0-1 = fail WHY" for these results; "" if there are
+// none.
 std::string failure_line(std::span<const Name> results, std::string_view why);
 
 class RouteBuilder {
@@ -32,20 +33,20 @@ class RouteBuilder {
   RouteBuilder(uint32_t workers, Homes& homes, TypeIds& types)
       : workers_(workers), homes_(homes), types_(types), ranks_(workers) {}
 
-  // The route of the line as it stands here in the program. Nothing is bound or
-  // freed, but registers of its results get numbers, and those that a free
-  // needs in part are split. Error: what is wrong with the line. A line that
-  // reads failures is not wrong: see Route::instead.
+  // Returns the route of the line at this point of the program. Nothing is
+  // bound or freed, but registers of its results get numbers, and those of
+  // which a free needs only a part are split. Error: what is wrong with the
+  // line. It is not wrong to read failures, see Route::instead.
   Result<std::unique_ptr<Route>> build(const Line& text);
-  // As RankTable::take_news(). To be told to all workers before the line that
-  // was built last.
+  // The same as RankTable::take_news(). All workers must be told the news
+  // before the line that was built last.
   std::vector<std::string> take_news() { return ranks_.take_news(); }
   // Grows with every declaration of a mesh or axis: routes of lines with ranks
-  // that were made under another version hold no longer.
+  // that were made under another version are void.
   uint64_t mesh_version() const { return meshes_.version(); }
 
  private:
-  using Ids = SmallVector<TypeId, 4>;  // of the results' types
+  using Ids = SmallVector<TypeId, 4>;  // the types of results
 
   Status declare(const Line& line, Route& route);
   Status fill(ResolvedLine& line, Route& route);
@@ -78,7 +79,8 @@ class RouteBuilder {
   TypeIds& types_;
   RankTable ranks_;
   Meshes meshes_;
-  Call call_;  // the line's, which bind() fills: its memory is used again
+  // Scratch that bind() fills; a member so that its memory is used again.
+  Call call_;
 };
 
 }  // namespace gt::route

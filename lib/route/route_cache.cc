@@ -40,8 +40,8 @@ bool RouteCache::is_valid(const Route& route, const Homes& homes,
   return true;
 }
 
-// Notes other than those that the route was last seen with must be well-formed,
-// and not ours.
+// True if the notes are those with which the route was last seen, or are
+// well-formed and none of them is written by gt-route itself.
 bool RouteCache::check_notes(Route& route, std::string_view notes) {
   if (notes.empty() || notes == route.notes) return true;
   if (!are_moved(notes, route.notes, number_at_end(route.notes))) {

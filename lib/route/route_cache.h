@@ -3,7 +3,7 @@
 // comes for the second time (LineCache), unless it has failed.
 //
 // A route that is found is stale, and the line is decoded anew, if
-//   - a register that it reads has another type than then, or its number stands
+//   - a register that it reads has another type now, or its number stands
 //     for another name (Stamp);
 //   - the number of a register that it binds stands for another name;
 //   - the line has ranks, and a mesh was declared since;
@@ -26,30 +26,30 @@ namespace gt::route {
 
 // A line that is not decoded yet.
 struct RouteText {
-  std::string_view text;  // as it is dispatched
-  NotedText parts;        // of `text`
+  std::string_view text;  // the line as it is dispatched
+  NotedText parts;        // the parts of `text`
   uint64_t hash = 0;      // hash_bytes() of parts.text
-  // As it came, for messages. It differs from `text` if gt-route has added or
-  // dropped a note.
+  // The line as it came, for messages. It differs from `text` if gt-route has
+  // added or dropped a note.
   std::string_view written;
 };
 
-// Whether the line has notes that gt-route writes itself: #from=, #to=,
-// #pieces=. In a stream that was once a log they tell of the workers of another
-// run, and are to be dropped.
+// True if the line has notes that gt-route writes itself: #from=, #to=,
+// #pieces=. In a stream that was once a log they refer to the workers of
+// another run, and must be dropped.
 bool has_route_notes(const Line& line);
 void drop_route_notes(Line& line);
 
 class RouteCache {
  public:
-  // Arguments as those of LineCache.
+  // For the arguments see LineCache.
   RouteCache(bool keeps, size_t sets) : routes_(sets, keeps) {}
 
-  // The route of the line, if there is one that is not stale; else null. It
-  // stays valid until the next keep() or clear().
+  // Returns the route of the line, if there is one that is not stale; else
+  // null. It stays valid until the next keep() or clear().
   const Route* find(const RouteText& line, const Homes& homes,
                     uint64_t mesh_version);
-  // Keeps the route of the line if it came before. May push out another one.
+  // Keeps the route of the line if the line came before. May evict another one.
   void keep(const RouteText& line, std::unique_ptr<Route> route);
   void clear() { routes_.clear(); }
 

@@ -78,7 +78,8 @@ std::optional<uint32_t> RouterLoop::who_is_full() const {
   return std::nullopt;
 }
 
-// Notes a lack of room, and tells the log of one that lasts.
+// Notes whether there is room, and writes to the log if there has been none for
+// some time.
 void RouterLoop::note_full() {
   const auto who = who_is_full();
   const int64_t now = net::now_ms();
@@ -115,11 +116,12 @@ void RouterLoop::wait() {
   poller_.wait(reads && !pipe_.is_idle() ? 0 : limit);
 }
 
-// While input comes, only bodies that are due leave. When none is there, or it
+// While input comes, only bodies that are due leave. When there is none, or it
 // has ended, or a "#sync" waits for them, all leave. When there is no room to
-// read it, all leave but lines of a block that may be coming: what these others
-// make the workers do is to make room again. It may take those lines, too, if
-// results are too many, since their prints count among these.
+// read more input, all leave except the lines of a block that may be coming:
+// the workers make room by what they do with the others. If there are too many
+// results, those lines leave as well, since their prints are among the results
+// that are counted.
 void RouterLoop::send_bodies() {
   if (crew_.is_lost() || !crew_.is_complete()) return;
   if (pipe_.has_ended()) dispatcher_.flush();
@@ -153,7 +155,8 @@ void RouterLoop::write_results() {
               written.error().message + "\n");
 }
 
-// ---- those who watch --------------------------------------------------------
+// ---- the state for those who watch
+// -------------------------------------------
 
 std::string RouterLoop::state() const {
   StateOptions more;
@@ -173,8 +176,8 @@ void RouterLoop::tell_watchers() {
   if (monitor_.is_due()) monitor_.tell([this] { return state(); });
 }
 
-// SIGTERM sets a limit and SIGINT does not: a person at a terminal can say
-// SIGINT again, but what sends SIGTERM expects an end.
+// SIGTERM sets a time limit and SIGINT does not: a person at a terminal can
+// send SIGINT again, but a program that sends SIGTERM expects an end.
 void RouterLoop::take_signals() {
   while (const int signal = interrupts_.take()) {
     killed_ = killed_ || is_interrupted_;

@@ -44,20 +44,21 @@
 
 namespace gt::route {
 
-// What becomes of a run that loses a worker after all were there. Which object
-// does what then, and what becomes of a loss before that, crew.h says.
+// What happens to a run that loses a worker after all workers were there.
+// crew.h says which objects do what then, and what happens if a worker is lost
+// earlier.
 enum class OnLoss {
   kEndRun,  // the other workers are ended, and all results still owed fail
   kGoOn     // what needs the lost worker fails, and nothing else
 };
 
-// Where those who watch the run come, as gt-top.
+// The endpoint at which programs that watch the run, such as gt-top, connect.
 struct MonitorOptions {
   bool is_on = true;
   // "": a private endpoint that gt-top finds (net/monitors.h).
   std::string endpoint;
-  // With keys those alone come whom `admits` takes, else processes of this user
-  // on this host.
+  // With keys, only clients that `admits` accepts may watch; without keys, only
+  // processes of this user on this host.
   std::optional<net::Keys> keys;
   net::Gatekeeper::Admits admits;
 };
@@ -72,22 +73,24 @@ struct RouterOptions {
   std::optional<net::Keys> keys;
   net::Gatekeeper::Admits admits;
   MonitorOptions monitor;
-  // Without keys: whoever reaches `bind` may attach, not this user alone.
+  // Without keys, lets every user who can reach `bind` attach, not only this
+  // one.
   bool anyone = false;
   std::vector<std::string> worker_arguments;  // for each worker that is started
   bool traces = false;     // the started workers write traces (--trace)
   int timeout = 60;        // seconds until all workers must be there
   int64_t silence = 1500;  // milliseconds after which a silent worker is lost
-  int log_fd = -1;         // where to write the log of the run; -1: nowhere
-  std::string log_name;    // what messages call it
-  bool fail_fast = false;  // read no more after the first failure
+  int log_fd = -1;         // the descriptor of the run's log; -1: there is none
+  std::string log_name;    // what messages call the log
+  bool fail_fast = false;  // stop reading after the first failure
   OnLoss on_loss = OnLoss::kEndRun;
-  // A block of lines that a worker was sent before goes to it as the block's
-  // number (block_table.h), and rounds of loops are recognised (loops.h).
+  // A block of lines that a worker already has is sent to it as the block's
+  // number (block_table.h), and repeated rounds of loops are recognised
+  // (loops.h).
   bool hot = true;
-  // From 1 on `tell` is told who attaches and, at the end, how many lines came
-  // (Client::lines), were decoded (Dispatcher::decoded()), came in rounds that
-  // were recognised (Client::repeated), and were issued
+  // If 1 or more, `tell` is told who attaches and, at the end, how many lines
+  // came (Client::lines), were decoded (Dispatcher::decoded()), came in
+  // recognised rounds (Client::repeated), and were issued
   // (Dispatcher::issued()).
   int verbose = 0;
   // Gets messages about progress. A text without a newline at its end is shown
@@ -95,9 +98,9 @@ struct RouterOptions {
   std::function<void(std::string_view)> tell = [](std::string_view) {};
 };
 
-// Runs the whole program: returns when all results have been written, or it was
-// interrupted. Results go to standard output. `say` gets messages for people
-// about what went wrong, each whole. Returns the largest of the statuses of the
+// Runs the whole program, and returns when all results have been written or the
+// run was interrupted. Results go to standard output. `say` gets whole messages
+// for people about what went wrong. Returns the largest of the statuses of the
 // lines, of the workers, of the stages before (#end) and of gt-route itself.
 Exit run_router(const RouterOptions& options,
                 const std::function<void(std::string_view)>& say);

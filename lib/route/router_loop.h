@@ -1,9 +1,9 @@
-// The loop of gt-route: it owns all objects of a run and, between two waits,
-// lets each do what it can without waiting. A round of the loop takes what
-// workers said, takes signals, reads and dispatches lines as long as there is
-// room, sends what is to leave, and writes results.
+// The main loop of gt-route. It owns all objects of a run and, between two
+// waits, lets each do what it can without waiting. A round of the loop takes
+// what workers said, takes signals, reads and dispatches lines as long as there
+// is room, sends what is to leave, and writes results.
 //
-// Memory is bounded since no more of the program is read while there is no
+// Memory is bounded, since no more of the program is read while there is no
 // room: before all workers are there, while more than Client::kMostResults
 // bytes of results are owed or unread, or while more than 2 MiB of text wait
 // for one of the workers (Crew::is_full()).
@@ -29,15 +29,15 @@ class RouterLoop {
  public:
   // The options outlive it.
   RouterLoop(const RouterOptions& options, Client::Say say);
-  // As run_router().
+  // Runs the program, see run_router().
   Exit run();
 
  private:
   bool is_over() const;
-  // Whether more of the program may be read, see above.
+  // True if more of the program may be read, see above.
   bool has_room() const;
-  // What it has no room for: a worker, or net::kNoWorker if results are not
-  // read. Nothing: it has room.
+  // Returns what the loop waits for before it can read more: a worker, or
+  // net::kNoWorker if results are not read. Returns nothing if there is room.
   std::optional<uint32_t> who_is_full() const;
   void note_full();
   void flush_log();
@@ -67,12 +67,14 @@ class RouterLoop {
   net::Poller poller_;
   // Times are those of net::now_ms().
   const int64_t began_ = net::now_ms();
-  int64_t next_flush_ = 0;       // when the log is to be flushed
-  int64_t full_since_ = 0;       // since when it has no room; 0: it has room
+  int64_t next_flush_ = 0;  // when the log is to be flushed
+  // Since when there is no room; 0: there is room.
+  int64_t full_since_ = 0;
   bool is_interrupted_ = false;  // a signal came
-  int64_t drained_by_ = 0;       // when SIGTERM's limit ends; 0: there is none
-  uint32_t turns_ = 0;           // of the loop
-  bool killed_ = false;          // ends at once, whatever is not done
+  // When SIGTERM's limit ends; 0: there is no limit.
+  int64_t drained_by_ = 0;
+  uint32_t turns_ = 0;   // rounds of the loop so far
+  bool killed_ = false;  // the run ends at once, whatever is not done
 };
 
 }  // namespace gt::route

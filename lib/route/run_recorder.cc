@@ -10,19 +10,19 @@
 namespace gt::route {
 namespace {
 
-// Microseconds after which a worker that has something to do and has not moved
-// gets another row `progress`. So a log without new rows is one to which nobody
-// writes any longer.
+// The microseconds after which a worker that has something to do and has not
+// moved gets another row `progress`. So a log without new rows is one that
+// nobody writes to any longer.
 constexpr uint64_t kSilence = 1'000'000;
 
-// The first line of a message for people.
+// Returns the first line of a message for people.
 std::string_view first_line(std::string_view text) {
   return text.substr(0, text.find('\n'));
 }
 
-// "c1" of "c1/x = ..." and of "print c1/x": what stands before the first '/' of
-// the first name, which is the first word, or that behind the op of a line
-// without results.
+// Returns the client of an instruction, "c1" for "c1/x = ..." and for "print
+// c1/x": the text before the first '/' of the first name. That name is the
+// first word, or the one behind the op of a line without results.
 std::string_view client_of(std::string_view text) {
   const size_t blank = std::min(text.find(' '), text.size());
   const std::string_view rest = text.substr(std::min(blank + 1, text.size()));
@@ -38,7 +38,7 @@ std::string_view sent_as(net::Verb verb) {
   return verb == net::Verb::kLines ? "text" : name_of(verb);
 }
 
-// Microseconds since 1970 as the log spells them.
+// Returns microseconds since 1970 as the log spells them.
 std::string time_text(uint64_t micros) {
   char text[48];
   const int n =
@@ -101,8 +101,8 @@ RunRecorder::Worker& RunRecorder::worker_of(uint32_t worker) {
   return workers_[worker];
 }
 
-// Rows of ran() have said already which messages were finished; a row of this
-// says how far the worker is within one.
+// The rows of ran() have already said which messages were finished; a row of
+// this function says how far the worker is within one.
 void RunRecorder::done(uint32_t worker, const net::WorkerStatus& status) {
   if (!is_on_) return;
   Worker& of = worker_of(worker);
@@ -176,7 +176,7 @@ void RunRecorder::result(uint32_t worker, uint64_t seq, std::string_view line) {
       client_at(seq));
 }
 
-// Notes whose the instructions from `seq` on are.
+// Notes which client the instructions from `seq` on belong to.
 void RunRecorder::note_client(uint64_t seq, std::string_view client) {
   if (!turns_.empty() && turns_.back().client == client) return;
   turns_.push_back({seq, std::string(client)});

@@ -1,20 +1,22 @@
-// Writes the log of a run (gt-route --log, gt-log(5)): what was dispatched to
-// whom, and what came of it. Each event is a row, with a time and the seq of
-// the instruction that it is about:
+// RunRecorder: writes the log of a run (gt-route --log, gt-log(5)): what was
+// dispatched to which worker, and what came of it. Each event is a row, with a
+// time and the seq of the instruction that it is about:
 //
-//     attach    a worker is there            wait      somebody waits, for whom
-//     issue     an instruction was numbered  result    a result line left
-//     comment   a comment came, or gt-route  report    a failure was told
-//               inserted a line that is no   lost      a worker is lost
-//               part of the program          bye       a worker left
-//     send      a message left               end       the run is over
+//     attach    a worker is there            wait      a worker, or gt-route,
+//     issue     an instruction was numbered            waits
+//     comment   a comment came, or gt-route  result    a result line left
+//               inserted a line that is no   report    a failure was reported
+//               part of the program          lost      a worker is lost
+//     send      a message left               bye       a worker left
+//                                            end       the run is over
 //     progress  a worker has finished up to here, in the middle of a message
 //     done      a message's lines, or an exchange between workers, have run
 //     transfer  a value came to a worker from another one
 //
 // issue() writes issue and comment, done() progress and wait, ran() done and
-// transfer, full() wait; the others are named as their rows. Without a
-// descriptor nothing is written, at the cost of a test a call.
+// transfer, full() wait; the other functions are named after their rows. If
+// there is no descriptor, nothing is written, at the cost of a test in each
+// call.
 #pragma once
 
 #include <cstdint>
@@ -39,19 +41,20 @@ class RunRecorder {
   explicit RunRecorder(int fd) : rows_(fd), is_on_(fd >= 0) {}
 
   bool is_on() const { return is_on_; }
-  // The rows from now on have the present time. To be called once a round of
-  // the loop: what was received at once has one time.
+  // The following rows get the present time. To be called once in a round of
+  // the loop, so that everything received together has the same time.
   void tick() {
     if (is_on_) now_ = LogTime::now();
   }
   void flush() { rows_.flush(); }
-  // Why rows could not be written; 0: all were.
+  // Returns the errno of the first row that could not be written; 0 if all
+  // were.
   int errno_value() const { return rows_.errno_value(); }
 
   void issue(const Issue& issue);
   void attach(uint32_t worker, const net::WorkerInfo& info, uint64_t epoch);
-  // A message with lines left, of the seqs `first` to `last`, with that many
-  // bytes on the wire.
+  // A message with lines left for the worker. It has the seqs `first` to
+  // `last`, and `bytes` bytes on the wire.
   void send(uint32_t worker, uint64_t first, uint64_t last, size_t bytes,
             net::Verb verb);
   // A worker's message `done` came, which says how far it is and what it waits
@@ -60,15 +63,15 @@ class RunRecorder {
   // A worker's message `ran` came, which says what ran when. Error: it is
   // malformed; the worker is then lost (crew.h).
   Status ran(uint32_t worker, const net::Message& message);
-  // A result line left for the client, with its newline. UINT32_MAX: it came
-  // from no worker. To be called only if is_on().
+  // A result line, with its newline, left for the client. The worker is
+  // UINT32_MAX if the line came from none. To be called only if is_on().
   void result(uint32_t worker, uint64_t seq, std::string_view line);
   // gt-route has read no more of the program for that many milliseconds, since
-  // that worker has no room; kNoWorker: since results are not read. To be
-  // called only if is_on().
+  // the worker has no room, or since results are not read if it is kNoWorker.
+  // To be called only if is_on().
   void full(uint32_t worker, int64_t since_ms);
-  // In these `seq` is up to where the worker has finished, or the line that a
-  // report is about; `status` an exit status.
+  // In the following functions `seq` is the line up to which the worker has
+  // finished, or the one that a report is about; `status` is an exit status.
   void report(uint32_t worker, uint64_t seq, uint64_t status,
               std::string_view text);
   void lost(uint32_t worker, uint64_t seq, std::string_view why);
@@ -76,14 +79,15 @@ class RunRecorder {
   void end(Exit status);
 
  private:
-  // How many turns are remembered, to say whose instruction a seq was.
+  // How many turns are kept, in order to find the client of a seq.
   static constexpr size_t kMaxTurns = size_t{1} << 16;
 
   struct Worker {
-    uint64_t done = 0;       // the seq of its last row `done` or `progress`
-    uint64_t sent = 0;       // the last seq that was sent to it
-    uint64_t told = 0;       // when that row was written: microseconds, 1970
-    net::ClockOffset clock;  // from its clock to ours
+    uint64_t done = 0;  // the seq of its last row `done` or `progress`
+    uint64_t sent = 0;  // the last seq that was sent to it
+    // When that row was written, in microseconds since 1970.
+    uint64_t told = 0;
+    net::ClockOffset clock;  // from the worker's clock to ours
   };
   // The instructions of one client (a name space, "c1"), from seq `first` until
   // those of another come.
@@ -106,7 +110,7 @@ class RunRecorder {
   uint64_t last_ = 0;  // the last seq that was issued
   std::vector<Worker> workers_;
   std::deque<Turn> turns_;
-  // The workers of the last row `issue`, and how the log spells them.
+  // The workers of the last row `issue`, and their spelling in the log.
   std::string peers_ = "-";
   std::vector<uint32_t> peers_of_;
 };

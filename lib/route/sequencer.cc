@@ -47,7 +47,7 @@ void Sequencer::tell(std::string_view text, const SourceLine& source) {
 
 void Sequencer::tell_file(const SourceLine& source) {
   told_file_ = source.file;
-  outbox_.drop_block();  // places go back
+  outbox_.drop_block();  // places in the input go back to the file's beginning
   if (!source.file->empty()) tell("#file " + quote(*source.file), source);
 }
 
@@ -92,7 +92,7 @@ void Sequencer::issue_fence(const Fence& fence, const SourceLine& source) {
 std::vector<Outbox::Batch> Sequencer::take(Outbox::Take which) {
   std::vector<Outbox::Batch> out = outbox_.take(which);
   for (const Outbox::Batch& batch : out) {
-    if (batch.last == 0) continue;  // nothing in it is ever done
+    if (batch.last == 0) continue;  // it has no line that is ever reported done
     const uint64_t first = batch.first();
     for (const uint32_t w : batch.workers) loads_.mark(w, first, batch.last);
   }
@@ -102,7 +102,7 @@ std::vector<Outbox::Batch> Sequencer::take(Outbox::Take which) {
 void Sequencer::repeat(uint64_t times, uint64_t seqs, uint64_t lines,
                        const std::vector<uint64_t>& costs) {
   outbox_.repeat(times, seqs, lines);
-  // Whoever had a line in the round has one in the last round.
+  // Every worker that had a line in the round has one in the last round.
   for (std::vector<uint64_t>& last : last_) {
     for (uint64_t& seq : last) {
       if (seq + seqs >= next_seq_) seq += times * seqs;

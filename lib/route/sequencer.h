@@ -28,18 +28,21 @@ namespace gt::route {
 // A line as it was issued, for the log.
 struct Issue {
   enum class Kind : uint8_t {
-    // Of the program, or a copy that was inserted. One worker that replays all
+    // A line of the program, or an inserted copy. One worker that replays all
     // of these computes what the program does.
     kInstruction,
-    // For some workers alone: a fence, the free of a stale copy, a line that
-    // runs once more because another worker needs its value.
+    // A line for some workers alone: a fence, the free of a stale copy, or a
+    // line that runs once more because another worker needs its value.
     kControl,
-    kComment  // came in; it has no number: `seq` is that of the line before
+    // A comment of the input; it has no number: `seq` is that of the line
+    // before.
+    kComment
   };
   uint64_t seq = 0;
-  uint64_t line = 0;  // where it stood in the input's file
+  uint64_t line = 0;  // the line's number in the input's file
   std::string_view text;
-  const std::vector<uint32_t>* workers = nullptr;  // that it is for, ascending
+  // The workers that get the line, ascending.
+  const std::vector<uint32_t>* workers = nullptr;
   Kind kind = Kind::kInstruction;
 };
 
@@ -52,40 +55,40 @@ class Sequencer {
   Sequencer(uint32_t workers, Sink log);
 
   const Workers& everyone() const { return everyone_; }
-  // The set of that worker alone.
+  // Returns the set of that worker alone.
   const Workers& alone(uint32_t worker) const { return alone_[worker]; }
 
-  // Gives the line the next seq, and to these workers. `source`: where in the
-  // input it stood, or the line that it was inserted for. Its work is the
-  // caller's to add to loads().
+  // Gives the line the next seq, and sends it to these workers. `source` is
+  // where in the input it stood, or the place of the line for which it was
+  // inserted. The caller adds its work to loads().
   void issue(const Workers& workers, std::string_view text,
              const SourceLine& source,
              Issue::Kind kind = Issue::Kind::kInstruction);
   // Tells all workers something, in order with the lines but without a seq.
   void tell(std::string_view text, const SourceLine& source);
   // Issues the fences that must come before a line which uses these files
-  // (path_order.h). To be called just before the line is issued; `here` is
-  // where it runs.
+  // (path_order.h). To be called just before the line is issued; `here` are the
+  // workers on which it runs.
   void fence(const std::vector<RoutePath>& paths, const Workers& here,
              const SourceLine& source);
-  // A comment came: the log is told.
+  // Writes a comment of the input to the log.
   void log_comment(std::string_view text, const SourceLine& source) const;
   bool is_logged() const { return static_cast<bool>(log_); }
 
-  // The lines from now on are of that user.
+  // The lines from now on belong to that user.
   void set_user(UserId user) { user_ = user; }
-  // The last line that each worker was given of the user's.
+  // Returns the last line of the user that each worker was given.
   std::vector<Awaited> given_to(UserId user) const;
-  // Of a user who may have been given nothing.
+  // Forgets a user, who may have been given nothing.
   void forget(UserId user) {
     if (user < last_.size()) last_[user].clear();
   }
 
   uint64_t next_seq() const { return next_seq_; }
   uint64_t last_seq() const { return next_seq_ - 1; }
-  // As PathOrder::changes().
+  // The same as PathOrder::changes().
   uint64_t path_changes() const { return paths_.changes(); }
-  // How many files it knows.
+  // Returns the number of files that are known.
   size_t paths() const { return paths_.size(); }
   Loads& loads() { return loads_; }
   const Loads& loads() const { return loads_; }
@@ -95,8 +98,8 @@ class Sequencer {
   // workers were given so far is done with the last seq of the batch.
   std::vector<Outbox::Batch> take(Outbox::Take which);
   // The round of a loop that was issued last comes `times` more times
-  // (Outbox::repeat()). A round takes that many seqs and lines of the input;
-  // `costs` is its work, nanoseconds by worker.
+  // (Outbox::repeat()). A round takes `seqs` seqs and `lines` lines of the
+  // input; `costs` is its work, in nanoseconds by worker.
   void repeat(uint64_t times, uint64_t seqs, uint64_t lines,
               const std::vector<uint64_t>& costs);
 
@@ -109,11 +112,11 @@ class Sequencer {
   Workers everyone_;
   std::vector<Workers> alone_;
   uint64_t next_seq_ = 1;
-  // The file that workers were told last: theirs are the lines of it.
+  // The file that workers were last told the lines belong to.
   std::shared_ptr<const std::string> told_file_;
   UserId user_ = 0;
-  // By user and worker: the last seq that the worker was given of the user's
-  // lines; 0, or missing: none.
+  // By user and worker: the last seq of the user's lines that the worker was
+  // given; 0 or missing if none.
   std::vector<std::vector<uint64_t>> last_;
   Loads loads_;
   PathOrder paths_;

@@ -9,7 +9,7 @@
 namespace gt::serve {
 namespace {
 
-// With its LF.
+// Returns the client's line, with its LF.
 std::string line_of(ClientId id, const Desk::View& view) {
   std::string line = "#";
   {

@@ -1,8 +1,9 @@
-// What gt-emit -l says in its stream of how its clients are, for those who
-// watch the run: a line "#client name=c7 user=ann ..." (client_record_of(),
-// stream/marks.h; its fields are listed in gt-stream(5)). One is written when
-// something of a client has changed, at most once in kApart, and a last one
-// when the client is gone. Knows no clock: time is passed in, in milliseconds.
+// ClientMarks: the lines by which gt-emit -l reports in its stream how its
+// clients are, for those who watch the run: "#client name=c7 user=ann ..."
+// (client_record_of(), stream/marks.h; gt-stream(5) lists the fields). A line
+// is written when the state of a client has changed, at most once in kApart,
+// and a last one when the client is gone. It uses no clock: time is passed in,
+// in milliseconds.
 #pragma once
 
 #include <cstdint>
@@ -19,13 +20,15 @@ class ClientMarks {
 
   // Appends the lines that are due to `out`.
   void write(const Desk& desk, int64_t now, std::string& out);
-  // When it is to be called again, though nothing happens; INT64_MAX: never.
+  // Returns when write() must be called again although nothing happens;
+  // INT64_MAX: never.
   int64_t next() const { return waits_ ? next_ : INT64_MAX; }
 
  private:
+  // The last line of each client.
   std::map<ClientId, std::string> told_;
-  int64_t next_ = 0;    // not before then
-  bool waits_ = false;  // something may have changed that was not told
+  int64_t next_ = 0;    // no line is written before this time
+  bool waits_ = false;  // something may have changed that was not reported
 };
 
 }  // namespace gt::serve

@@ -9,7 +9,7 @@
 namespace gt::serve {
 namespace {
 
-constexpr int64_t kThreadLook = 2;  // ms between looks at what threads do
+constexpr int64_t kThreadLook = 2;  // ms between looks whether threads are done
 
 }  // namespace
 
@@ -22,7 +22,7 @@ void Depot::put(const std::string& peer, std::string message) {
   outgoing_.push_back({peer, net::Frame(std::move(message))});
 }
 
-// ---- who comes and goes -----------------------------------------------------
+// ---- connections ------------------------------------------------------------
 
 void Depot::receive(const std::string& peer, net::Frame frame, int64_t now,
                     const std::string& key) {
@@ -158,7 +158,7 @@ void Depot::set_users(const std::map<std::string, net::KeyHolder>& users) {
   }
 }
 
-// ---- what they get ----------------------------------------------------------
+// ---- answers ----------------------------------------------------------------
 
 void Depot::collect(const std::string& peer, Lender& lender) {
   net::Frame frame;

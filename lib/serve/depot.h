@@ -1,7 +1,7 @@
-// Lends the files below --files, and takes what is stored there: those who
-// borrow them (net/file_talk.h), each with its Lender. Knows no socket and no
-// clock: time is passed in, in milliseconds, and what is to be sent is handed
-// out.
+// Depot: lends the files below --files, and takes files that are stored there.
+// Each borrower (net/file_talk.h) has a Lender. The Depot uses no socket and no
+// clock: time is passed in, in milliseconds, and messages to be sent are taken
+// out by next().
 #pragma once
 
 #include <cstdint>
@@ -23,19 +23,20 @@ namespace gt::serve {
 
 struct DepotOptions {
   LenderOptions lender;
-  // With keys: those who may come now, and whose each is.
+  // With keys: who is admitted now, and which user each key belongs to.
   std::optional<std::map<std::string, net::KeyHolder>> users = std::nullopt;
-  size_t most = 4096;        // borrowers at once ...
-  size_t most_of_user = 16;  // ... and those of one user; of workers `most`
-  int64_t beat = 500;        // ms between signs of life, to those who wait
-  int64_t silence = 60'000;  // ms; then a borrower that asks nothing is gone
+  size_t most = 4096;        // borrowers at once
+  size_t most_of_user = 16;  // borrowers of one user; workers may be `most`
+  int64_t beat = 500;        // ms between signs of life to those who wait
+  // Milliseconds after which a borrower that asks for nothing is gone.
+  int64_t silence = 60'000;
 };
 
 class Depot : public net::ListenerState {
  public:
   Depot(DepotOptions options, int64_t now);
 
-  // Whether it is the hello of one who borrows files.
+  // True if it is the hello of a borrower of files.
   static bool is_for_us(const net::Message& hello) {
     return hello.verb == net::Verb::kHello && hello.find("files") != nullptr;
   }
@@ -54,7 +55,8 @@ class Depot : public net::ListenerState {
   int64_t next_tick() const override;
   bool next(Outgoing& out) override { return take_front(outgoing_, out); }
 
-  // With keys: who may come from now on. Those who may no longer are lost.
+  // With keys: sets who is admitted from now on. Borrowers that no longer are
+  // get disconnected.
   void set_users(const std::map<std::string, net::KeyHolder>& users);
 
  private:
@@ -66,7 +68,8 @@ class Depot : public net::ListenerState {
 
   void take_hello(const std::string& peer, const net::Message& hello,
                   int64_t now, const std::string& key);
-  // Whose files the one who says a hello borrows; "": all, it is a worker.
+  // Returns the user whose files the sender of a hello borrows; "" for a
+  // worker, which borrows those of all.
   Result<std::string> user_of(const net::Message& hello,
                               const std::string& key) const;
   std::unique_ptr<Lender> make_lender(const std::string& user);
@@ -78,7 +81,7 @@ class Depot : public net::ListenerState {
 
   DepotOptions options_;
   std::unordered_map<std::string, Peer> peers_;
-  // Of those who are gone, while a thread works for them.
+  // The lenders of borrowers that are gone, while a thread works for them.
   std::vector<std::unique_ptr<Lender>> ending_;
   std::deque<Outgoing> outgoing_;
   int64_t now_;

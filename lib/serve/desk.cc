@@ -67,7 +67,7 @@ Status Desk::come_back(ClientId id, const Guest& guest) {
   if (guest.visit != 0) {
     Status resumed = client->unread.resume(guest.results, guest.reports);
     if (!resumed.ok()) return resumed;
-    // The last word may not have been heard.
+    // The client may not have received the last message, so it is sent again.
     if (client->parted) {
       client->presence = Presence::kAway;
       out_.part(id, *client->parted);
@@ -128,7 +128,7 @@ void Desk::begin_input(ClientId id, Client& client,
                               net::NumberReader(message).find("lines"));
 }
 
-// One that stays is to be sent more by another visit.
+// The program of a client that stays goes on with the next visit.
 void Desk::end_visit(Client& client) {
   client.has_ended = true;
   client.program->end_input();
@@ -177,7 +177,8 @@ Desk::View Desk::view(ClientId id, const Client& client) const {
 
 // ---- what goes out ----------------------------------------------------------
 
-// Whether the client has a block to send and may, or is to be ended.
+// Tells the scheduler whether the client is ready: it has a block to send and
+// may do so, or its program is to be ended.
 void Desk::look(ClientId id, Client& client) {
   const bool has_block =
       client.program->has_block() || client.program->is_over();
@@ -219,7 +220,8 @@ bool Desk::next_block(std::string& out, int64_t now) {
   return true;
 }
 
-// Asks to be told when all that the client has sent is done.
+// Appends a #sync line, whose answer says that everything the client has sent
+// is done.
 void Desk::sync(ClientId id, Client& client, std::string& out) {
   out += kSyncHead;
   out += "c" + std::to_string(id) + "/" + std::to_string(++client.syncs);
@@ -227,7 +229,7 @@ void Desk::sync(ClientId id, Client& client, std::string& out) {
   client.blocks.push_back(std::exchange(client.unsynced, 0));
 }
 
-// Behind the last line of a client.
+// Appends what follows the last line of a client.
 void Desk::end(Client& client, std::string& out) {
   client.state = State::kEnds;
   client.status = worst(client.status, client.program->finish(out));
@@ -257,7 +259,8 @@ void Desk::take_back(std::string_view line, int64_t now) {
                 std::string(kSyncHead) + std::string(word.substr(1)) + "\n");
   }
   const NameSpace& space = client->program->space();
-  // Of a tensor the name alone can be of the name space, and it may be long.
+  // Only the name of a tensor can be in the name space; the line may be long,
+  // so the rest is not searched.
   const size_t head = std::min(line.find(" = tensor "), line.size());
   std::string result = space.leave(line.substr(0, head));
   result += line.substr(head);
@@ -286,8 +289,9 @@ void Desk::take_sync(ClientId id, Client& client, std::string_view word,
   settle(id);
 }
 
-// Says the last word to a client, or to its visit, once all of its program is
-// done and its results were sent. One that may come back must have them.
+// Sends the last message to a client, or to its visit, once all of its program
+// is done and its results were sent. If the client may come back, it must have
+// received them.
 void Desk::settle(ClientId id) {
   Client& client = clients_.at(id);
   const bool is_done = client.answered == client.syncs && client.unsynced == 0;
@@ -305,7 +309,7 @@ void Desk::settle(ClientId id) {
   clients_.erase(id);
 }
 
-// Of one that is kept.
+// Ends a visit of a client that is kept.
 void Desk::part(ClientId id, Client& client) {
   client.presence = Presence::kAway;
   client.status = worst(client.status, client.program->take_status());

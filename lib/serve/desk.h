@@ -1,6 +1,7 @@
-// What gt-emit knows of its clients: each one's program, what of it is under
-// way, and what is to be told to it. Knows no socket and no clock: messages
-// that are to be sent, and lines that are to go out, are handed out.
+// Desk: everything that gt-emit knows of its clients: each one's program, what
+// of it is under way, and what is to be sent to the client. It uses no socket
+// and no clock: messages to be sent go to Out, and lines of the stream are
+// taken out by next_block().
 #pragma once
 
 #include <cstdint>
@@ -24,24 +25,28 @@ namespace gt::serve {
 struct DeskOptions {
   BlockLimits blocks;
   emit::Quota quota{UINT64_MAX, 1'000'000};
-  // Bytes of results that wait for a client to read them, beyond which no more
-  // of its program goes out; and those that are sent ahead of its reading.
+  // The bytes of results that may wait for a client to read them; with more, no
+  // more of its program goes out. `window`: those that are sent ahead of its
+  // reading.
   uint64_t most_unread = uint64_t{16} << 20;
   uint64_t window = uint64_t{4} << 20;
-  std::map<std::string, double> shares;  // by user; 1 for others
-  std::string files;  // a directory, where each user has one; "": nobody may
-                      // load or save
-  // How workers reach that directory, as "tcp://HOST:PORT"; "": by its path.
+  std::map<std::string, double> shares;  // by user; others have a share of 1
+  // The directory in which each user has one for files; "": nobody may load or
+  // save.
+  std::string files;
+  // The address at which workers reach that directory, "tcp://HOST:PORT"; "":
+  // they use its path.
   std::string lend;
   uint64_t most_history = 1'000'000;  // lines that are kept for gradients
 };
 
 class Desk {
  public:
-  // What is said to clients (reception.h has what each does).
+  // The messages to clients (for each see reception.h).
   struct Out {
     std::function<void(ClientId, std::string)> send;
-    // The last word to a client, and to a visit of one that is kept.
+    // Send the last message: bye() to a client, part() to one visit of a client
+    // that is kept.
     std::function<void(ClientId, Exit)> bye;
     std::function<void(ClientId, Exit)> part;
     // As emit::ProgramOptions::begin_long_work.
@@ -50,27 +55,33 @@ class Desk {
 
   Desk(DeskOptions options, Out out);
 
+  // A client has come; its hello is `guest`.
   void come(ClientId client, const Guest& guest);
-  // A client that is kept has a connection again. Returns why it cannot.
+  // A client that is kept has a connection again. Error: why it cannot be
+  // continued.
   Status come_back(ClientId client, const Guest& guest);
-  // What a client said. Returns why it cannot be taken.
+  // Takes a client's message. Error: why it cannot be taken.
   Status take(ClientId client, const net::Message& message);
-  // Its connection ended. Its program goes on, and what comes of it is kept.
+  // The client's connection ended. Its program goes on, and its results are
+  // kept.
   void go_away(ClientId client);
-  // It said bye, and is kept if it said so when it came.
+  // The client said bye. It is kept if it asked for that when it came.
   void say_goodbye(ClientId client);
-  // It is gone: what it has under way is done, and all that it holds is freed.
+  // The client is gone: what it has under way is done, and everything that it
+  // holds is freed.
   void leave(ClientId client);
 
-  // A line of the results, without its LF.
+  // Takes a line of the results, without its LF.
   void take_back(std::string_view line, int64_t now);
-  // Checks lines of clients that have no block ready. False: there is nothing
-  // to be checked.
+  // Checks lines of clients that have no block ready. Returns false if there
+  // was nothing to check.
   bool work();
-  // Appends the block that is to go out next to `out`. False: none is.
+  // Appends the block that is to go out next to `out`. Returns false if there
+  // is none.
   bool next_block(std::string& out, int64_t now);
 
-  // How much text of the client was read (Reception::make_room()).
+  // Calls each(client, bytes) with the number of bytes of text that were read
+  // from each client (Reception::make_room()).
   template <typename Each>
   void each_room(const Each& each) {
     for (auto& [id, client] : clients_) each(id, client.program->bytes_read());
@@ -81,19 +92,21 @@ class Desk {
   }
   size_t clients() const { return clients_.size(); }
 
-  // How a client is, for those who watch the run (client_marks.h).
+  // The state of a client, for those who watch the run (client_marks.h).
   struct View {
     std::string_view user;
-    std::string_view state;  // here, away, ends (its last line went out), gone
+    // "here", "away", "ends" (its last line went out) or "gone".
+    std::string_view state;
     double share = 1;
-    size_t blocks = 0;       // under way
-    uint64_t under_way = 0;  // nanoseconds of one worker, as estimated
-    uint64_t served = 0;     // the same of all that it was given
-    bool waits = false;      // a block of it is to go out
+    size_t blocks = 0;  // blocks under way
+    // Their cost: nanoseconds of one worker, as estimated.
+    uint64_t under_way = 0;
+    uint64_t served = 0;  // the estimated cost of all blocks that went out
+    bool waits = false;   // a block of the client waits to go out
     const emit::Usage& usage;
     uint64_t unread = 0;  // bytes of results
   };
-  // Calls each(id, view) for every client, by number.
+  // Calls each(id, view) for every client, ordered by number.
   template <typename Each>
   void each_view(const Each& each) const {
     for (const auto& [id, client] : clients_) each(id, view(id, client));
@@ -101,9 +114,10 @@ class Desk {
   const Scheduler& scheduler() const { return scheduler_; }
 
  private:
-  // kRuns: its lines go out. kEnds: its last line did, and it is waited for.
+  // kRuns: the client's lines go out. kEnds: its last line went out, and its
+  // results are waited for.
   enum class State : uint8_t { kRuns, kEnds };
-  // kAway: it may come back. kGone: it will not, and is owed nothing.
+  // kAway: the client may come back. kGone: it will not, and is owed nothing.
   enum class Presence : uint8_t { kHere, kAway, kGone };
   struct Client {
     explicit Client(uint64_t window) : unread(window) {}
@@ -112,15 +126,16 @@ class Desk {
     double share = 1;
     State state = State::kRuns;
     Presence presence = Presence::kHere;
-    bool has_name = false;       // it may come back
-    bool stays = false;          // also once its program has ended
+    bool has_name = false;       // the client may come back
+    bool stays = false;          // it is kept even when its program has ended
     bool has_ended = false;      // the visit has sent all of its program
-    Exit status = Exit::kDone;   // of this visit
-    std::optional<Exit> parted;  // with which it was parted from
-    uint64_t syncs = 0;          // that went out
-    uint64_t answered = 0;       // and came back
-    size_t unsynced = 0;         // blocks behind the last of them
-    std::deque<size_t> blocks;   // before each sync that is to come back
+    Exit status = Exit::kDone;   // the status of this visit
+    std::optional<Exit> parted;  // the status with which the visit was ended
+    uint64_t syncs = 0;          // the number of #sync lines that went out
+    uint64_t answered = 0;       // and of those that were answered
+    size_t unsynced = 0;         // blocks that went out after the last #sync
+    // Blocks before each #sync that is not answered.
+    std::deque<size_t> blocks;
     Unread unread;
   };
   View view(ClientId id, const Client& client) const;

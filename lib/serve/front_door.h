@@ -1,5 +1,6 @@
-// Who comes to a gt-emit -l: clients, who go to the Reception, and those who
-// borrow files, who go to the Depot. The hello says which.
+// FrontDoor: passes the messages that come to a gt-emit -l on: those of clients
+// go to the Reception, and those of borrowers of files to the Depot. The hello
+// says which of them somebody is.
 #pragma once
 
 #include <algorithm>

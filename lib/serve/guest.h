@@ -1,4 +1,4 @@
-// What a client says of itself in its hello (reception.h).
+// Guest: what a client says of itself in its hello (reception.h).
 #pragma once
 
 #include <cstdint>
@@ -10,34 +10,35 @@
 namespace gt::serve {
 
 struct Guest {
-  // Its share and its files go by it. Without keys as it calls itself; "" of
-  // one whose key is nobody's.
+  // The name that its share and its files go by. Without keys it is the name
+  // that the client gives; "" if its key belongs to no user.
   std::string user;
   std::string key;  // the public key it has proved to hold, or ""
   int64_t seed = 0;
   uint64_t history = 0;
   bool fails_fast = false;
   bool replays = true;
-  // The name under which it is kept when its connection ends; "": it is not.
+  // The name under which the client is kept when its connection ends; "": it is
+  // not kept.
   std::string name;
   bool attaches = false;  // it comes back to the client that is kept as `name`
-  bool stays = false;     // it is kept also when its program has ended
-  // With `attaches`: the visit that it goes on with on a new connection, and
-  // how many bytes of results and how many reports of that visit it has. 0: it
-  // begins a new visit.
+  bool stays = false;     // it is kept even when its program has ended
+  // With `attaches`: the visit that it continues on a new connection, and how
+  // many bytes of results and how many reports of that visit it has received.
+  // 0: it begins a new visit.
   uint64_t visit = 0;
   uint64_t results = 0;
   uint64_t reports = 0;
 
-  // Whose the names are under which clients are kept.
+  // Returns the owner of the names under which clients are kept.
   const std::string& owner() const { return user.empty() ? key : user; }
 };
 
-// A name of a client that is kept: a word of a path.
+// True if a client can be kept under the name: it is one word of a path.
 bool is_guest_name(std::string_view name);
 
-// Errors: the client is of another version of gt, `table` is not the digest of
-// its op table, or what it says is malformed.
+// Reads a client's hello. Errors: the client is of another version of gt,
+// `table` is not the digest of its op table, or the hello is malformed.
 Result<Guest> read_guest(const net::Message& hello, const std::string& table);
 
 }  // namespace gt::serve

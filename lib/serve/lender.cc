@@ -27,7 +27,7 @@ using net::MessageWriter;
 using net::NumberReader;
 using net::Verb;
 
-// An upload's id, and what a version looks like.
+// True if the text has the form of an upload's id or of a file's version.
 bool is_id(std::string_view id) {
   constexpr size_t kMostId = 32;
   return !id.empty() && id.size() <= kMostId &&
@@ -61,7 +61,7 @@ Lender::Place Lender::shelf_of(const std::string& user) {
   return place;
 }
 
-// The user is the first part of a worker's path.
+// In a worker's path, the first part is the user.
 Lender::Place Lender::place_of(const std::string& path) {
   Place place;
   const size_t slash = is_worker() ? path.find('/') : 0;
@@ -140,7 +140,8 @@ void Lender::later(std::function<std::string()> call) {
 
 // ---- reading ----------------------------------------------------------------
 
-// Who has not read what was sent cannot know its ticket.
+// A borrower that has not read the data cannot know its ticket, so the tickets
+// bound how much is sent ahead of its reading.
 Status Lender::take_ticket(const Message& request) {
   const std::string ticket = net::text(request, "ticket");
   if (!ticket.empty()) {
@@ -153,7 +154,7 @@ Status Lender::take_ticket(const Message& request) {
   return Error{"it asked for more than it reads"};
 }
 
-// False: it was reported why not.
+// Opens the file. Returns false if that failed, after reporting why.
 bool Lender::open(const std::string& path) {
   file_.reset();
   const Place place = place_of(path);
@@ -272,7 +273,7 @@ Status Lender::piece(const Message& request) {
     return Error{"bytes of a file were changed on their way"};
   }
   if (Status s = write_at(upload_->part->fd(), at, request.body); !s.ok()) {
-    // What has come of it would only keep the disk full.
+    // A part that cannot be continued would only keep the disk full.
     upload_->part->remove();
     upload_.reset();
     report(s.error().message);
@@ -307,7 +308,7 @@ Status Lender::forget(const Message& request) {
   return ok_status();
 }
 
-// Only what a thread does not touch is looked at.
+// Reads only members that a thread does not touch.
 uint64_t Lender::promised(const std::string& root) const {
   if (upload_ == nullptr || upload_->shelf->root() != root) return 0;
   if (is_busy()) return upload_->size;

@@ -1,8 +1,9 @@
-// What one borrower of files asks (net/file_talk.h), and what it gets: files of
-// its user's directory, or of all users' if it is a worker. Knows no socket:
-// what is to be sent is handed out. What may take long, as to read a large file
-// from end to end or to wait for a disk, is done on a thread, and what is asked
-// meanwhile waits.
+// Lender: answers the requests of one borrower of files (net/file_talk.h). It
+// lends the files of the borrower's user, or those of all users if the borrower
+// is a worker. It uses no socket: messages to be sent are taken out by next().
+// Work that may take long, such as reading a large file from end to end or
+// waiting for a disk, is done on a thread, and requests that come meanwhile
+// wait.
 #pragma once
 
 #include <atomic>
@@ -26,49 +27,51 @@
 namespace gt::serve {
 
 struct LenderOptions {
-  std::string files;            // DIR; "": none are lent
-  uint64_t quota = UINT64_MAX;  // bytes that a user's directory may hold
+  std::string files;            // the directory; "": no files are lent
+  uint64_t quota = UINT64_MAX;  // the bytes that a user's directory may hold
 };
 
 class Lender {
  public:
-  // `promised`, of a directory: bytes that the uploads of others will add to
-  // it; `claim`: an upload of that name, in that directory, is no one else's
-  // from now on.
+  // The uploads of the other borrowers. promised(root) returns the bytes that
+  // they will add to a directory. claim(root, name) says that the upload of
+  // that name in that directory belongs to no other borrower from now on.
   struct Others {
     std::function<uint64_t(const std::string& root)> promised;
     std::function<void(const std::string& root, const std::string& name)> claim;
   };
 
-  // `user`: of a worker "". When it goes, it waits for its thread.
+  // `user` is "" for a worker. The destructor waits for the thread.
   Lender(const LenderOptions& options, std::string user, Others others);
   ~Lender();
   Lender(const Lender&) = delete;
   Lender& operator=(const Lender&) = delete;
 
-  // Error, for people: it has no files.
+  // Error, a message for people: the user has no files.
   Status check() { return is_worker() ? ok_status() : shelf_of(user_).status; }
-  // Takes a request, and answers it, or later. Error: it is none, or one too
-  // many, and the borrower is lost.
+  // Takes a request, and answers it now or later. Error: it is not a valid
+  // request, or one too many; the caller must then disconnect the borrower.
   Status take(net::Letter letter);
-  // Goes on with what a thread has done. Error: as take().
+  // Sends the answer of a thread that is done, and takes the next requests.
+  // Error: as for take().
   Status work();
-  // Whether a thread works for it.
+  // True if a thread works for the borrower.
   bool is_busy() const { return answer_.valid(); }
   bool next(net::Frame& out) { return take_front(outgoing_, out); }
-  // Stops what a thread does for it, soon.
+  // Makes the thread stop soon.
   void stop() { *stop_ = true; }
 
-  // What its upload will add to a directory.
+  // Returns the bytes that its upload will add to the directory.
   uint64_t promised(const std::string& root) const;
-  // Its upload of that name is another's now; unless a thread works on it.
+  // Gives up the upload of that name, which another borrower has claimed,
+  // unless a thread works on it.
   void yield_upload(const std::string& root, const std::string& name);
 
  private:
   struct Place {
     Status status = ok_status();
     const Shelf* shelf = nullptr;
-    std::string path;  // below its directory
+    std::string path;  // below the user's directory
   };
 
   bool is_worker() const { return user_.empty(); }
@@ -85,18 +88,18 @@ class Lender {
   Status forget(const net::Message& request);
   void report(const std::string& why, const char* flag = nullptr);
   void say(const std::string& message) { outgoing_.emplace_back(message); }
-  // Calls it on a thread; the message that it gives is the answer.
+  // Calls it on a thread; the message that the call returns is the answer.
   void later(std::function<std::string()> call);
 
   const LenderOptions& options_;
   std::string user_;
   Others others_;
   std::map<std::string, Shelf> shelves_;
-  std::string path_;  // of the file that was looked at last
+  std::string path_;  // path of the file that was opened last
   std::shared_ptr<const Fd> file_;
-  const std::string secret_;  // from which tickets are made
+  const std::string secret_;  // a secret from which tickets are made
   uint64_t last_ticket_ = 0;
-  std::deque<std::string> tickets_;  // of data that may not be read yet
+  std::deque<std::string> tickets_;  // for data that may not have been read yet
   std::shared_ptr<Upload> upload_;
   std::future<std::string> answer_;
   const std::shared_ptr<std::atomic<bool>> stop_;

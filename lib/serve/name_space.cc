@@ -14,13 +14,13 @@ bool is_part_of_word(char c) {
          (c >= 'a' && c <= 'z') || c == '_' || c == '.' || c == '/' || c == '-';
 }
 
-// Copies a text piece by piece, with words put in.
+// Copies a text piece by piece, inserting words.
 class Copy {
  public:
   Copy(std::string_view text, std::string& out) : text_(text), out_(out) {}
 
-  // Copies up to `place`, a view into the text, and then writes the words. A
-  // value that is quoted gets them behind its quote.
+  // Copies up to `place`, a view into the text, and then appends the words. If
+  // the value there is quoted, they go behind the quote.
   void insert(std::string_view place, std::string_view word,
               std::string_view more = {}) {
     auto at = static_cast<size_t>(place.data() - text_.data());
@@ -30,7 +30,7 @@ class Copy {
     out_ += more;
     at_ = at;
   }
-  // Copies up to that index, and goes on behind so many bytes.
+  // Copies up to the index `at`, and leaves out the next `bytes` bytes.
   void skip(size_t at, size_t bytes) {
     out_ += text_.substr(at_, at - at_);
     at_ = at + bytes;
@@ -46,7 +46,8 @@ class Copy {
   size_t at_ = 0;
 };
 
-// The line's notes, from the first '#' on; a string has none in it.
+// Copies the line's notes, from its first '#' on, and puts those that name
+// something into the name space. No string stands behind that '#'.
 void enter_notes(std::string_view text, const std::string& name, Copy& copy) {
   for (size_t at = text.find('#'); at < text.size();
        at = text.find('#', at + 1)) {
@@ -68,8 +69,9 @@ void enter_notes(std::string_view text, const std::string& name, Copy& copy) {
 
 }  // namespace
 
-// The session refuses paths that are not the client's (emit/saved_types.h); but
-// of a line that it refuses for another reason it may write the path.
+// The session rejects paths that are not the client's (emit/saved_types.h); but
+// if it rejects the line for another reason, it may write the line with such a
+// path.
 bool NameSpace::may_name_files(const Line& line) const {
   return !files_.empty() &&
          std::ranges::all_of(line.operands, [](const Operand& operand) {
@@ -108,7 +110,7 @@ void NameSpace::enter_parsed(std::string_view text, std::string& out) {
       copy.insert(operand.text, files_);
     }
   }
-  // Keys end where the last of them does, or with the op.
+  // The keys end with the last one; if there are none, with the op.
   std::string_view last = line.op;
   bool has_space = false;
   for (const Key& key : line.keys) {

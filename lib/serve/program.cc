@@ -8,7 +8,8 @@
 namespace gt::serve {
 namespace {
 
-// Bytes of input that are checked before it is looked whether a block is whole.
+// The bytes of input that are checked before it is tested whether a block is
+// complete.
 constexpr size_t kBytesAtOnce = size_t{16} << 10;
 
 }  // namespace
@@ -37,7 +38,7 @@ void ClientProgram::push(std::string_view text) {
   if (inputs_.empty() || has_stopped_ || has_ended_) {
     read_ += text.size();
   } else {
-    // Of a line that is too long the rest is dropped as it comes.
+    // The rest of a line that is too long is dropped as it comes.
     PushedSource& source = inputs_.back().source;
     const size_t before = source.taken();
     source.push(text);
@@ -62,8 +63,9 @@ void ClientProgram::cut_input() {
   end_input();
 }
 
-// Names that lines bind which were checked and never leave must be bound all
-// the same, since later lines free them.
+// Lines that were checked and will not be sent may bind names, which later
+// lines free. These names must be bound all the same, so the lines are replaced
+// by failures.
 void ClientProgram::drop() {
   inputs_.clear();
   has_ended_ = true;
@@ -129,9 +131,10 @@ void ClientProgram::take(std::string_view lines, uint64_t cost) {
   add(entered_, cost);
 }
 
-// Lines that come together, as the round of a loop, stay together if a block
-// can hold them: later programs recognise rounds between two of them. Of those
-// that are cut each is taken to cost by its length.
+// Lines that come together, as the round of a loop does, stay together if a
+// block can hold them, since later programs recognise rounds between two of
+// them. If they are divided, the cost of each part is taken to be in proportion
+// to its length.
 void ClientProgram::add(std::string_view lines, uint64_t cost) {
   const bool fits = open_.text.size() + lines.size() < limits_.bytes &&
                     open_.cost + cost < limits_.cost;

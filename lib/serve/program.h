@@ -1,6 +1,7 @@
-// The program of one client: what it sends is checked and expanded as gt-emit
-// does it (emit/program_run.h), put into the client's name space, and cut into
-// blocks, which the scheduler interleaves with those of others.
+// ClientProgram: the program of one client. What the client sends is checked
+// and expanded as gt-emit does it (emit/program_run.h), put into the client's
+// name space, and divided into blocks, which the scheduler interleaves with
+// those of other clients.
 #pragma once
 
 #include <cstdint>
@@ -31,46 +32,46 @@ class ClientProgram {
  public:
   using Say = std::function<void(std::string_view)>;
 
-  // `say` gets messages for the client's user, as a local gt-emit would write
-  // them to standard error.
+  // `say` gets messages for the client's user, such as a local gt-emit would
+  // write to standard error.
   ClientProgram(const emit::ProgramOptions& options, NameSpace space,
                 BlockLimits limits, Say say);
 
-  // What the client sends: its inputs one after the other, as
-  // ProgramRun::begin_input() takes them; the text of the last one; that this
-  // one is over; and that there are no more.
-  // `lines_of_round`: as of PushedSource.
+  // What the client sends, in this order: the beginning of an input (see
+  // ProgramRun::begin_input(), and PushedSource for `lines_of_round`), its
+  // text, its end; and after the last input the end of the program.
   void begin_input(std::string name, bool at, size_t lines_of_round);
   void push(std::string_view text);
   void end_input();
   void end() { has_ended_ = true; }
-  // Whether what is sent still runs: it has not ended, and was not stopped by
-  // EmitOptions::fail_fast.
+  // True if the program still runs what is sent: it has not ended, and was not
+  // stopped by EmitOptions::fail_fast.
   bool takes_more() const { return !has_ended_ && !has_stopped_; }
-  // The connection ended, and no more of the input will come: a line whose end
-  // has not come is dropped, and that is said.
+  // The connection ended, and the rest of the input will not come: a line whose
+  // end has not come is dropped, which the user is told.
   void cut_input();
-  // The client is gone: what it sent and what is not taken yet is dropped, and
-  // finish() comes next.
+  // The client is gone: drops everything that was sent and not taken yet.
+  // finish() must be called next.
   void drop();
 
-  // Checks lines until a block is whole, or there is none.
+  // Checks lines until a block is complete, or until there are no more lines.
   void work();
   bool has_block() const { return !blocks_.empty() || !open_.text.empty(); }
-  // Takes the next block, also one that is not full.
+  // Takes the next block, even if it is not full.
   Block take_block();
-  // Whether all that was sent is checked, and all blocks are taken.
+  // True if everything that was sent is checked, and all blocks are taken.
   bool is_idle() const { return !has_block() && inputs_.empty(); }
-  // Whether it has ended, too.
+  // True if the program has ended as well.
   bool is_over() const { return has_ended_ && is_idle(); }
-  // The worst of what was said to the client since it was asked last.
+  // Returns the worst status that was reported to the client since the last
+  // call.
   Exit take_status() { return run_.take_status(); }
-  // Closes the program behind its last line: its status, and in `out` the lines
-  // that free all that it holds and end its meshes.
+  // Closes the program after its last line. Returns its status, and appends to
+  // `out` the lines that free everything it holds and end its meshes.
   Exit finish(std::string& out);
 
-  // Bytes of input that were read, in all, and those of a line whose end has
-  // not come; what was sent beyond them is kept.
+  // Returns the bytes of input that were read so far, including those of a line
+  // whose end has not come. Bytes beyond them are still kept.
   uint64_t bytes_read();
   const NameSpace& space() const { return space_; }
   const emit::Usage& usage() const { return run_.usage(); }
@@ -95,8 +96,8 @@ class ClientProgram {
   std::deque<Input> inputs_;
   uint64_t read_ = 0;
   bool has_ended_ = false;
-  bool has_stopped_ = false;  // no more is fed
-  // The lines that came last, and the same in the name space: rounds of a loop
+  bool has_stopped_ = false;  // the rest is not read
+  // The last lines, and the same lines in the name space: the rounds of a loop
   // come as equal lines.
   std::string lines_, entered_;
   Block open_;

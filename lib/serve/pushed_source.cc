@@ -5,7 +5,7 @@
 namespace gt::serve {
 namespace {
 
-constexpr size_t kHead = 80;  // bytes of a line that is too long
+constexpr size_t kHead = 80;  // bytes kept of a line that is too long
 
 }  // namespace
 

@@ -16,12 +16,12 @@ using net::Message;
 using net::MessageWriter;
 using net::Verb;
 
-constexpr int64_t kJudge = 20;            // ms between looks at who is silent
-constexpr int64_t kRefusalsApart = 1000;  // ms between events of refusals
-constexpr size_t kMostName = 256;         // bytes of an input's name
+constexpr int64_t kJudge = 20;            // ms between looks for silent clients
+constexpr int64_t kRefusalsApart = 1000;  // ms between events about refusals
+constexpr size_t kMostName = 256;         // bytes in the name of an input
 
-// Messages that a client with a name keeps, in case its connection ends, before
-// it is told that they were taken.
+// The most messages of a client with a name that are taken before it is told
+// so: the client keeps them until then, in case its connection ends.
 constexpr uint64_t kMostUntold = 64;
 constexpr size_t kMostFarewells = 256;
 
@@ -57,7 +57,8 @@ void Reception::receive(const std::string& peer, net::Frame frame, int64_t now,
   }
   seat->since = now;
   auto letter = net::read_letter(std::move(frame));
-  // One with a name that heard nothing for a while asks whether it is here.
+  // A client with a name that heard nothing for a while asks by a hello whether
+  // it is still here.
   if (letter.ok() && letter.value().message.verb == Verb::kHello &&
       !seat->name.empty()) {
     return take_hello(peer, letter.value().message, now, key);
@@ -104,7 +105,8 @@ Status Reception::take(Seat& from, const Message& message) {
   }
 }
 
-// What is no hello is of a connection that was given up, and is not for us.
+// Other messages than a hello are from a connection that was given up, and are
+// ignored.
 void Reception::take_hello(const std::string& peer, const Message& hello,
                            int64_t now, const std::string& key) {
   if (hello.verb != Verb::kHello) return;
@@ -192,7 +194,8 @@ void Reception::welcome(Seat& seat, const Guest& guest, int64_t now,
       .guest = guest;
 }
 
-// Says again what a visit that lost its connection may not have heard.
+// Repeats the last message to a visit that lost its connection and may not have
+// received it. Returns false if there was none.
 bool Reception::say_farewell(const std::string& peer, const Guest& guest) {
   for (const Farewell& farewell : farewells_) {
     if (guest.visit != 0 && farewell.visit == guest.visit &&
@@ -212,7 +215,7 @@ void Reception::refuse(const std::string& peer, const std::string& why,
 
 void Reception::distrust(const std::string& peer, const std::string& why,
                          int64_t now) {
-  // What it still had to say crossed our last word to it.
+  // The client sent this before it received our last message.
   if (leaving_.contains(peer)) return;
   refuse(peer,
          why +
@@ -245,7 +248,8 @@ void Reception::undelivered(const std::string& peer) {
   }
 }
 
-// The connection is given up, and with it the client unless it has a name.
+// Gives up the connection, and the client with it, unless it has a name and not
+// `for_good`.
 void Reception::lose(Seat& seat, const std::string& why, bool tells,
                      bool for_good) {
   const ClientId client = seat.client;
@@ -289,7 +293,7 @@ void Reception::make_room(ClientId client, uint64_t bytes_read) {
   Seat* seat = seats_.find(client);
   if (seat == nullptr || seat->peer.empty()) return;
   const uint64_t room = bytes_read + options_.window - seat->before;
-  // Told when it is worth a message.
+  // The client is told when it is worth a message.
   const bool is_much = room - seat->room >= options_.window / 4;
   if (!is_much && seat->said - seat->said_told < kMostUntold) return;
   seat->room = room;

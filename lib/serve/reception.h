@@ -1,37 +1,37 @@
-// What gt-emit and its clients say to each other, as gt-emit sees it: who is
-// here, alive, and within what it may send. Messages have the form of
-// net/wire.h. From a client:
+// Reception: gt-emit's side of the connections with its clients: it knows who
+// is here and alive, and what each client may send. The messages have the form
+// of net/wire.h. A client sends:
 //
 //     hello    version= table= user= seed= history= [fail_fast=1] [replay=0]:
-//              it comes; how its program is to be checked.
-//              [keep=NAME [attach=1] [stay=1]] [visit= results= reports=]: it
-//              is kept under that name when its connection ends, it comes back,
-//              it is kept also when its program has ended (guest.h)
-//     input    name= at= [lines=]: what was the input has ended, and this one
-//              begins; after so many lines their numbers begin again from 1
-//     text     the body goes on with the input, cut anywhere
-//     end      no more input
-//     taken    bytes= reports=: so many bytes of results, and so many reports,
-//              in all, are where they belong
-//     bye      it leaves; it is kept if its hello had stay=1
-//     beat     the client lives
+//              the client comes; how its program is to be checked.
+//              [keep=NAME [attach=1] [stay=1]] [visit= results= reports=]: the
+//              client is kept under that name when its connection ends, it
+//              comes back, it is kept even when its program has ended (guest.h)
+//     input    name= at= [lines=]: the last input has ended, and this one
+//              begins; after `lines` lines their numbers begin again from 1
+//     text     the body is the next part of the input, cut anywhere
+//     end      there is no more input
+//     taken    bytes= reports=: how many bytes of results, and how many
+//              reports, the client has delivered so far
+//     bye      the client leaves; it is kept if its hello had stay=1
+//     beat     a sign of life
 //
-// To a client:
+// A client is sent:
 //
-//     welcome  name= visit= said= room= keep=: it is taken, and its name
+//     welcome  name= visit= said= room= keep=: the client is admitted. Its name
 //              space; the number of its visit, and how many messages (input,
-//              text, end) of that were taken; bytes of text that it may send,
-//              in all; for how many milliseconds it is kept without a
+//              text, end) of that visit were taken; the bytes of text that it
+//              may send in all; the milliseconds for which it is kept without a
 //              connection
-//     room     bytes= said=: so many bytes of text may be sent, in all, and so
+//     room     bytes= said=: the bytes of text that it may send in all, and how
 //              many messages were taken
-//     results  the body goes on with the results, cut anywhere
-//     report   status=: the body is for people
-//     bye      status=: all is done; or it ends before its time, the body says
-//              why; [kept=1]: only the connection does, and it may say hello
-//              again
-//     refuse   the body says why
-//     beat     gt-emit lives
+//     results  the body is the next part of the results, cut anywhere
+//     report   status=: the body is a message for people
+//     bye      status=: everything is done; or it ends before its time, and the
+//              body says why; [kept=1]: only the connection ends, and the
+//              client may say hello again
+//     refuse   the client is not admitted, and the body says why
+//     beat     a sign of life
 #pragma once
 
 #include <cstdint>
@@ -53,30 +53,32 @@
 namespace gt::serve {
 
 struct ReceptionOptions {
-  // With keys: those who may come now, and whose each is. A user is then who
-  // the key says, and not who the client says.
+  // With keys: who is admitted now, and which user each key belongs to. The
+  // user is then the one that the key says, not the one that the client says.
   std::optional<std::map<std::string, net::KeyHolder>> users = std::nullopt;
   std::string table;  // digest of the op table that clients must have
-  size_t most = 256;  // clients at once, those that are away included
-  size_t most_of_user = SIZE_MAX;  // of them, those of one user
+  size_t most = 256;  // clients at once, including those that are away
+  size_t most_of_user = SIZE_MAX;  // clients of one user at once
   size_t window = size_t{1}
                   << 20;  // bytes of text that a client may send ahead
-  // Milliseconds for which a client with a name is kept when it is away; 0:
-  // none is.
+  // The milliseconds for which a client with a name is kept while it is away;
+  // 0: none is kept.
   int64_t keep = 0;
   net::Timing timing;
 };
 
 struct ReceptionEvent {
   enum class Kind : uint8_t {
-    kCame,     // see guest; open() lets it have results
-    kBack,     // so does one that was kept, on a new connection
+    kCame,     // a client came, see guest; open() lets it have results
+    kBack,     // the same for a client that was kept, on a new connection
     kMessage,  // input, text, end or taken
-    kAway,     // its connection ended, and it is kept
-    kLeft,     // it said bye
-    kGone,  // its connection ended, it broke the protocol, or it was kept and
-            // nobody came back to it
-    kRefused,  // a hello was, or a key; of several in a second only the first
+    kAway,     // the client's connection ended, and it is kept
+    kLeft,     // the client said bye
+    // The client's connection ended, it broke the protocol, or it was kept and
+    // nobody came back to it.
+    kGone,
+    // A hello or a key was refused; of several in a second only the first.
+    kRefused,
   };
   Kind kind = Kind::kMessage;
   ClientId client = 0;
@@ -104,28 +106,31 @@ class Reception : public net::ListenerState {
   bool next(Outgoing& out) override { return take_front(outgoing_, out); }
 
   bool next(ReceptionEvent& event) { return take_front(events_, event); }
-  // What is sent to the client from now on goes out. To be called at kCame and
-  // kBack: what was sent before was meant for another connection.
+  // Lets messages to the client go out from now on. To be called at kCame and
+  // kBack: messages sent before were meant for another connection.
   void open(ClientId client);
-  // Sends to a client that is here; to others it is dropped.
+  // Sends to a client that is here. For others the message is dropped.
   void send(ClientId client, std::string message);
-  // With keys: who may come from now on. Those who may no longer are lost.
+  // With keys: sets who is admitted from now on. Clients that no longer are get
+  // disconnected.
   void set_users(std::map<std::string, net::KeyHolder> users);
-  // The client's program has been read up to there, so that there is room.
+  // Makes room for more text, since the client's program has been read up to
+  // there.
   void make_room(ClientId client, uint64_t bytes_read);
-  // The last word to a client, which is not listened to any longer: it has all
-  // that it is owed, or `why` says why it does not get it.
+  // Sends the last message to a client, and ignores it from now on: the client
+  // has everything that it is owed, or `why` says why it does not get it.
   void bye(ClientId client, Exit status, std::string_view why);
-  // The last word to a visit of a client that is kept.
+  // Sends the last message to a visit of a client that is kept.
   void part(ClientId client, Exit status);
-  // Connections that have had their last word and are still there: who closes
-  // first can lose what is not written yet.
+  // Returns the number of connections that had their last message and are still
+  // there: the side that closes first can lose what is not written yet.
   size_t leaving() const { return leaving_.size(); }
-  // Nobody is let in any more, and the words say why.
+  // Admits nobody any more; `why` is the reason that is told.
   void close(std::string why) { closed_ = std::move(why); }
 
  private:
-  // What was said to a client that had a name, should it not have heard it.
+  // The last message to a client that had a name, in case the client has not
+  // received it.
   struct Farewell {
     std::string owner, name;
     uint64_t visit;
@@ -157,7 +162,7 @@ class Reception : public net::ListenerState {
   std::deque<ReceptionEvent> events_;
   std::deque<Outgoing> outgoing_;
   std::string closed_;
-  int64_t now_;  // as it was passed in last
+  int64_t now_;  // the time that was passed in last
   int64_t next_beat_;
   int64_t judged_;
   std::optional<int64_t> refused_at_;

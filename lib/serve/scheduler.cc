@@ -7,7 +7,8 @@ namespace gt::serve {
 namespace {
 
 constexpr double kAll = 1e300;
-// Of the largest block, and the one that took longest, with each that follows.
+// The factor by which the largest block, and the longest time, fade with each
+// block that follows.
 constexpr double kFade = 0.99;
 constexpr double kMemory =
     0.5e9;  // nanoseconds after which a measure has faded
@@ -59,7 +60,7 @@ void Scheduler::done(Client client, size_t blocks, int64_t now) {
   look_at_all();
 }
 
-// Time goes on; what was measured long ago counts less.
+// Moves the time on; older measurements count less.
 void Scheduler::pass(int64_t now) {
   const auto passed = static_cast<double>(now - at_);
   at_ = now;
@@ -83,15 +84,15 @@ void Scheduler::look_at_all() {
   for (const auto& [client, state] : clients_) look(client);
 }
 
-// How long its blocks take, as far as is known.
+// Returns how long the client's blocks take, as far as is known.
 double Scheduler::delay(const State& state) const {
   if (state.blocks.empty()) return state.took;
   const auto waited = static_cast<double>(at_ - state.blocks.front().sent);
   return std::max(state.took, waited);
 }
 
-// One that was found to be slow is so until its blocks take less than half of
-// kSlow times as long as another's.
+// Finds the slow clients. A client that was slow stays so until its blocks take
+// less than half of kSlow times as long as another's.
 void Scheduler::find_slow() {
   double most = 0;  // service
   double quickest = kAll;
@@ -122,13 +123,13 @@ double Scheduler::part() const {
   return (late_ <= 1 ? kDeep : 1) * part_of(std::max<size_t>(1, busy_));
 }
 
-// One that is held up by what it has under way keeps what it is behind: it
-// cannot use it up at others' cost, since it may not have more under way than
-// they.
+// Tells the queue whether the client waits. A client that is held up by what it
+// has under way keeps all that it is behind: it cannot use that up at others'
+// cost, since it may not have more under way than they.
 void Scheduler::look(Client client) {
   const State& state = clients_.at(client);
-  // Who is ahead of another has less under way, so that none gets further and
-  // further ahead; but half a part, whatever the others do.
+  // A client that is ahead of another has less under way, so that it does not
+  // get further and further ahead; but it always has half a part.
   const double ahead = std::max(0.0, queue_.count(client) - least_);
   const double whole = state.is_slow ? part_of(busy_ + 1) : part();
   const double most = whole - std::min(ahead, whole / 2);

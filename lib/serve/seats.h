@@ -1,5 +1,5 @@
-// The clients of a gt-emit -l: those that are here, each with its connection,
-// and those that are kept although theirs has ended.
+// Seats: the clients of a gt-emit -l: those that are here, each with its
+// connection, and those that are kept although their connection has ended.
 #pragma once
 
 #include <cstddef>
@@ -14,47 +14,51 @@
 
 namespace gt::serve {
 
-using ClientId = uint32_t;  // from 1; never given twice
+using ClientId = uint32_t;  // from 1; never used twice
 
 struct Seat {
   ClientId client = 0;
   std::string peer;  // its connection; "": it is away
-  // Since when it is away, or when it was heard last, in milliseconds.
+  // When it went away, or was last heard, in milliseconds.
   int64_t since = 0;
-  std::string key;          // that its connections must have proved
-  std::string owner, name;  // under which it is kept; "": it is not
+  // The key that its connections must have proved to hold.
+  std::string key;
+  // The name under which it is kept; "": it is not kept.
+  std::string owner, name;
   // A visit is what one process of gt-emit --to sends and reads. It may take
   // several connections.
   uint64_t visit = 1;
-  // Whether results may be sent: the owner of the table has been told of the
+  // True if results may be sent: the owner of the table was told of the
   // connection.
   bool is_open = false;
-  bool has_ended = false;  // all that the visit sends was taken
-  // Of this visit: messages of its program, and bytes of text, that were taken;
-  // how many of both it was told that it may forget, or send.
+  bool has_ended = false;  // everything that the visit sends was taken
+  // For this visit: the messages of its program and the bytes of text that were
+  // taken; and how many messages the client was told that it may forget, and
+  // how many bytes that it may send.
   uint64_t said = 0, said_told = 0;
   uint64_t text = 0, room = 0;
-  uint64_t before = 0;  // bytes of text that the visits before have sent
+  uint64_t before = 0;  // bytes of text that earlier visits have sent
 };
 
 class Seats {
  public:
   size_t size() const { return seats_.size(); }
-  // Null: there is none.
+  // These return null if there is no such client.
   Seat* find(ClientId client);
   Seat* find(const std::string& peer);
   Seat* find(const std::string& owner, const std::string& name);
   const Seat* find(const std::string& peer) const;
 
-  // A client that was never here. Its name is not taken.
+  // Adds a client that was never here before. Its name must be free.
   Seat& add(const std::string& peer, const Guest& guest);
-  // A new connection of the client; the old one is its no longer.
+  // Gives the client a new connection in place of the old one.
   void move(Seat& seat, const std::string& peer);
-  // It has none any more, and is kept.
+  // The client has no connection any more, and is kept.
   void leave(Seat& seat, int64_t now);
   void remove(ClientId client);
 
-  // How many clients the owner has, and the names under which they are kept.
+  // Return how many clients the owner has, and the names under which they are
+  // kept.
   size_t count(const std::string& owner) const;
   std::vector<std::string> names(const std::string& owner) const;
   template <typename Each>

@@ -43,14 +43,14 @@ net::LinkOptions link_options(const ServerOptions& options) {
   net::LinkOptions link;
   link.keys = options.keys;
   link.max_message = net::kMaxMessage;
-  // More than a client can be owed at once, so that none is lost for it; Unread
-  // bounds that.
+  // The queue holds more than a client can be owed at once, which Unread
+  // bounds, so that no client is lost for lack of room.
   link.send_queue = 2 * (Unread::kMostResults + Unread::kMostReports);
   link.anyone = options.anyone;
   return link;
 }
 
-// With keys nobody is known before the list is read.
+// With keys, nobody is admitted before the list was read.
 std::optional<std::map<std::string, net::KeyHolder>> nobody(
     const ServerOptions& options) {
   if (!options.keys) return std::nullopt;
@@ -79,8 +79,8 @@ class Back {
   }
   int fd() const { return fd_; }
 
-  // Reads what is there, and calls each(line) for every whole line. False: it
-  // has ended.
+  // Reads what is there, and calls each(line) for every whole line. Returns
+  // false if the file has ended.
   template <typename Each>
   bool read(const Each& each) {
     size_t got = 0;
@@ -111,7 +111,7 @@ class Back {
 
  private:
   int fd_ = -1;
-  std::string text_;   // of a line that has not come whole
+  std::string text_;   // a line that has not come whole
   size_t looked_ = 0;  // bytes of it that have no LF
 };
 
@@ -207,7 +207,8 @@ class Server {
     poller_.wait(is_working_ ? 0 : std::min(listener_.wait_ms(), told));
   }
 
-  // One that has left is told of now, not when the next line is written.
+  // Notices at once that the reader of the stream has left, not only when the
+  // next line is written.
   void look_at_reader() {
     if (!out_.empty() || !poller_.ready(out_ready_)) return;
     lose(std::string("standard output: ") + std::strerror(EPIPE));
@@ -257,7 +258,7 @@ class Server {
     }
   }
 
-  // A client that says what cannot be is lost.
+  // Disconnects a client whose message cannot be taken.
   void check(ClientId client, const Status& taken) {
     if (taken.ok()) return;
     tell(client, "is gone: " + taken.error().message);
@@ -270,8 +271,8 @@ class Server {
     say_("gt-emit: client c" + std::to_string(client) + " " + what + "\n");
   }
 
-  // Blocks go out one after the other, as fast as they are taken: what waits
-  // here can be overtaken by nobody.
+  // Blocks go out one after the other, as fast as they are taken: nothing can
+  // overtake what waits here.
   void write() {
     for (;;) {
       while (out_.size() < kMostOut && desk_.next_block(out_, now_ns())) {
@@ -286,7 +287,7 @@ class Server {
     }
   }
 
-  // Whose key is taken from the list is here no longer.
+  // Disconnects the holders of keys that were removed from the list.
   void look_at_keys() {
     const int64_t now = net::now_ms();
     if (!options_.keys || now < next_look_) return;
@@ -301,7 +302,7 @@ class Server {
                   "added\n"));
     }
     if (!users.ok()) return;
-    // A file that is being written may have nothing in it for a moment.
+    // A file that is being written may be empty for a moment.
     const bool is_empty = users.value().empty();
     if (is_empty && !std::exchange(keys_empty_, is_empty)) return;
     keys_empty_ = is_empty;
@@ -344,7 +345,7 @@ class Server {
 
   const ServerOptions& options_;
   const Say& say_;
-  // The first of all that start threads, which inherit that it blocks signals.
+  // Before all members that start threads, which inherit the blocked signals.
   net::Interrupts interrupts_;
   net::Context context_;
   Reception reception_;
@@ -361,9 +362,9 @@ class Server {
   size_t back_ready_ = 0, out_ready_ = 0;
   std::string out_;  // on its way to standard output
   bool is_working_ = false;
-  int64_t next_look_ = 0;      // at the list of keys
-  bool keys_empty_ = false;    // when they were looked at last
-  std::string keys_wrong_;     // what is wrong with it
+  int64_t next_look_ = 0;      // the time of the next look at the list of keys
+  bool keys_empty_ = false;    // the list was empty at the last look
+  std::string keys_wrong_;     // what is wrong with the list
   Exit status_ = Exit::kDone;  // kDone while it serves
   std::string why_;
 };

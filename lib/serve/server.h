@@ -1,5 +1,5 @@
-// gt-emit -l: many clients' programs become one stream, and each client gets
-// the results of its own.
+// The server of gt-emit -l: many clients' programs become one stream, and each
+// client gets the results of its own program.
 //
 //   Reception      who is here, and what they say (reception.h)
 //   ClientProgram  one client's text becomes blocks of checked lines in its
@@ -9,9 +9,9 @@
 //   Desk           all that the server knows of its clients: their programs,
 //                  and the results that wait to be read (desk.h)
 //
-// The stream goes to standard output. What comes of it is read from a file,
-// mostly a FIFO into which the last stage writes: results, and answers to the
-// "#sync" lines that the server puts behind blocks.
+// The stream goes to standard output. Its results, and the answers to the
+// "#sync" lines that the server puts behind blocks, are read from a file,
+// usually a FIFO into which the last stage writes.
 #pragma once
 
 #include <functional>
@@ -27,24 +27,27 @@
 namespace gt::serve {
 
 struct ServerOptions {
-  std::string endpoint;  // where it listens, in numbers (net/endpoint.h)
+  std::string endpoint;  // where it listens; numeric (net/endpoint.h)
   std::string back;      // the file of the results
   std::optional<net::Keys> keys;
   net::Gatekeeper::Admits admits;
-  // With keys: the file of those who may come, which says whose each is.
+  // With keys: the path of the list of admitted keys, which says which user
+  // each one belongs to.
   std::string allow;
-  bool anyone = false;  // without keys: whoever reaches the endpoint may come
-  int64_t silence = 1500;  // ms after which a client that says nothing is lost
-  int64_t keep = 600'000;  // ms for which one with a name is kept while away
-  size_t most = 256;       // clients at once
-  size_t most_of_user = SIZE_MAX;  // and of one user
+  // Without keys: everybody who can reach the endpoint may come.
+  bool anyone = false;
+  int64_t silence = 1500;  // ms after which a silent client is lost
+  // Milliseconds for which a client with a name is kept while away.
+  int64_t keep = 600'000;
+  size_t most = 256;               // clients at once
+  size_t most_of_user = SIZE_MAX;  // clients of one user at once
   DeskOptions desk;
-  // Bytes that the directory of a user's files may hold; see Lender.
+  // The bytes that the directory of a user's files may hold, see Lender.
   uint64_t quota_files = UINT64_MAX;
-  bool verbose = false;  // say who comes and goes
+  bool verbose = false;  // report who comes and goes
 };
 
-// Serves until SIGINT or SIGTERM, or until what comes behind it is lost.
+// Serves until SIGINT or SIGTERM, or until the programs behind it are lost.
 // Returns the status of the process: 130 or 4. `say` gets whole messages.
 Exit run_server(const ServerOptions& options,
                 const std::function<void(std::string_view)>& say);

@@ -23,7 +23,8 @@ Result<Shelf> Shelf::make(const std::string& files, const std::string& user) {
   return shelf;
 }
 
-// What stands above its directory is nobody's business.
+// Removes what stands above the user's directory from a message: it does not
+// concern the user.
 Error Shelf::clean(const Error& error, const std::string& path) const {
   std::string message = error.message;
   const std::string root = root_ + "/";
@@ -75,7 +76,7 @@ std::optional<uint64_t> Shelf::bytes(const std::atomic<bool>& stop) const {
   for (; !error && at != fs::recursive_directory_iterator();
        at.increment(error)) {
     if (stop.load()) return std::nullopt;
-    std::error_code gone;  // of a file that has just been removed
+    std::error_code gone;  // set for a file that has just been removed
     if (at->symlink_status(gone).type() != fs::file_type::regular) continue;
     const uint64_t size = at->file_size(gone);
     if (!gone) sum += size;

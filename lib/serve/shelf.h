@@ -1,4 +1,4 @@
-// The files of one user of a gt-emit -l.
+// Shelf: the files of one user of a gt-emit -l.
 #pragma once
 
 #include <atomic>
@@ -11,22 +11,22 @@
 
 namespace gt::serve {
 
-// A directory of one user, DIR/USER.
+// The directory of one user, DIR/USER.
 class Shelf {
  public:
-  // Error, for people: there is none of that user.
+  // Error, a message for people: the user has no directory.
   static Result<Shelf> make(const std::string& files, const std::string& user);
 
   const std::string& root() const { return root_; }
-  // Errors name what is below the directory alone. `is_missing`: the error is
-  // that there is no such file.
+  // Opens a file for reading. Errors name only the path below the directory.
+  // `is_missing` is set if there is no such file.
   Result<Fd> open(const std::string& path, bool& is_missing) const;
-  // With the directories above it, which are made.
+  // Returns where the file is to be written; makes the directories above it.
   Result<Files::Target> target(const std::string& path) const;
-  // Removes a file. Errors: as open().
+  // Removes a file. Errors as for open().
   Status remove(const std::string& path, bool& is_missing) const;
-  // Bytes of all regular files in it, whoever wrote them; nothing if `stop`
-  // became true meanwhile.
+  // Returns the bytes of all regular files in it, whoever wrote them; nothing
+  // if `stop` became true meanwhile.
   std::optional<uint64_t> bytes(const std::atomic<bool>& stop) const;
 
  private:

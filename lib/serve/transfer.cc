@@ -26,7 +26,7 @@ using net::FileCaller;
 using net::FileFault;
 using net::FileState;
 
-// The two words of a text A[=B]; the last '=' is between them.
+// Returns A and B of a text A[=B]; the last '=' separates them.
 std::pair<std::string, std::string> split_at_equal(const std::string& text) {
   const size_t equal = text.rfind('=');
   if (equal == std::string::npos) return {text, ""};
@@ -48,7 +48,7 @@ Status check_transfer(const Transfer& transfer) {
                "and to have no '..'"};
 }
 
-// Sends or fetches one file, and says what goes wrong.
+// Sends or fetches one file, and reports errors.
 class Carrier {
  public:
   Carrier(const net::FileCallerOptions& options,
@@ -63,7 +63,7 @@ class Carrier {
   Exit send(const Transfer& transfer);
   Exit fetch(const Transfer& transfer);
   Exit remove(const std::string& name);
-  // Whether a call failed since there is no such file.
+  // True if a call failed since there is no such file.
   bool is_missing() const { return caller_.fault() == FileFault::kMissing; }
 
  private:
@@ -84,7 +84,7 @@ class Carrier {
   const std::function<void(std::string_view)>& say_;
 };
 
-// What is the same of a file that nobody has changed.
+// Returns a text that stays the same while nobody changes the file.
 std::string mark_of(const struct stat& info) {
   return digest_text(hash_bytes(
       std::to_string(info.st_dev) + ' ' + std::to_string(info.st_ino) + ' ' +
@@ -185,16 +185,17 @@ Exit Carrier::remove(const std::string& name) {
   return fail("remove " + name + " at " + at_, removed.error().message);
 }
 
-// What lines ask for (carry_files()).
+// Executes the lines that carry_files() reads.
 class Errands {
  public:
   explicit Errands(const net::FileCallerOptions& options)
       : carrier_(options, keep_) {}
 
-  // Each returns an answer, without its LF.
+  // greet() and run() return the line of an answer, without its LF.
   std::string greet() { return answer(carrier_.greet()); }
   std::string run(std::string_view text) { return answer(do_line(text)); }
-  // What a worker is about to save under a claimed name may take a moment.
+  // A file that a worker is about to save under a claimed name may take a
+  // moment to appear, so the removal is tried several times.
   void remove_claimed() {
     constexpr int kTimes = 50;
     constexpr auto kPause = std::chrono::milliseconds(100);
@@ -211,7 +212,8 @@ class Errands {
  private:
   std::string answer(Exit status) {
     if (status == Exit::kDone) return "done";
-    // One message, as "gt-emit: cannot send x.npy: ...\n".
+    // The message has the form "gt-emit: cannot send x.npy: ...
+    // ".
     std::string why = said_.substr(said_.find(' ') + 1);
     if (why.ends_with('\n')) why.pop_back();
     return "failed " + why;

@@ -25,7 +25,7 @@ void Unread::add_report(Exit status, std::string_view text) {
   untold_status_ = worst(untold_status_, status);
 }
 
-// As far as the client reads them.
+// Sends results as far ahead as the client's reading allows.
 void Unread::send(const Send& send) {
   send_reports(send);
   while (on_way_.size() < kMostResults) {
@@ -53,8 +53,8 @@ void Unread::send_reports(const Send& send) {
   }
 }
 
-// One that resumed said what it had received, and tells later what of that has
-// been written: smaller numbers say nothing new.
+// A client that resumed its visit has said what it had received, and says later
+// how much of that has been written: smaller numbers say nothing new.
 Status Unread::take(uint64_t bytes, uint64_t reports) {
   bytes = std::max(bytes, taken_);
   reports = std::max(reports, reports_taken_);

@@ -26,7 +26,7 @@ uint64_t size_of_target(const Files::Target& target) {
   return is_there ? static_cast<uint64_t>(info.st_size) : 0;
 }
 
-// The version of the file that is there now, or "none".
+// Returns the version of the present file, or "none".
 std::string version_there(const Shelf& shelf, const std::string& path) {
   bool is_missing = false;
   const auto fd = shelf.open(path, is_missing);
@@ -35,12 +35,13 @@ std::string version_there(const Shelf& shelf, const std::string& path) {
   return state.ok() ? state.value().version : "none";
 }
 
-// Between the look at a version and what replaces it nothing else is replaced.
+// Held while a version is checked and the file replaced, so that nothing is
+// replaced in between.
 std::mutex replacing;
 
 }  // namespace
 
-// `flag`: a field that says which kind of failure it is.
+// `flag` is a field that says which kind of failure it is.
 std::string report_text(const std::string& why, const char* flag) {
   MessageWriter message(Verb::kReport);
   if (flag != nullptr) message.field(flag, uint64_t{1});
@@ -54,7 +55,7 @@ std::string kept_text(const Digest& digest) {
       .finish();
 }
 
-// Finds what was stored of it before.
+// Finds the part that was stored before.
 std::string Upload::begin(bool anew, uint64_t quota, uint64_t promised,
                           const std::atomic<bool>& stop) {
   auto target = shelf->target(path);
@@ -93,7 +94,7 @@ std::string Upload::begin(bool anew, uint64_t quota, uint64_t promised,
 
 std::string Upload::end(const std::string& digest_said, const std::string& over,
                         const std::atomic<bool>& stop) {
-  // What failed cannot be gone on with.
+  // An upload that failed cannot be continued.
   const std::unique_ptr<Partial> whole = std::move(part);
   if (digest.bytes() != size) return report_text("parts of it are missing");
   if (digest_said != digest_text(digest.value())) {

@@ -1,6 +1,7 @@
-// A file that a borrower stores (net/file_talk.h): what came of it, until it
-// takes its name. begin() and end() may take long, and are called on a thread
-// that nobody else uses the upload beside; they give the answer to the request.
+// Upload: a file that a borrower stores (net/file_talk.h), until it is complete
+// and takes its name. begin() and end() may take long, and are called on a
+// thread; nothing else may use the upload meanwhile. They return the answer to
+// the request.
 #pragma once
 
 #include <atomic>
@@ -14,8 +15,8 @@
 
 namespace gt::serve {
 
-// Answers: that a request cannot be done, with a field that says which kind of
-// failure it is; and how much of a file there is.
+// Return answers: report_text() says that a request cannot be done, with a
+// field for the kind of failure; kept_text() says how much of a file is there.
 std::string report_text(const std::string& why, const char* flag = nullptr);
 std::string kept_text(const Digest& digest);
 
@@ -24,14 +25,15 @@ struct Upload {
   std::string path, id;
   uint64_t size = 0;
   std::unique_ptr<Partial> part;  // null: it cannot be written
-  Digest digest;                  // of what has come
+  Digest digest;                  // digest of the bytes that have come
 
-  // Finds what was stored of it before, unless it begins anew. `promised`:
-  // bytes that other uploads will add to the directory. "": somebody else
-  // writes it just now.
+  // Finds the part that was stored before, unless it begins `anew`. `promised`:
+  // the bytes that other uploads will add to the directory. Returns "" if
+  // somebody else is writing the file.
   std::string begin(bool anew, uint64_t quota, uint64_t promised,
                     const std::atomic<bool>& stop);
-  // All has come, and that is its digest; `over` as in file_talk.h.
+  // Everything has come, and `digest_said` is its digest. For `over` see
+  // file_talk.h.
   std::string end(const std::string& digest_said, const std::string& over,
                   const std::atomic<bool>& stop);
 };

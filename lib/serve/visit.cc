@@ -25,7 +25,7 @@ using emit::EmitInput;
 
 constexpr size_t kReadAtOnce = size_t{256} << 10;
 constexpr size_t kMostRepeated = size_t{1} << 30;  // bytes of --repeat's file
-// Results that were written and not told of yet.
+// The bytes of results that are written before gt-emit is told of them.
 constexpr uint64_t kTellAt = uint64_t{256} << 10;
 
 // The bytes of a program's inputs, one after the other.
@@ -38,19 +38,19 @@ class Inputs {
   Inputs(const Inputs&) = delete;
   Inputs& operator=(const Inputs&) = delete;
 
-  // Whether send() does something now, without waiting.
+  // True if send() can do something now, without waiting.
   bool is_ready() const {
     if (has_ended_ || fd_ < 0) return !has_ended_;
     pollfd p{fd_, POLLIN, 0};
     return ::poll(&p, 1, 0) > 0;
   }
-  int fd() const { return fd_; }  // to be waited for; -1: none
+  int fd() const { return fd_; }  // to be waited for; -1: there is none
   bool has_ended() const { return has_ended_; }
   Exit status() const { return status_; }
 
-  // Sends what can be had, at most `room` bytes.
+  // Sends what is available, at most `room` bytes.
   void send(VisitState& to, size_t room) {
-    // Whether the new one has bytes already is for the caller to look.
+    // The caller tests whether the new input has bytes already.
     if (!is_open_) {
       open(to);
       return;
@@ -84,7 +84,7 @@ class Inputs {
     if (is_text) {
       text_ = input.text;
     } else {
-      // A FIFO that nobody writes yet is not waited for here.
+      // Does not wait for a FIFO that nobody writes yet.
       constexpr int kFlags = O_RDONLY | O_CLOEXEC | O_NONBLOCK;
       fd_ = is_file ? ::open(input.text.c_str(), kFlags) : STDIN_FILENO;
       if (fd_ < 0) return fail(input.text, errno);
@@ -99,8 +99,8 @@ class Inputs {
     to.input(name_, job_.session.at && (is_file || job_.at_stdin), lines);
   }
 
-  // Fills the buffer with the text, as often as it is to be sent. Returns how
-  // many bytes that was.
+  // Fills the buffer with the text, as often as the text is to be sent. Returns
+  // the number of bytes.
   size_t take_text() {
     size_t bytes = 0;
     while (bytes < buffer_.size() && at_ < text_.size()) {
@@ -115,8 +115,8 @@ class Inputs {
     return bytes;
   }
 
-  // What is sent more than once is kept first, in whole lines. Reads some of
-  // it, and begins with it when it is all there.
+  // A text that is sent more than once is kept first, in whole lines. Reads
+  // some of it, and begins to send it when it is complete.
   void hold(VisitState& to) {
     buffer_.resize(kReadAtOnce);
     const long n = read_some(fd_, buffer_.data(), buffer_.size());
@@ -165,15 +165,16 @@ class Inputs {
 
   const emit::EmitJob& job_;
   const std::function<void(std::string_view)>& say_;
-  size_t next_ = 0;  // index of the input at hand
+  size_t next_ = 0;  // index of the next input
   bool is_open_ = false;
   bool has_ended_ = false;
   bool has_bytes_ = false;
   bool has_empty_pipe_ = false;
-  bool holds_ = false;  // reads what is sent more than once into text_
+  // The text that is sent more than once is being read into text_.
+  bool holds_ = false;
   std::string name_;
-  int fd_ = -1;       // or, if that is -1,
-  std::string text_;  // what is sent `left_` times, from `at_`
+  int fd_ = -1;       // the input that is read; if it is -1, text_ is sent
+  std::string text_;  // the text that is sent `left_` times, from `at_` on
   size_t at_ = 0;
   size_t left_ = 1;
   std::string buffer_;
@@ -318,7 +319,7 @@ class Visit {
     state_.taken(told_, told_reports_);
   }
 
-  // A client with a name is kept if it said so, and else ended at once.
+  // A client with a name is kept if it has said so; others are ended at once.
   Exit interrupt() {
     if (options_.name.empty() || is_over_) return Exit::kInterrupted;
     constexpr int kLinger = 500;  // ms
@@ -336,7 +337,7 @@ class Visit {
 
   const VisitOptions& options_;
   const Say& say_;
-  net::Interrupts interrupts_;  // before all that start threads
+  net::Interrupts interrupts_;  // before all members that start threads
   net::Context context_;
   VisitState state_;
   net::Caller caller_;

@@ -1,5 +1,5 @@
-// gt-emit --to: a program runs on somebody else's cluster as if it ran here.
-// Its inputs go to a gt-emit -l; results come to standard output, messages to
+// gt-emit --to: runs a program on somebody else's cluster as if it ran here.
+// The inputs go to a gt-emit -l; results come to standard output, messages to
 // standard error, and the status is the program's.
 #pragma once
 
@@ -15,21 +15,22 @@
 namespace gt::serve {
 
 struct VisitOptions {
-  std::string endpoint;  // in numbers (net/endpoint.h)
-  std::string user;      // the name to go by
+  std::string endpoint;  // numeric (net/endpoint.h)
+  std::string user;      // the name of the user
   std::optional<net::Keys> keys;
   std::string server_key;
-  // The name under which it is kept if its connection ends; "": it is not. Such
-  // a client goes on when it has a connection again.
+  // The name under which the client is kept if its connection ends; "": it is
+  // not kept. Such a client continues when it has a connection again.
   std::string name;
   bool attaches = false;   // it comes back to the client that is kept as `name`
-  bool stays = false;      // it is kept when its program has ended, too ...
-  bool waits = false;      // ... and leaves only when all its results are there
-  bool anyone = false;     // without keys: whoever listens there may be gt-emit
+  bool stays = false;      // it is kept even when its program has ended
+  bool waits = false;      // it leaves only when it has all its results
+  bool anyone = false;     // without keys: gt-emit may belong to any user
   int64_t silence = 1500;  // ms after which a silent gt-emit is lost
 };
 
-// Errors are said to `say`, whole messages that end in LF.
+// Runs the visit, and returns its status. Errors are reported to `say`, as
+// whole messages that end in LF.
 Exit run_visit(const emit::EmitJob& job, const VisitOptions& options,
                const std::function<void(std::string_view)>& say);
 

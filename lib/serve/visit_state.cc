@@ -74,7 +74,7 @@ void VisitState::go_away(const std::string& why) {
   events_.push_back(
       {VisitEvent::Kind::kNotice, Exit::kDone,
        lost + "; trying for " + seconds_text(keep_) + " to come back"});
-  // The connection may be there still, as of a process that was stopped.
+  // The connection may still be there, as after a process was stopped.
   if (is_up_) say_hello();
 }
 
@@ -172,7 +172,7 @@ void VisitState::take_welcome(net::NumberReader& numbers) {
 
 void VisitState::take_bye(const net::Message& message) {
   const std::string why = printable(message.body);
-  // It is given up, but the connection is there to ask to come back.
+  // gt-emit gave the visit up, but the connection is there to ask to come back.
   if (message.find("kept") != nullptr && keep_ != 0) {
     return go_away(why);
   }
@@ -181,7 +181,7 @@ void VisitState::take_bye(const net::Message& message) {
          why);
 }
 
-// Of the program, so many messages were taken in all.
+// gt-emit has taken `said` messages of the program: these need not be kept.
 void VisitState::forget(uint64_t said) {
   for (; heard_of_program_ < said && !unheard_.empty(); ++heard_of_program_) {
     unheard_.pop_front();

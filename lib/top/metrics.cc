@@ -13,7 +13,7 @@
 namespace gt::top {
 namespace {
 
-// A label's value, without its quotes.
+// Returns a label's value, without its quotes.
 std::string escaped(std::string_view value) {
   std::string out;
   for (const char c : printable(value)) {
@@ -32,7 +32,7 @@ class Family {
     fmt::format_to(std::back_inserter(to_), "# HELP {} {}\n# TYPE {} {}\n",
                    name, help, name, type);
   }
-  // `labels` as "worker=\"3\"", or "".
+  // `labels` is "" or, for example, "worker=\"3\"".
   void add(std::string_view labels, double value) {
     fmt::format_to(std::back_inserter(to_), "{}{}{}{} {}\n", name_,
                    labels.empty() ? "" : "{", labels, labels.empty() ? "" : "}",
@@ -54,7 +54,7 @@ struct WorkerFamily {
   const char* help;
   double scale;
   uint64_t (*value)(const WorkerNow&);
-  bool needs_used;  // it is known once the worker has told what it used
+  bool needs_used;  // it is known once the worker has reported what it used
 };
 
 template <uint64_t net::Used::*kField>
@@ -190,7 +190,8 @@ void add_ops(std::string& to, const Snapshot& now) {
   add(count, 1, &net::OpUsed::count);
 }
 
-// Sums over the clients of a user: numbers of clients grow without end.
+// Adds sums over the clients of each user, since the numbers of clients grow
+// without end.
 void add_users(std::string& to, const Snapshot& now) {
   struct Sum {
     double clients = 0, queued = 0, memory = 0, unread = 0;

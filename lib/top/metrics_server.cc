@@ -18,8 +18,8 @@ namespace gt::top {
 namespace {
 
 constexpr unsigned kMostConnections = 16;
-constexpr unsigned kSilence = 10;            // seconds without a word
-constexpr size_t kConnectionMemory = 16384;  // bytes of a request
+constexpr unsigned kSilence = 10;            // seconds without any data
+constexpr size_t kConnectionMemory = 16384;  // bytes for a request
 
 struct Address {
   std::string host;
@@ -39,7 +39,7 @@ Result<Address> parse_address(const std::string& text) {
   return out;
 }
 
-// In numbers: "tcp://127.0.0.1:9100".
+// Returns the numeric endpoint: "tcp://127.0.0.1:9100".
 Result<std::string> endpoint_of(const std::string& text) {
   const auto address = parse_address(text);
   if (!address.ok()) return address.error();
@@ -86,7 +86,7 @@ Result<SocketAddress> socket_address(const std::string& text) {
 
 MHD_Result reply(MHD_Connection* connection, unsigned status,
                  const std::string& text, const char* type) {
-  // The library takes a pointer to what it copies.
+  // The library takes a pointer to non-const, but copies the text.
   MHD_Response* response = MHD_create_response_from_buffer(
       text.size(), const_cast<char*>(text.data()),  // NOLINT
       MHD_RESPMEM_MUST_COPY);
@@ -106,7 +106,7 @@ MHD_Result answer(void* server, MHD_Connection* connection, const char* url,
   static int begun = 0;
   const std::string_view verb = method;
   if (verb != "GET" && verb != "HEAD") {
-    if (*upload_size > 0) {  // it is not looked at
+    if (*upload_size > 0) {  // the body is ignored
       *upload_size = 0;
       return MHD_YES;
     }

@@ -50,7 +50,7 @@ void Model::take(Snapshot now) {
     rates.exchanging.take(seconds_of(used.exchanging), time);
     rates.in.take(real(used.in), time);
     rates.out.take(real(used.out), time);
-    // One that was not told of before has not run before.
+    // An op that was not reported before has not run before.
     const Rate fresh = rates.time > 0 ? Rate(rates.time) : Rate();
     for (const net::OpUsed& op : used.ops) {
       auto& [spent, count] =
@@ -60,7 +60,7 @@ void Model::take(Snapshot now) {
     }
     rates.time = time;
   }
-  std::map<std::string, ClientRates> clients;  // of those that are there
+  std::map<std::string, ClientRates> clients;  // the clients that are there now
   for (const ClientNow& client : now.clients) {
     ClientRates rates = clients_[client.id];
     rates.lines.take(real(client.lines), uptime);
@@ -179,7 +179,7 @@ void Model::add_op_rows(const WorkerNow& worker, std::vector<Row>& rows) const {
   }
 }
 
-// Shares are of the time of all workers.
+// Shares refer to the time of all workers together.
 Row Model::op_row(const net::OpUsed& op) const {
   Row row{Row::Kind::kOp, {}};
   row.text(Column::kName, op.op)
@@ -205,13 +205,13 @@ Row Model::op_row(const net::OpUsed& op) const {
       .set(Column::kRate, Kind::kCount, rate);
 }
 
-// Of work, in seconds a second, that a client is given now: what is left of the
-// rate of one that is given nothing any more is the past's.
+// Returns the work that a client is given now, in seconds per second. If it is
+// given nothing any more, what is left of its smoothed rate is from the past.
 double Model::served_now(const ClientRates& rates) {
   return rates.served.stands() ? 0 : rates.served.value();
 }
 
-// The same of all clients; never 0.
+// Returns the sum for all clients; never 0.
 double Model::all_served() const {
   double sum = 0;
   for (const auto& [id, rates] : clients_) sum += served_now(rates);

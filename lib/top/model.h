@@ -1,12 +1,12 @@
-// What the tables show: the last snapshot, and rates that are made of it and of
-// those before, smoothed over time. Knows no clock: a worker's rates go by its
-// own time, those of gt-route by the time that gt-route has been up.
+// Model: what the tables show: the last snapshot, and rates computed from it
+// and from those before, smoothed over time. It uses no clock: a worker's rates
+// go by the worker's own time, those of gt-route by its uptime.
 //
-// A rate is an exponentially weighted mean with a time constant of kSmooth: of
-// a change of the true rate, two thirds are seen after that time. It counts
-// what was seen alone, so that the first seconds of watching are not mixed with
-// what was before; only after the very first snapshot it is the mean since
-// counting began.
+// A rate is an exponentially weighted mean with a time constant of kSmooth:
+// after that time, two thirds of a change of the true rate are visible. Only
+// what was seen counts, so that the first seconds of watching are not mixed
+// with the time before; except that after the very first snapshot the rate is
+// the mean since counting began.
 #pragma once
 
 #include <cstdint>
@@ -21,28 +21,28 @@
 
 namespace gt::top {
 
-// A counter's smoothed rate.
+// The smoothed rate of a counter.
 class Rate {
  public:
   static constexpr double kSmooth = 5;  // seconds
 
   Rate() = default;
-  // Of a counter that stood at 0 then.
+  // The rate of a counter that was 0 at this time.
   explicit Rate(double seconds)
       : seconds_(seconds), since_(seconds), moved_(seconds), has_base_(true) {}
 
-  // The counter stands at `count` after so many seconds in all. Where either
-  // has gone back, it begins anew.
+  // Takes the counter's value at a time, in seconds. If either has gone back,
+  // the rate begins anew.
   void take(double count, double seconds);
-  double value() const { return value_; }  // a second
-  // Whether the counter has not moved for kSmooth.
+  double value() const { return value_; }  // per second
+  // True if the counter has not moved for kSmooth.
   bool stands() const { return seconds_ - moved_ >= kSmooth; }
 
  private:
   double count_ = 0;
   double seconds_ = 0;
-  double since_ = 0;  // when it was first looked at
-  double moved_ = 0;  // when it was last seen to have moved
+  double since_ = 0;  // time of the first look at the counter
+  double moved_ = 0;  // time at which it was last seen to have moved
   double value_ = 0;
   bool has_base_ = false;
 };
@@ -50,24 +50,25 @@ class Rate {
 class Model {
  public:
   void take(Snapshot now);
-  // The run is over; how.
+  // Says that the run is over, and how it ended.
   void end(std::string how) { ended_ = std::move(how); }
 
   bool has_any() const { return now_.has_value(); }
   const Snapshot& now() const { return *now_; }
-  // "running", "full" or how it ended.
+  // Returns "running", "full", or how the run ended.
   std::string state() const;
   double lines_rate() const { return route_.lines.value(); }
 
-  // The rows of a kind. Those of kind kOp are sums over the workers.
+  // Returns the rows of a kind. Those of kind kOp are sums over the workers.
   std::vector<Row> rows(Row::Kind kind) const;
 
  private:
   struct WorkerRates {
     uint64_t epoch = 0;
-    double time = 0;  // seconds, of the last that it told
+    double time = 0;  // time of its last report, in seconds
     Rate lines, busy, waited, exchanging, in, out;
-    std::map<std::string, std::pair<Rate, Rate>> ops;  // seconds, and count
+    // Rates of seconds and of count.
+    std::map<std::string, std::pair<Rate, Rate>> ops;
   };
   struct ClientRates {
     Rate lines, served;

@@ -271,11 +271,11 @@ std::vector<ScreenLine> Screen::draw(size_t rows, size_t columns) const {
   }
   if (!model_.has_any()) return {{cut("gt-top: waits for gt-route", columns)}};
   add_header(out, columns);
-  const size_t own = out.size() + 1;  // with the footer
+  const size_t own = out.size() + 1;  // including the footer
   size_t left = rows > own ? rows - own : 0;
   std::array<size_t, kTables> need{};
   std::array<size_t, kTables> give{};
-  size_t others = 0;  // what the tables without focus want at least
+  size_t others = 0;  // the least that the tables without focus need
   for (size_t t = 0; t < kTables; ++t) {
     const size_t count = rows_of(t).size();
     const bool is_shown = t == focus_ || count > 0 || t == 0;

@@ -1,7 +1,7 @@
-// The screen of gt-top as lines of text, for a size of the terminal: knows no
-// terminal, so that it can be tested. What is to be seen is a Model; how it is
-// looked at (which table, sorted by what, filtered, frozen) is the view, which
-// keys change.
+// Screen: the screen of gt-top as lines of text, for a given size of the
+// terminal. It uses no terminal, so that it can be tested. It shows a Model;
+// which table has the focus, by which column it is sorted, its filter, and
+// whether the screen is frozen are changed by keys.
 #pragma once
 
 #include <array>
@@ -18,7 +18,7 @@ namespace gt::top {
 enum class Style : uint8_t { kPlain, kTitle, kHead, kFocus, kGood, kBad, kDim };
 
 struct ScreenLine {
-  std::string text;  // printable, of at most as many characters as columns
+  std::string text;  // printable, with at most as many characters as columns
   Style style = Style::kPlain;
 };
 
@@ -39,24 +39,25 @@ enum class Key : uint8_t {
 
 class Screen {
  public:
-  // A key that was typed; `character` of kCharacter, in UTF-8. False: to quit.
+  // Takes a key that was typed; for kCharacter, `character` is the character in
+  // UTF-8. Returns false if the key means to quit.
   bool take(Key key, std::string_view character = {});
-  // A new state of the run; shown unless frozen.
+  // Takes a new state of the run, which is shown unless the screen is frozen.
   void show(const Model& model);
-  // For how long gt-route was silent, if that is worth a word; else 0.
+  // Sets for how long gt-route was silent, if that is to be shown; else 0.
   void silent(int64_t ms) { silent_ms_ = ms; }
   bool is_frozen() const { return is_frozen_; }
 
-  // Lines for so many rows and columns, as many as rows at most.
+  // Returns the lines for a terminal of this size, at most `rows` of them.
   std::vector<ScreenLine> draw(size_t rows, size_t columns) const;
 
  private:
   static constexpr size_t kTables = 3;
   struct Look {
-    size_t sort = 0;  // which of the table's columns
+    size_t sort = 0;  // index of the table's column
     bool is_reversed = false;
     std::string filter;
-    size_t first = 0;  // the row at its top
+    size_t first = 0;  // the row at the top of the table
   };
 
   bool take_character(std::string_view character);
@@ -70,12 +71,12 @@ class Screen {
   std::vector<ScreenLine> help(size_t rows) const;
   Look& look() { return looks_[focus_]; }
 
-  Model model_;   // what is shown
-  Model latest_;  // what came, while frozen
+  Model model_;   // the state that is shown
+  Model latest_;  // the newest state, while frozen
   std::array<Look, kTables> looks_ = {Look{}, Look{1, false, "", 0}, Look{}};
   size_t focus_ = 0;
   bool is_frozen_ = false;
-  bool is_typing_ = false;  // a filter
+  bool is_typing_ = false;  // a filter is being typed
   bool shows_help_ = false;
   int64_t silent_ms_ = 0;
 };

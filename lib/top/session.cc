@@ -8,7 +8,8 @@
 namespace gt::top {
 namespace {
 
-constexpr int64_t kMostApart = 500;  // ms; workers tell as often what they use
+// In milliseconds; workers report what they use as often as this.
+constexpr int64_t kMostApart = 500;
 constexpr int64_t kLeastApart = 100;
 
 }  // namespace

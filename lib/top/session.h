@@ -1,6 +1,6 @@
-// One watched gt-route: asks for its state again and again, and keeps a Model
-// of it. Waits for it, for signals and for one descriptor more, and for nothing
-// else, so that it uses no time while nothing comes.
+// Session: watches one gt-route. It asks for the state again and again, and
+// keeps a Model of it. It waits for gt-route, for signals and for one more
+// descriptor, and uses no time while nothing comes.
 #pragma once
 
 #include <cstdint>
@@ -20,24 +20,26 @@ class Session {
  public:
   // The options outlive it.
   explicit Session(const TopOptions& options);
-  // Begins to connect. Error: the endpoint is none.
+  // Begins to connect. Error: the endpoint is not valid.
   Status begin();
 
   // Waits until a state came, the watching is over, a signal came, `fd` (if it
-  // is not negative) can be read, or that time has come; not less than once.
+  // is not negative) can be read, or the time `until` has come. Looks at all of
+  // these at least once.
   void wait(int64_t until, int fd = -1);
-  // Whether that call saw a new state.
+  // True if the last wait() saw a new state.
   bool is_new() const { return is_new_; }
-  // Whether nothing more comes.
+  // True if nothing more comes.
   bool is_over() const { return is_over_; }
   bool is_interrupted() const { return is_interrupted_; }
-  // Whether it is over since the run has ended.
+  // True if it is over because the run has ended.
   bool has_ended() const { return has_ended_; }
-  // The status of gt-top when it is over, and what there is to say: an error
-  // unless the run has ended.
+  // status() is the status of gt-top when it is over. why() is the message: an
+  // error, unless the run has ended.
   Exit status() const;
   const std::string& why() const { return why_; }
-  // For how long nothing was heard though it was asked; milliseconds.
+  // Returns for how many milliseconds nothing was heard although gt-route was
+  // asked.
   int64_t silence() const;
 
   const Model& model() const { return model_; }
@@ -51,8 +53,8 @@ class Session {
   std::unique_ptr<net::Watcher> watcher_;
   net::Poller poller_;
   Model model_;
-  int64_t interval_;  // milliseconds between two questions
-  int64_t next_ = 0;  // when it is to ask again
+  int64_t interval_;  // milliseconds between two requests
+  int64_t next_ = 0;  // the time of the next request
   bool is_new_ = false;
   bool is_over_ = false;
   bool has_ended_ = false;

@@ -97,7 +97,7 @@ class SnapshotReader {
   bool has_route_ = false;
   std::map<uint64_t, WorkerNow> workers_;
   std::map<std::string, ClientNow> clients_;
-  net::Used sums_;  // ops that were summed by gt-route
+  net::Used sums_;  // ops that gt-route has summed
 };
 
 WorkerNow& SnapshotReader::worker(uint64_t id) {
@@ -198,8 +198,8 @@ std::string place(const WorkerNow& worker) {
   return worker.at.empty() ? "" : " at " + worker.at + ": " + worker.line;
 }
 
-// The worker that nobody keeps waiting, from `worker` on; null: they wait for
-// each other.
+// Follows from `worker` on who waits for whom, and returns the worker that
+// waits for none; null if they wait for each other.
 const WorkerNow* last_of(const Snapshot& now, const WorkerNow* worker) {
   std::set<uint64_t> seen;
   while (worker != nullptr && worker->wait.on && !worker->wait.words.empty()) {

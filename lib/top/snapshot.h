@@ -1,5 +1,5 @@
-// How a run is at one moment, as gt-route tells it (route/state_text.h). What
-// counts, counts from the beginning of the run.
+// Snapshot: the state of a run at one moment, as gt-route reports it
+// (route/state_text.h). Counters count from the beginning of the run.
 #pragma once
 
 #include <cstdint>
@@ -15,10 +15,12 @@ namespace gt::top {
 
 inline constexpr double kNano = 1e-9;  // seconds
 
-// A worker that lacks something waits for another, or for words.
+// What a worker waits for: another worker, or something that only words
+// describe.
 struct Wait {
   uint64_t ms = 0;
   std::string words;  // "line 7: piece of rank 3 from worker 1"; "": none
+  // The number of the other worker.
   std::optional<uint64_t> on;
 };
 
@@ -28,35 +30,36 @@ struct WorkerNow {
   std::string name, host, isa, backend;
   uint64_t pid = 0;
   uint64_t threads = 0;
-  uint64_t epoch = 0;      // how many workers have had this number
-  uint64_t behind = 0;     // instructions of all that it has not finished
-  uint64_t queued = 0;     // bytes of their text
-  uint64_t queued_ns = 0;  // what they cost, roughly
-  uint64_t text = 0;       // bytes of instructions that went to it
-  uint64_t results = 0;    // bytes of results that came
-  std::string at, line;    // where it is: "p.gt:7", and the line
+  uint64_t epoch = 0;  // the number of workers that have had this number
+  // Instructions for all workers that it has not finished.
+  uint64_t behind = 0;
+  uint64_t queued = 0;     // bytes of the text that it has not finished
+  uint64_t queued_ns = 0;  // the estimated cost of that, in nanoseconds
+  uint64_t text = 0;       // bytes of instructions that were sent to it
+  uint64_t results = 0;    // bytes of results that came from it
+  std::string at, line;    // the place of its line, "p.gt:7", and the line
   bool is_line_done = false;
   Wait wait;
-  std::optional<net::Used> used;  // once it has told
+  std::optional<net::Used> used;  // set once it has reported
 };
 
 // A name space of users, or a client of gt-emit -l.
 struct ClientNow {
   std::string id;     // "c7"
-  std::string state;  // of a client
-  std::string user;   // of a client, who it says to be
+  std::string state;  // state of a client
+  std::string user;   // the client's user
   uint64_t lines = 0;
   uint64_t owed = 0;  // bytes of results
-  // Of a client of gt-emit -l, if `is_told`:
+  // The following members are for a client of gt-emit -l, if `is_told`.
   bool is_told = false;
-  uint64_t blocks = 0;     // of lines, under way
-  uint64_t queued_ns = 0;  // what they cost, roughly
-  uint64_t served_ns = 0;  // the same of all that it was given
-  bool waits = false;      // more of it is to go out
+  uint64_t blocks = 0;     // blocks of lines under way
+  uint64_t queued_ns = 0;  // their estimated cost, in nanoseconds
+  uint64_t served_ns = 0;  // the estimated cost of everything that it was given
+  bool waits = false;      // a block of it waits to go out
   uint64_t memory = 0;
-  uint64_t quota = 0;  // of memory, in bytes; 0: none
+  uint64_t quota = 0;  // limit of memory in bytes; 0: there is none
   uint64_t unread = 0;
-  double share = 0;  // of the work, in shares
+  double share = 0;  // its share of the work
 };
 
 struct RouteNow {
@@ -73,28 +76,30 @@ struct RouteNow {
   uint64_t owed = 0;
   uint64_t watchers = 0;
   uint64_t status = 0;
-  bool has_ended = false;        // its input has
-  uint64_t full_ms = 0;          // it reads no more for so long, ...
-  std::optional<uint64_t> full;  // ... since that worker has no room
+  bool has_ended = false;  // its input has ended
+  uint64_t full_ms = 0;    // for how long it has read no more
+  // The worker that has no room, if that is the reason.
+  std::optional<uint64_t> full;
 };
 
 struct Snapshot {
   RouteNow route;
   std::vector<WorkerNow> workers;  // by number
-  std::vector<net::OpUsed> ops;    // of all workers
+  std::vector<net::OpUsed> ops;    // summed over all workers
   std::vector<ClientNow> clients;
 };
 
-// Reads records; those of kinds that are not known are passed over. Error: a
-// line is no record, or lacks what it must have, or there is no `route`. Takes
-// any bytes.
+// Reads records; those of unknown kinds are skipped. Error: a line is no
+// record, or lacks a field that it must have, or there is no `route`. The text
+// may have any bytes.
 Result<Snapshot> read_snapshot(std::string_view text);
 
-// Whether it is here and has waited for so long that it is worth a word.
+// True if the worker is here and has waited for so long that it is worth
+// showing.
 bool is_waiting(const WorkerNow& worker);
 
-// For whom the run waits longest, as gt-log why words it: "worker 3 (w3) waits
-// 1.2 s for worker 1 (w1) at p.gt:7: y = all_reduce x"; "" if nobody waits.
+// Says which worker waits longest, in the words of gt-log why: "worker 3 (w3)
+// waits 1.2 s for worker 1 (w1) at p.gt:7: y = all_reduce x"; "" if none waits.
 std::string longest_wait(const Snapshot& now);
 
 }  // namespace gt::top

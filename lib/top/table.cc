@@ -80,7 +80,7 @@ bool is_before(const Cell& a, const Cell& b) {
   const bool is_text = a.kind == Cell::Kind::kText;
   if (is_text != (b.kind == Cell::Kind::kText)) return is_text;
   if (!is_text) return a.number > b.number;
-  // "c9" before "c10".
+  // For example, "c9" comes before "c10".
   const size_t digit = a.text.find_first_of("0123456789");
   uint64_t left = 0;
   uint64_t right = 0;

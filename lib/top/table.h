@@ -1,5 +1,5 @@
-// The cells of the tables, by column: what the batch output prints in full, and
-// the screen as people read it.
+// The cells of the tables, by column: the batch output writes them in full, and
+// the screen in a form for people.
 #pragma once
 
 #include <array>
@@ -10,29 +10,29 @@
 
 namespace gt::top {
 
-// In the order of the batch output.
+// The columns, in the order of the batch output.
 enum class Column : uint8_t {
   kId,
   kName,
   kState,
-  kBusy,  // shares of the time, 0 to 1
+  kBusy,  // kBusy, kComm, kWait: shares of the time, 0 to 1
   kComm,
   kWait,
-  kRate,  // lines, instructions, a second
+  kRate,  // lines (instructions) per second
   kCount,
-  kSeconds,  // in all
-  kMean,     // seconds an instruction
+  kSeconds,  // total
+  kMean,     // seconds per instruction
   kMemory,   // bytes
   kPeak,
   kQueue,         // instructions
-  kQueueBytes,    // of their text
-  kQueueSeconds,  // of work, roughly
-  kInRate,        // bytes a second
+  kQueueBytes,    // bytes of their text
+  kQueueSeconds,  // estimated seconds of work
+  kInRate,        // bytes per second
   kOutRate,
   kIn,
   kOut,
-  kTextBytes,    // of instructions
-  kResultBytes,  // of results
+  kTextBytes,    // bytes of instructions
+  kResultBytes,  // bytes of results
   kUnread,       // bytes of results that wait to be read
   kShare,
   kQuota,
@@ -51,9 +51,11 @@ struct Cell {
   double number = 0;
   std::string text;
 
-  // In full, for programs; "-" if there is none. No tab, no newline.
+  // Returns the value in full, for programs; "-" if there is none. It has no
+  // tab and no newline.
   std::string plain() const;
-  // For people: "12.5%", "1.25 k", "3.4 MiB", "1.5 s"; "-" if there is none.
+  // Returns the value for people: "12.5%", "1.25 k", "3.4 MiB", "1.5 s"; "-" if
+  // there is none.
   std::string shown() const;
 };
 
@@ -69,12 +71,12 @@ struct Row {
   Row& set(Column column, Cell::Kind as, double value);
 };
 
-// As the header of the batch output has it, "queue_bytes".
+// Returns the column's name in the header of the batch output, "queue_bytes".
 std::string_view key_of(Column column);
-// "worker", as the column `kind` of the batch output has it.
+// Returns the kind's name in the column `kind` of the batch output, "worker".
 std::string_view word_of(Row::Kind kind);
-// Whether `a` stands before `b`: texts in their order, with numbers in them by
-// value; numbers with the greatest first.
+// True if `a` comes before `b`. Texts are in ascending order, with numbers in
+// them compared by value; numbers are in descending order.
 bool is_before(const Cell& a, const Cell& b);
 
 }  // namespace gt::top

@@ -1,5 +1,5 @@
-// Which columns the tables of the screen have, and which of them a line of so
-// many characters has room for.
+// The columns that the tables of the screen have, and those for which a line of
+// a given width has room.
 #pragma once
 
 #include <cstddef>
@@ -11,9 +11,9 @@
 
 namespace gt::top {
 
-// A column of a table on the screen, with room for its title and the mark of
-// the column that is sorted by. Where the screen is narrow those with the
-// greatest `rank` are left out.
+// A column of a table on the screen, with room for its title and for the mark
+// of the column that the table is sorted by. If the screen is narrow, columns
+// with the greatest `rank` are left out.
 struct Field {
   Column column;
   const char* title;
@@ -24,23 +24,24 @@ struct Field {
 
 struct TableForm {
   Row::Kind kind;
-  std::vector<Field> fields;  // the last takes what is left, if it is is_left
+  // The last takes the rest of the line, if it is_left.
+  std::vector<Field> fields;
 };
 
-// Workers, ops, clients.
+// Returns the tables: workers, ops, clients.
 const std::vector<TableForm>& table_forms();
 
 struct PlacedField {
   const Field* field;
   size_t width;
 };
-// The fields that a line of so many columns has room for, in their order.
+// Returns the fields for which a line of that many columns has room, in order.
 std::vector<PlacedField> fit(const TableForm& form, size_t columns);
 
-// Of a text, made printable, as many characters as there are columns; "..."
-// says that there are more.
+// Makes a text printable, and cuts it to that many columns; "..." says that
+// there is more.
 std::string cut(std::string_view text, size_t columns);
-// The same with blanks up to the width.
+// Does the same, and pads the text with blanks to the width.
 std::string padded(std::string_view text, size_t width, bool is_left);
 
 }  // namespace gt::top

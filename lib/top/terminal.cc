@@ -103,7 +103,8 @@ std::string utf8_of(wint_t c) {
   return out;
 }
 
-// Where the terminal takes ASCII alone, a "?" stands for each other character.
+// Replaces each non-ASCII character by "?" if the terminal's character set is
+// not UTF-8.
 std::string in_charset(const std::string& text) {
   static const bool is_utf8 = std::strcmp(nl_langinfo(CODESET), "UTF-8") == 0;
   if (is_utf8) return text;
@@ -118,7 +119,8 @@ std::string in_charset(const std::string& text) {
 
 }  // namespace
 
-// The locale says how characters are written; digits stay as they are.
+// The locale is used for the encoding of characters alone; digits stay as they
+// are.
 Terminal::Terminal(bool has_color) : has_color_(has_color) {
   std::setlocale(LC_CTYPE, "");
   screen_ = newterm(nullptr, stdout, stdin);

@@ -1,5 +1,5 @@
-// The terminal of gt-top, by ncurses. There is one at a time, and while there
-// is, nothing else may write to the terminal.
+// Terminal: the terminal of gt-top, by ncurses. There is one object at a time,
+// and while it exists, nothing else may write to the terminal.
 #pragma once
 
 #include <cstddef>
@@ -13,17 +13,18 @@ namespace gt::top {
 
 class Terminal {
  public:
-  // Takes the terminal over; `has_color`: colours are wanted. False from ok():
-  // it is of a type that ncurses does not know.
+  // Takes over the terminal; `has_color` says that colours are wanted. If
+  // ncurses does not know the type of the terminal, ok() is false.
   explicit Terminal(bool has_color);
-  ~Terminal();  // as it was
+  ~Terminal();  // restores the terminal
   Terminal(const Terminal&) = delete;
   Terminal& operator=(const Terminal&) = delete;
   bool ok() const { return screen_ != nullptr; }
 
   size_t rows() const;
   size_t columns() const;
-  // Takes the keys that were typed; does not wait. False: one said to quit.
+  // Takes the keys that were typed, without waiting. Returns false if one of
+  // them means to quit.
   bool take_keys(Screen& screen);
   void draw(const std::vector<ScreenLine>& lines);
 

@@ -19,8 +19,8 @@
 namespace gt::top {
 namespace {
 
-// A gt-route that is silent for so long is lost to a program; on the screen its
-// silence is shown.
+// A program takes a gt-route for lost that is silent for this long; on the
+// screen its silence is shown.
 constexpr int64_t kLost = 60'000;  // milliseconds
 constexpr int64_t kWorthAWord = 3000;
 
@@ -41,7 +41,7 @@ Exit cannot_begin(const TopOptions& options, const Status& status) {
   return Exit::kUsage;
 }
 
-// Whether the session is over, or gt-route is silent, which is then said.
+// True if gt-route is silent for too long, which is then reported.
 bool is_silent(const TopOptions& options, const Session& session) {
   if (session.silence() < kLost) return false;
   options.say("gt-top: nothing was heard of gt-route at " +
@@ -56,7 +56,7 @@ bool is_silent(const TopOptions& options, const Session& session) {
 Exit run_screen(const TopOptions& options) {
   Session session(options);
   if (Status s = session.begin(); !s.ok()) return cannot_begin(options, s);
-  // A terminal is taken over only once there is something to show.
+  // The terminal is taken over only once there is something to show.
   while (!session.is_new() && !session.is_over() && !session.is_interrupted()) {
     session.wait(INT64_MAX);
   }
@@ -102,7 +102,7 @@ Exit run_batch(const TopOptions& options, Writer& out) {
   out.write(batch_header());
   out.flush();
   const int64_t apart = milliseconds(options.seconds);
-  int64_t next = INT64_MAX;  // until the first state is here
+  int64_t next = INT64_MAX;  // until the first state is there
   uint64_t written = 0;
   while (out.ok() && !session.is_interrupted() && !session.is_over()) {
     session.wait(next);
@@ -141,13 +141,15 @@ Status write_file(const std::string& path, const std::string& text) {
   return Error{path + ": " + status.error().message};
 }
 
-// A file of metrics, which is written again and again. What is wrong is said
-// once, and when it is over; until then the file is the last that was good.
+// A file of metrics, which is written again and again. An error is reported
+// once, and so is its end; until then the file keeps the last text that was
+// written.
 class MetricsFile {
  public:
   explicit MetricsFile(const TopOptions& options) : options_(options) {}
 
-  // False if there never was a good one, so that it is no passing trouble.
+  // Writes the file. Returns false if it was never written, so that the error
+  // is not a passing one.
   bool write(const std::string& text) {
     const Status status = write_file(options_.metrics, text);
     if (status.ok()) {

@@ -1,4 +1,4 @@
-// gt-top: watches one gt-route, and shows what it tells.
+// gt-top: watches one gt-route, and shows what it reports.
 //
 //   net::Watcher  asks gt-route for a state, and gets it as text
 //   Snapshot      is the state that was read
@@ -24,29 +24,31 @@ using Say = std::function<void(std::string_view)>;
 
 struct TopOptions {
   net::WatcherOptions watcher;
-  double seconds = 1;      // between two pictures, or two records
-  uint64_t count = 0;      // of records in batch mode; 0: until the run ends
-  std::string metrics;     // an address or a file, of run_metrics()
-  bool has_color = false;  // the terminal takes colours
-  Say say;                 // what is wrong
-  Say tell;                // what is not
+  double seconds = 1;  // seconds between two pictures, or two records
+  // Number of records in batch mode; 0: until the run ends.
+  uint64_t count = 0;
+  std::string metrics;     // the address or the file of run_metrics()
+  bool has_color = false;  // the terminal supports colours
+  Say say;                 // gets errors
+  Say tell;                // gets other messages
 };
 
-// Each returns kDone when the run has ended or it was told to quit; kLost when
-// gt-route is not there, is gone or is silent; kInterrupted.
+// Each of the following functions returns kDone when the run has ended or the
+// user has quit, kLost when gt-route is not there, is gone or is silent, and
+// kInterrupted after a signal.
 
-// On the terminal that standard input and output are.
+// Shows the run on the terminal that standard input and output are.
 Exit run_screen(const TopOptions& options);
-// Writes a header and then records, flushed each time.
+// Writes a header and then records, each flushed.
 Exit run_batch(const TopOptions& options, Writer& out);
-// Serves them, or writes them to a file, until the run ends. kUsage: it cannot,
-// or the last that was to be written was not; between the first and the last
-// time that is said alone.
+// Serves the metrics, or writes them to a file, until the run ends. kUsage:
+// that is not possible, or the last text could not be written; failures between
+// the first and the last time are only reported.
 Exit run_metrics(const TopOptions& options);
 
-// What there is to say of each: a table with a header, a gt-route a line. Those
-// that do not answer within two seconds, or belong to somebody else, are left
-// out.
+// The endpoints that answered, and what there is to say about them: a table
+// with a header and a line for each gt-route. Those that do not answer within
+// two seconds, or belong to another user, are left out.
 struct Listing {
   std::vector<net::MonitorAt> routes;
   std::string table;

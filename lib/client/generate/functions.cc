@@ -10,8 +10,8 @@
 
 namespace gt::client {
 
-// The statements of the language that are no ops of a client, or that tensor.h
-// writes by hand since their operands are of several kinds.
+// Some statements of the language are no ops of a client, and tensor.h has some
+// ops by hand since their operands are of several kinds.
 bool is_function(const Op& op) {
   static const std::set<std::string_view> by_hand = {"tensor", "slice"};
   const Row& row = *op.row;
@@ -22,7 +22,8 @@ bool is_function(const Op& op) {
          by_hand.count(op.name) == 0;
 }
 
-// The name in C++, where the language's is a word of C++.
+// Returns the function's name in C++: another one if the op's name is a
+// keyword.
 static std::string function_name(const std::string& op) {
   static const std::set<std::string_view> words = {"and", "or", "not"};
   return words.count(op) == 0 ? op : "logical_" + op;
@@ -42,7 +43,7 @@ std::string options_name(const std::string& function) {
   return out + "Options";
 }
 
-// Whether the operand may also be a number: its index term says so.
+// True if the operand may also be a number, which its index term says.
 static bool takes_number(const Op& op, size_t operand) {
   size_t term = 0;
   for (size_t i = 0; i < operand; ++i) {
@@ -82,7 +83,8 @@ static Argument operand_of(const Op& op, size_t i) {
   return out;
 }
 
-// Keys that say how a line's pieces lie on ranks are a sharder's, not a user's.
+// True for keys that say how a line's pieces are placed on ranks: gt-shard sets
+// them, not a user.
 static bool is_for_ranks(const Op& op, const KeyParameter& key) {
   const std::string_view name = key.row->name;
   if (name == "split" || name == "part") return true;
@@ -189,7 +191,8 @@ std::vector<const Argument*> operands_of(const Form& form) {
     if (operand.is_optional && optional-- == 0) break;
     out.push_back(&operand);
   }
-  // Those behind optional ones that are left out, as in "w g [v] lr".
+  // Adds the required operands behind optional ones that are left out, as lr in
+  // "w g [v] lr".
   bool is_behind = false;
   for (const Argument& operand : form.function->operands) {
     const bool is_in = std::find(out.begin(), out.end(), &operand) != out.end();
@@ -199,7 +202,7 @@ std::vector<const Argument*> operands_of(const Form& form) {
   return out;
 }
 
-// The results of a form: an optional one only with the operand of its name.
+// A form has an optional result only if it has the operand of that name.
 std::vector<std::string> results_of(const Form& form) {
   std::vector<std::string> out;
   const auto operands = operands_of(form);
@@ -221,13 +224,14 @@ static bool has_variadic_operand(const Function& f) {
                      [](const Argument& a) { return a.is_variadic; });
 }
 
-// As many results as `parts` says, since no operand does: split.
+// The argument `parts` gives the number of results if no operand does, as for
+// split.
 bool counts_parts(const Function& f) {
   return has_variadic_result(f) && !has_variadic_operand(f);
 }
 
-// Whether a result takes the place of the operand that it is named after, or
-// of the first, whose shape it has.
+// A result can overwrite the operand that it is named after, or else the first
+// operand, if the op keeps its shape and dtype.
 std::vector<int> places_of(const Form& form) {
   const auto operands = operands_of(form);
   std::vector<int> out;

@@ -1,6 +1,6 @@
-// Writes a test of the C++ interface from the op table: each op's example, as
-// calls of its function and of its method, whose values must be those that the
-// row states.
+// Writes a test of the C++ interface from the op table. It makes each op's
+// example by calls of the op's function, and again by calls of its method, and
+// expects the values that the op's row states.
 //
 // usage: gt-op-examples FILE.cc
 #include <algorithm>
@@ -73,8 +73,8 @@ std::string key_text(const KeyRow& row, std::string_view value) {
   }
 }
 
-// The options of a call, ", {.axis = 1}" in the order of the op's keys, and
-// the keys that are arguments, in theirs.
+// Appends the options of a call, ".axis = 1", in the order of the op's keys,
+// and the keys that are arguments, ", 2", in theirs.
 void keys_of(const Line& line, const Function& f, std::string& arguments,
              std::string& options) {
   for (const KeyParameter& key : f.op->keys) {
@@ -92,10 +92,11 @@ void keys_of(const Line& line, const Function& f, std::string& arguments,
   }
 }
 
-// "gt::softmax(v_x, {.axis = 1})", or as a method "v_x.softmax({.axis = 1})".
+// Returns "gt::softmax(v_x, {.axis = 1})", or "v_x.softmax({.axis = 1})" as a
+// method.
 std::string call(const Line& line, const Function& f, bool as_method) {
   std::string operands;
-  std::string list;  // of a variadic operand
+  std::string list;  // the elements of a variadic operand
   size_t taken = 0;
   for (const Operand& operand : line.operands) {
     const size_t parameter = f.op->parameter_of(taken, line.operands.size());
@@ -124,8 +125,8 @@ std::string call(const Line& line, const Function& f, bool as_method) {
   return head + f.name + "(" + operands + ")";
 }
 
-// The statement of a line that no function is made for; "" if this test has
-// none for it.
+// Returns the statement for a line whose op has no generated function; "" if
+// this test has none for it.
 std::string by_hand(const Line& line) {
   const Op* op = find_op(line.op);
   if (op == nullptr) return {};
@@ -179,7 +180,8 @@ std::string assigned(const Line& line, const Function& f,
   return out + "  }\n";
 }
 
-// The body of the example's test; "" if it has a line that this cannot write.
+// Returns the body of the example's test; "" if a line of the example cannot be
+// written in C++ here.
 std::string body(const Example& example, bool as_method) {
   std::set<std::string> variables;
   std::string out;

@@ -1,7 +1,7 @@
 // Writes gt/methods.h and gt/ops.h, the ops of the C++ interface, from the op
 // table: for each op that a client can use a function, a method and, where the
-// result can take the operand's place, a form that binds its name again
-// ("relu_"). So an op needs a row and nothing here.
+// result can overwrite the operand, a form that binds its name again ("relu_").
+// So a new op needs a row of the table, and nothing here.
 //
 // usage: gt-ops-header DIRECTORY
 #include <algorithm>

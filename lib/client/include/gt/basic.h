@@ -1,5 +1,5 @@
-// What the rest of gt/gt.h stands on: where a call stands in the user's source,
-// errors, dtypes, shapes and types.
+// The basis of gt/gt.h: the place of a call in the user's source, errors,
+// dtypes, shapes and types.
 #pragma once
 
 #include <cstdint>
@@ -14,13 +14,13 @@
 
 namespace gt::inline v1 {
 
-// Where a call stands in the user's source. As a function's last argument with
-// the default At::here() it is the place of the function's call.
+// The place of a call in the user's source. A function whose last argument
+// defaults to At::here() gets the place that it is called from.
 struct At {
   const char* file = nullptr;
   unsigned line = 0;
 
-  // As std::source_location::current(), which clang 14 does not have.
+  // Same as std::source_location::current(), which clang 14 does not have.
   static constexpr At here(const char* file = __builtin_FILE(),
                            unsigned line = __builtin_LINE()) {
     return {file, line};
@@ -30,9 +30,9 @@ struct At {
 
 // ---- errors -----------------------------------------------------------------
 
-// A call that was wrong (shapes, dtypes, options, names): nothing was written,
-// and the program goes on as if it had not been made. what() begins with the
-// place of the call.
+// A call was wrong: its shapes, dtypes, options or names. Nothing was written,
+// and the program goes on as if the call had not been made. what() begins with
+// the place of the call.
 class Error : public std::runtime_error {
  public:
   [[gnu::cold]] Error(const char* text, At at)
@@ -50,16 +50,16 @@ class Failed : public Error {
 class Lost : public Error {
   using Error::Error;
 };
-// A file, or memory.
+// A file could not be read or written, or there is not enough memory.
 class FileError : public Error {
   using Error::Error;
 };
 
 namespace detail {
 
-// Throws what went wrong last in this thread, in the library or by
-// gt_set_error(). It is cold, so that the compiler spends little on all the
-// places that may end here.
+// Throws the thread's last error, which the library or gt_set_error() has set.
+// The function is cold, so that the compiler spends little on the many calls of
+// it.
 [[noreturn, gnu::cold]] inline void fail(At at) {
   const char* const text = gt_error_at(at);
   switch (gt_error_fault()) {
@@ -102,7 +102,7 @@ class List {
   int64_t back() const { return values_.back(); }
   friend bool operator==(const List&, const List&) = default;
 
-  // "2,3".
+  // Returns the numbers with commas between them: "2,3".
   std::string text() const {
     std::string out;
     for (const int64_t value : values_) {
@@ -116,18 +116,20 @@ class List {
   std::vector<int64_t> values_;
 };
 
-// The sizes of a tensor, outermost first: none of a scalar.
+// The sizes of a tensor, outermost first. A scalar has none.
 using Shape = List;
 
 // ---- dtypes and types -------------------------------------------------------
 
 struct Type;
 
-// gt::f32 and so on; gt::f32(2, 3) is the type of a tensor.
+// The type of a tensor's elements: gt::f32 and so on. gt::f32(2, 3) is a Type,
+// that of a tensor with these sizes.
 class Dtype {
  public:
   constexpr Dtype(gt_dtype value) : value_(value) {}  // NOLINT: implicit
-  // Into nothing else, or {{16}, f32} would be two sizes.
+  // A template, so that a Dtype converts to gt_dtype alone: were it to convert
+  // to integers, {{16}, f32} would be two sizes.
   template <typename T,
             typename = std::enable_if_t<std::is_same_v<T, gt_dtype>>>
   constexpr operator T() const {
@@ -162,7 +164,7 @@ inline constexpr Dtype i32{GT_I32};
 inline constexpr Dtype u8{GT_U8};
 inline constexpr Dtype boolean{GT_BOOL};
 
-// The dtype whose elements are T in memory.
+// Returns the dtype whose elements are of type T in memory.
 template <typename T>
 constexpr Dtype dtype_of() {
   if constexpr (std::is_same_v<T, bool>) {
@@ -182,7 +184,8 @@ constexpr Dtype dtype_of() {
   }
 }
 
-// "f32[2,3]": {2, 3}, f32(2, 3) or {{2, 3}, f32}.
+// The type of a tensor, "f32[2,3]". In C++ it is {2, 3}, f32(2, 3) or {{2, 3},
+// f32}.
 struct Type {
   Dtype dtype = f32;
   Shape shape;

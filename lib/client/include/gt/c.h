@@ -1,6 +1,6 @@
 // The C interface of libgt: a client that writes the lines of a gt program and
-// reads its results. gt/gt.h is the C++ interface, which is made of this one
-// alone; other languages can be bound to this file.
+// reads its results. The C++ interface, gt/gt.h, uses nothing but this file;
+// other languages can be bound to it.
 //
 // A session is one program: it starts the pipeline that runs it (or joins one),
 // writes a line for each gt_call(), and knows the type of every value without
@@ -34,8 +34,8 @@ extern "C" {
 typedef struct gt_session gt_session;
 typedef struct gt_value gt_value;
 
-// In the order of the language's own list. f16 and bf16 are 16 bits wide, bool
-// is one byte, 0 or 1.
+// The dtypes of the language, in the order of its own list. f16 and bf16 are 16
+// bits wide; a bool is one byte, 0 or 1.
 typedef enum gt_dtype {
   GT_F32,
   GT_F64,
@@ -54,9 +54,9 @@ typedef struct gt_type {
   const int64_t* sizes;
 } gt_type;
 
-// Where in the user's source a line comes from; it stands in the stream as
-// #at=FILE:LINE. Of the file's path the last part is written. `file` may be
-// NULL: then the line has no such note.
+// The place in the user's source that a line comes from. The line carries it as
+// the note #at=FILE:LINE, in which FILE is the last part of the path `file`. If
+// `file` is NULL, the line has no such note.
 typedef struct gt_place {
   const char* file;
   uint32_t line;
@@ -64,28 +64,31 @@ typedef struct gt_place {
 
 // ---- errors --------------------------------------------------------------
 
+// The kind of an error.
 typedef enum gt_fault {
   GT_NONE,
-  GT_WRONG,   // the call: shapes, dtypes, an option, a name
+  GT_WRONG,   // a wrong call: its shapes, dtypes, an option or a name
   GT_FAILED,  // the value could not be computed: its line failed when it ran
-  GT_LOST,    // the pipeline ended, was cut short, or cannot be started
-  GT_FILE     // a file, or memory for one
+  GT_LOST,    // the pipeline ended, was cut short, or could not be started
+  GT_FILE     // a file, or memory, could not be had
 } gt_fault;
 
-// What went wrong last in this thread; "" and GT_NONE if nothing has. The text
-// is valid until the thread's next call.
+// The last error of this thread: its text and its kind; "" and GT_NONE if there
+// was none. The text is valid until the thread's next call.
 GT_API const char* gt_error(void);
 GT_API gt_fault gt_error_fault(void);
-// The text with the place of the call before it, "model.cc:42: ", as valid.
+// Returns the text of gt_error() with the place `at` before it: "model.cc:42:
+// ...". It is valid until the thread's next call.
 GT_API const char* gt_error_at(gt_place at);
-// Of what a layer above this one finds wrong, so that it is told as the rest:
-// sets both, the text as printf() would write it.
+// Sets this thread's last error, with a text formatted as by printf(). A layer
+// above this one reports its own errors by it, so that its callers find them
+// where they find all others.
 GT_API void gt_set_error(gt_fault fault, const char* format, ...)
     GT_PRINTF(2, 3);
 
 // ---- sessions ------------------------------------------------------------
 
-// Opens a session. `where` says what runs its program:
+// Opens a session. `where` says what runs the program:
 //   ""         gt-emit | [gt-shard -c $GT_CONFIG |] gt-route -n $GT_WORKERS,
 //              which the session starts and ends; without GT_WORKERS gt-work
 //              stands for gt-route, which one worker does not need
@@ -96,47 +99,51 @@ GT_API void gt_set_error(gt_fault fault, const char* format, ...)
 // NULL means $GT_CONNECT.
 GT_API gt_session* gt_open(const char* where);
 
-// The session that a process has one of. It is opened as gt_open(NULL) when it
-// is first asked for, and closed when the process exits.
+// Returns the process's default session. The first call opens it, as
+// gt_open(NULL) does; it is closed when the process exits.
 GT_API gt_session* gt_session_default(void);
 
-// Ends the program: waits for all results, and for the processes that the
-// session started. `status`, unless NULL, gets the exit status that the
-// pipeline ended with. The session's values stay valid, to be released, but
-// hold nothing. A session may be closed once.
+// Ends the program: waits for all its results, and for the processes that the
+// session started. Sets *status, unless `status` is NULL, to the exit status of
+// the pipeline. The session's values hold nothing then, but must still be
+// released. A session can be closed once.
 GT_API int gt_close(gt_session* session, int* status);
 
-// Whether it takes lines: 0 once it is closed, and in a process that forked.
-// Takes no lock, so a debugger may call it.
+// True if the session takes lines: it is not closed, and was not opened by the
+// parent of a forked process. Takes no lock, so that a debugger may call it.
 GT_API int gt_is_open(gt_session* session);
 
-// Waits until everything written so far has run and has been printed.
+// Waits until every line written so far has run and its results have been
+// printed.
 GT_API int gt_sync(gt_session* session);
 
 // ---- values --------------------------------------------------------------
 
-// A value lives until it was released as often as it was made and retained;
-// then its register is freed.
+// A value is made with one owner. gt_retain() adds an owner and returns the
+// value; gt_release() takes one away, and the last one frees the value's
+// register. Both accept NULL.
 GT_API gt_value* gt_retain(gt_value* value);
 GT_API void gt_release(gt_value* value);
 
-// Its type now, which a call that binds its name again may change.
+// Returns the value's type. It can change when a later call binds the value's
+// name again.
 GT_API const gt_type* gt_type_of(const gt_value* value);
-// Its name in the stream, valid until it is renamed.
+// Returns the value's name in the stream; valid until the value is renamed.
 GT_API const char* gt_name_of(const gt_value* value);
-// Gives it this name: writes NAME = copy OLD, and OLD is freed.
+// Renames the value: writes NAME = copy OLD, after which OLD is freed.
 GT_API int gt_rename(gt_value* value, const char* name, gt_place at);
 GT_API gt_session* gt_session_of(const gt_value* value);
 
 // ---- lines ---------------------------------------------------------------
 
+// How a word is given in gt_word, and how it is written in the line.
 typedef enum gt_word_kind {
   GT_VALUE,    // .value
   GT_INTEGER,  // .integer
-  GT_NUMBER,   // .number, written with the digits that a double needs
-  GT_SINGLE,   // .number, written with those that a float needs
-  GT_TEXT,     // .text, as the language has it: "f32[2,3]", "0:4", "true"
-  GT_STRING,   // .text, which is quoted: a path, a message
+  GT_NUMBER,   // .number, with the digits that a double needs
+  GT_SINGLE,   // .number, with the digits that a float needs
+  GT_TEXT,     // .text, in the language's form: "f32[2,3]", "0:4", "true"
+  GT_STRING,   // .text, written in quotes: a path, a message
   GT_LIST,     // .list of .size integers: "1,2"
   GT_TYPE      // .type: "f32[2,3]"
 } gt_word_kind;
@@ -152,16 +159,17 @@ typedef struct gt_word {
     const int64_t* list;
     const gt_type* type;
   };
-  size_t size;  // of text in bytes, of a list in integers
+  size_t size;  // bytes of text, or integers of list; else unused
 } gt_word;
 
+// A key of a line and its value: NAME=VALUE.
 typedef struct gt_key {
   const char* name;
   gt_word value;
 } gt_key;
 
-// One instruction: RESULTS = OP OPERANDS KEYS. Operands are written in their
-// order.
+// One instruction: RESULTS = OP OPERANDS KEYS. The operands are written in the
+// given order.
 typedef struct gt_instruction {
   const char* op;
   const gt_word* operands;
@@ -169,102 +177,108 @@ typedef struct gt_instruction {
   const gt_key* keys;
   size_t key_count;
   size_t result_count;
-  // Result i is bound to the name of this value, which then holds the result;
-  // NULL, or NULL for an i, gives it a name of its own.
+  // For each result the value that is to hold it: the line binds that value's
+  // name again. NULL for a new value; `into` itself may be NULL if all are new.
   gt_value* const* into;
-  // Result i has this name; NULL, or NULL for an i: one that the session
-  // chooses.
+  // For each new result its name. NULL or "" for a name that the session
+  // chooses; `names` itself may be NULL if all names are chosen.
   const char* const* names;
   gt_place at;
 } gt_instruction;
 
-// Writes the line, once its op, operands, keys and types are found to be right.
-// results[i] becomes a value that the caller owns; where the line binds the
-// name of a value again it becomes that value, not retained. `results` may be
-// NULL where the line makes no value of its own. Of a failure nothing was
-// written.
+// Checks the instruction's op, operands, keys and types, and writes its line.
+// Sets results[i] to the new value of result i, which the caller owns, or to
+// into[i], which is not retained. `results` may be NULL if no result is a new
+// value. If the call fails, nothing was written.
 GT_API int gt_call(gt_session* session, const gt_instruction* line,
                    gt_value** results);
 
-// Writes a line as it stands: a comment, a mesh, or an instruction whose names
-// the session then knows nothing of.
+// Writes `text` as a line, unchanged: a comment, a mesh, or an instruction. The
+// session knows nothing of the names that such an instruction binds.
 GT_API int gt_line(gt_session* session, const char* text);
 
-// Lines of this thread carry the note #KEY=VALUE (#KEY for a value of NULL)
-// from now on, until gt_note_end() of the number, 0 or more, that it returns,
-// or -1. Notes of one key nest: of #signal the
-// values are joined by "/", of others the innermost counts.
+// Opens a note: lines of this thread carry #KEY=VALUE (#KEY if `value` is NULL)
+// from now on. Returns its number, 0 or more, by which gt_note_end() ends it,
+// or -1. Notes of one key nest: the values of #signal are joined by "/"; of
+// other keys the innermost value counts.
 GT_API int gt_note_begin(const char* key, const char* value);
 GT_API void gt_note_end(int number);
 
 // ---- data ----------------------------------------------------------------
 
-// The type as the language has it, "f32[2,3]"; valid until the thread asks for
+// Returns the type as text, "f32[2,3]"; valid until this thread asks for
 // another.
 GT_API const char* gt_type_text(const gt_type* type);
-// Bytes of so many values of the type.
+// Returns the size in bytes of a value of this type.
 GT_API size_t gt_bytes_of(const gt_type* type);
 
-// A value from memory: gt_bytes_of() bytes, row-major. They are copied before
-// the call returns. Up to 1,000 values are written as numbers, more travel
-// beside the text.
+// Makes a value from gt_bytes_of(type) bytes of memory, row-major. They are
+// copied before the call returns. Up to 1,000 elements are written into the
+// line as numbers; more travel in a file. `name` is the value's name; NULL or
+// "" lets the session choose one.
 GT_API gt_value* gt_write(gt_session* session, const gt_type* type,
                           const void* bytes, const char* name, gt_place at);
 
-// Waits for the value and copies its bytes, gt_bytes_of() its type of them,
-// row-major. Fails with GT_FAILED if it could not be computed.
+// Waits for the value and copies its elements to `bytes`, row-major:
+// gt_bytes_of(its type) bytes. Fails with GT_FAILED if the value could not be
+// computed.
 GT_API int gt_read(gt_value* value, void* bytes, gt_place at);
 
-// Has the value printed as a line on standard output when it is there, under
-// the name `as` (NULL: its own).
+// Has the value printed as a line on standard output once it is computed, under
+// the name `as` (its own name if NULL). Does not wait.
 GT_API int gt_print(gt_value* value, const char* as, gt_place at);
 
-// The type of a tensor in a .npy or safetensors file, "FILE:TENSOR", as load
-// takes it: what the session last saved there, else what the file has. `sizes`
-// has room for 8. Of a file that lies on a cluster nothing is known here, but
-// for one that the session has saved, sent or fetched.
+// Sets *type to the type of a tensor in a .npy or safetensors file, whose path,
+// "FILE" or "FILE:TENSOR", is written as for the op load: the type that the
+// session last saved there, else that of the file. `sizes` has room for 8
+// sizes, and type->sizes is set to it. Of a file on a cluster the type is known
+// only if this session has saved, sent or fetched it.
 GT_API int gt_stored_type(gt_session* session, const char* path, gt_type* type,
                           int64_t* sizes);
 
-// Files that lines load are those that the workers see: on a cluster, those of
-// the user there. A file of this process's is stored there under the same path,
-// before lines that load it are written, and one that lines have saved is
-// copied here once they have run. Where the program runs on this machine, both
-// are seen without this. The path is relative, and has no "..".
+// Copy a file to or from a cluster, where the lines load and save files of the
+// user there. gt_send_file() stores a file of this process there, to be called
+// before the lines that load it are written; gt_fetch_file() waits until
+// everything has run, and copies a file that the lines saved to here. Both keep
+// the path, which must be relative and have no "..". They do nothing where the
+// program runs on this machine.
 GT_API int gt_send_file(gt_session* session, const char* path);
 GT_API int gt_fetch_file(gt_session* session, const char* path);
 
 // ---- gradients -----------------------------------------------------------
 
-// Whether backward gives the value a gradient. It must hold floats, and be the
-// result of no call that such a value went into.
+// Says whether backward gives the value a gradient. The value must hold floats,
+// and must not be computed from a value that requires a gradient.
 GT_API int gt_require_grad(gt_value* value, int is_on);
 GT_API int gt_requires_grad(const gt_value* value);
-// Whether a value that requires a gradient went into it.
+// True if the value was computed from a value that requires a gradient, or
+// requires one itself.
 GT_API int gt_reaches_grad(const gt_value* value);
-// Adds to the gradient of every value that requires one and went into this
-// scalar. The history behind it is then gone, unless `retain`.
+// Computes the gradient of the scalar `loss` by every value that requires one
+// and that it was computed from, and adds it to that value's gradient. Unless
+// `retain`, the loss's history is gone then.
 GT_API int gt_backward(gt_value* loss, int retain, gt_place at);
-// The gradient, not retained; NULL if there is none.
+// Returns the value's gradient, not retained, or NULL if it has none.
 GT_API gt_value* gt_gradient(const gt_value* value);
-// Replaces it by another of the value's type (retained; not taken if this
-// fails), or by none: NULL.
+// Replaces the value's gradient by `gradient`, which must have the value's
+// type, or removes it if that is NULL. Takes over the caller's reference to
+// `gradient`, unless it fails.
 GT_API int gt_set_gradient(gt_value* value, gt_value* gradient);
-// While the count of this thread is above 0, what calls make has no history.
-// Returns the count after `by` was added to it.
+// Adds `by` to this thread's count of no-grad scopes and returns the new count.
+// While it is above 0, values that the thread's calls make have no history.
 GT_API int gt_no_grad(int by);
 
 // ---- for people ----------------------------------------------------------
 
-// Also writes the stream, as the session writes it to gt-emit, to a file from
-// now on; "" or NULL ends that. If the file cannot be written, gt_sync(),
-// gt_close(), which has closed the session then, and the next gt_log_to() fail
-// with GT_FILE.
+// Also writes the stream, as the session writes it to gt-emit, to the file
+// `path` from now on; "" or NULL ends that. If the file cannot be written,
+// gt_sync(), gt_close() (which has closed the session all the same) and the
+// next gt_log_to() fail with GT_FILE.
 GT_API int gt_log_to(gt_session* session, const char* path);
-// The history behind a value, which a gradient would walk, as lines of a
-// program, the oldest first, each with the type of its result; and the same as
-// a graph for Graphviz. It waits until what was written has run. The text is
-// valid until the thread asks for another.
+// gt_tape() returns the history behind a value, which a gradient would walk, as
+// lines of a program, the oldest first, each with the type of its result;
+// gt_dot() returns it as a graph for Graphviz. Both wait until everything
+// written has run. The text is valid until this thread asks for another.
 GT_API const char* gt_tape(gt_value* value);
 GT_API const char* gt_dot(gt_value* value);
 GT_API const char* gt_version(void);

@@ -1,4 +1,5 @@
-// Files: what is in them, saving, taking up again, and batches of rows.
+// Files of tensors: their types, loading and saving, checkpoints, and batches
+// of rows.
 #pragma once
 
 #include <cinttypes>
@@ -11,9 +12,9 @@
 
 namespace gt::inline v1 {
 
-// The type of a tensor in a file, "f.npy", "f.safetensors:NAME": what was last
-// saved there, else what the file has. On a cluster it is known of files that
-// were saved, sent or fetched.
+// Returns the type of a tensor in the file "f.npy" or "f.safetensors:NAME": the
+// type that was last saved there, else that of the file. On a cluster it is
+// known only of files that this session has saved, sent or fetched.
 inline Type stored_type(const std::string& path, At at = At::here()) {
   int64_t sizes[8];
   gt_type type{};
@@ -22,10 +23,11 @@ inline Type stored_type(const std::string& path, At at = At::here()) {
   return {Shape(sizes, sizes + type.rank), Dtype(type.dtype)};
 }
 
-// A cluster has files of its own, which load and save mean there. send() stores
-// one of this process's there, under the same path, before it is loaded;
-// fetch() waits for all that was saved, and gets one. On this machine both have
-// nothing to carry. The path is relative, and has no "..".
+// Copy files to and from a cluster, which has files of its own: load and save
+// mean those. send() stores a file of this process there, and must come before
+// the file is loaded; fetch() waits for all saves, and copies a file to here.
+// Both keep the path, which must be relative and have no "..". Where the
+// program runs on this machine, they do nothing.
 inline void send(const std::string& path, At at = At::here()) {
   detail::check(gt_send_file(current_session(at), path.c_str()), at);
 }
@@ -33,8 +35,9 @@ inline void fetch(const std::string& path, At at = At::here()) {
   detail::check(gt_fetch_file(current_session(at), path.c_str()), at);
 }
 
-// So many of its rows from `first` on, a number or the name of a scalar. Only
-// these are read, and not by this process.
+// Loads `rows` rows of a tensor in a file, from row `first` on, which is a
+// number or a scalar tensor. The workers read these rows, and no others; this
+// process reads none.
 inline Tensor load_rows(const std::string& path, const Input& first,
                         int64_t rows, At at = At::here()) {
   Type type = stored_type(path, at);
@@ -46,8 +49,8 @@ inline Tensor load_rows(const std::string& path, const Input& first,
   return load(path, type, first, at);
 }
 
-// Writes a line that saves it: "f.npy", or "f.safetensors:NAME". Nothing waits,
-// but what loads that path later sees it.
+// Writes a line that saves the tensor at "f.npy" or "f.safetensors:NAME". Does
+// not wait; a later load of that path sees the tensor.
 inline void save(const Tensor& x, const std::string& path, At at = At::here()) {
   detail::Call call("save", at);
   call.add(x);
@@ -55,12 +58,12 @@ inline void save(const Tensor& x, const std::string& path, At at = At::here()) {
   call.bind(nullptr, 0);
 }
 
-// Tensors by the names that they are stored under.
+// Tensors with the names under which they are stored.
 using StateDict = std::vector<std::pair<std::string, Tensor>>;
 
 namespace detail {
 
-// Not inlined, as a vector that grows is much code.
+// Not inlined: the code that grows a vector is large.
 [[gnu::noinline]] inline void append(StateDict& to, const std::string& name,
                                      const Tensor& tensor) {
   to.emplace_back(name, tensor);
@@ -70,7 +73,7 @@ namespace detail {
 
 namespace detail {
 
-// "mlp" and "w" with a point between them, and so on.
+// Returns a and b with a character between them, such as "mlp.w".
 [[gnu::noinline]] inline std::string joined(const std::string& a, char between,
                                             const std::string& b) {
   std::string out = a;
@@ -82,7 +85,7 @@ namespace detail {
 }  // namespace detail
 
 // Writes lines that save the tensors in a safetensors file, each under its
-// name. Nothing waits; the file is whole or not there.
+// name. Does not wait. The file is written as a whole, or not at all.
 inline void save(const StateDict& state, const std::string& path,
                  At at = At::here()) {
   for (const auto& [name, tensor] : state) {
@@ -93,8 +96,8 @@ inline void save(const StateDict& state, const std::string& path,
     call.bind(nullptr, 0);
   }
 }
-// Writes lines that bind the tensors again to those of the file, whose types
-// must be theirs.
+// Writes lines that bind the tensors again to those of the file, each found by
+// its name. The types must be the same.
 inline void load(const StateDict& state, const std::string& path,
                  At at = At::here()) {
   for (const auto& [name, tensor] : state) {
@@ -107,7 +110,8 @@ inline void load(const StateDict& state, const std::string& path,
     call.bind(into, 1);
   }
 }
-// All of several: {model.state_dict(), optimizer.state_dict()}.
+// Returns the entries of several dictionaries: joined({model.state_dict(),
+// optimizer.state_dict()}).
 inline StateDict joined(std::initializer_list<StateDict> parts) {
   StateDict out;
   for (const StateDict& part : parts) {
@@ -117,14 +121,17 @@ inline StateDict joined(std::initializer_list<StateDict> parts) {
 }
 
 struct BatchesOptions {
-  int64_t first = 0;           // row of the file
-  int64_t rows = 0;            // so many from there; 0: to the end
-  std::string name = "batch";  // its register is NAME.row
+  int64_t first = 0;  // the first row of the file that is used
+  // The number of rows used; 0: all from `first` to the end.
+  int64_t rows = 0;
+  // The register that counts rows is called NAME.row.
+  std::string name = "batch";
 };
-// Batches of neighbouring rows of .npy files of equal length, over and over. A
-// batch is one line a file, `x = load "x.npy" f32[100,64] batch.row`, the same
-// text each time: the row is a register, which the stream itself moves on. Rows
-// that fill no whole batch are left out.
+// Goes through .npy files of equal length in batches of neighbouring rows, over
+// and over. A batch is one line for each file, `x = load "x.npy" f32[100,64]
+// batch.row`, and the same text each time: the row is a register, which the
+// stream itself increases. Rows at the end that do not fill a batch are left
+// out.
 class Batches {
  public:
   Batches(std::vector<std::string> paths, int64_t size,
@@ -170,9 +177,9 @@ class Batches {
     row_ = from_blob(&zero, i64(), row_name_, at);
   }
 
-  // The batches in a round through the files.
+  // Returns the number of batches in one round through the files.
   int64_t steps() const { return steps_; }
-  // A tensor of each file.
+  // Returns the next batch: a tensor of each file.
   std::vector<Tensor> next(At at = At::here()) {
     std::vector<Tensor> out;
     {
@@ -186,7 +193,7 @@ class Batches {
     row_.mod_(steps_ * size_, at);
     return out;
   }
-  // Where it stands, for a checkpoint.
+  // Returns the position in the files, to be saved with a checkpoint.
   StateDict state_dict() const {
     StateDict out;
     detail::append(out, row_name_, row_);

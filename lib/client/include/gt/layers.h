@@ -1,4 +1,4 @@
-// Layers: modules with the ops of the language in them, and PyTorch's names.
+// Layers: modules that call the ops of the language, with PyTorch's names.
 #pragma once
 
 #include <optional>
@@ -13,7 +13,7 @@ namespace gt::inline v1 {
 
 namespace detail {
 
-// x as the norm's weight is, which a Mixed scope does not narrow.
+// Casts x to the dtype of a norm's weight, which a Mixed scope does not change.
 inline Tensor as_wide(const Tensor& x, const Tensor& w, At at) {
   return x.dtype(at) == w.dtype(at) ? x : cast(x, w.dtype(at), at);
 }
@@ -22,9 +22,10 @@ inline Tensor as_wide(const Tensor& x, const Tensor& w, At at) {
 
 namespace nn {
 
-// While it lives, this thread's linear, convolution and attention layers
-// compute in that dtype; parameters stay what they are, and so do gradients and
-// optimizers' states. Norms and losses are as wide as their operands.
+// Mixed precision: while a Mixed lives, this thread's linear, convolution and
+// attention layers compute in its dtype. Parameters keep their dtype, and so do
+// gradients and the states of optimizers. Norms and losses compute in the dtype
+// of their operands.
 class Mixed {
  public:
   explicit Mixed(Dtype dtype = bf16) : before_(current()) { current() = dtype; }
@@ -32,7 +33,8 @@ class Mixed {
   Mixed& operator=(const Mixed&) = delete;
   ~Mixed() { current() = before_; }
 
-  // The tensor as layers compute with it.
+  // Casts x to the dtype that layers compute in, if there is one and x is a
+  // float.
   static Tensor of(const Tensor& x, At at) {
     const std::optional<Dtype>& dtype = current();
     const bool is_as_it_is =
@@ -50,10 +52,10 @@ class Mixed {
 
 struct LinearOptions {
   bool bias = true;
-  Init init = Init::normal(0, 1, Init::Fan::kIn);  // of w; b begins as zeros
+  Init init = Init::normal(0, 1, Init::Fan::kIn);  // for w; b begins as zeros
   Dtype dtype = f32;
 };
-// x [...,in] gives x w + b [...,out]. w [in,out], b [out].
+// Maps x [...,in] to x w + b [...,out]. w is [in,out], b is [out].
 class Linear : public Module {
  public:
   Linear(Module* parent, const std::string& name, int64_t in, int64_t out,
@@ -77,7 +79,7 @@ struct EmbeddingOptions {
   Init init = init::normal();
   Dtype dtype = f32;
 };
-// Integers [...] give rows of w, [...,width]. w [count,width].
+// Maps integers [...] to rows of w, [...,width]. w is [count,width].
 class Embedding : public Module {
  public:
   Embedding(Module* parent, const std::string& name, int64_t count,
@@ -88,7 +90,8 @@ class Embedding : public Module {
   Tensor operator()(const Tensor& ids, At at = At::here()) const {
     return embedding(w, ids, at);
   }
-  // The same table as a last layer: x [...,width] gives logits [...,count].
+  // Uses the same table as a last layer: maps x [...,width] to logits
+  // [...,count].
   Tensor logits(const Tensor& x, At at = At::here()) const {
     return matmul(Mixed::of(x, at), Mixed::of(w, at), {.tb = true}, at);
   }
@@ -97,10 +100,11 @@ class Embedding : public Module {
 
 struct NormOptions {
   double eps = 1e-5;
-  bool bias = true;  // of LayerNorm
+  bool bias = true;  // used by LayerNorm alone
   Dtype dtype = f32;
 };
-// Of the last dimension, of that width. w and b [width].
+// Normalizes over the last dimension, which has the given width. w and b are
+// [width].
 class LayerNorm : public Module {
  public:
   LayerNorm(Module* parent, const std::string& name, int64_t width,
@@ -122,6 +126,7 @@ class LayerNorm : public Module {
  private:
   double eps_;
 };
+// Root mean square norm over the last dimension. w is [width].
 class RMSNorm : public Module {
  public:
   RMSNorm(Module* parent, const std::string& name, int64_t width,
@@ -138,9 +143,10 @@ class RMSNorm : public Module {
   double eps_;
 };
 
-// Drops while its module trains. Which elements is a matter of gt-emit's seed;
-// with a seed of its own it is that of a buffer, which is stored, so that a run
-// that is taken up again drops what it would have dropped.
+// Drops elements with probability p while the module is in training mode. Which
+// ones are dropped depends on gt-emit's seed or, if a seed is given, on a
+// buffer, which is stored with the parameters, so that a run continued from a
+// checkpoint drops what it would have dropped.
 class Dropout : public Module {
  public:
   Dropout(Module* parent, const std::string& name, double p,
@@ -172,7 +178,8 @@ struct Conv2dLayerOptions {
   Init init = Init::normal(0, 1, Init::Fan::kIn);
   Dtype dtype = f32;
 };
-// The weight of a convolution, and its bias [out] unless the options say none.
+// The base of the convolutions: the weight, and the bias [out] unless the
+// options say that there is none.
 class ConvolutionLayer : public Module {
  public:
   Tensor w, b;
@@ -189,7 +196,7 @@ class ConvolutionLayer : public Module {
   }
 };
 
-// Images x [n,in,h,w]; w [out,in/groups,kernel], b [out].
+// Convolves images x [n,in,h,w]. w is [out,in/groups,kernel], b is [out].
 class Conv2d : public ConvolutionLayer {
  public:
   Conv2d(Module* parent, const std::string& name, int64_t in, int64_t out,
@@ -223,7 +230,8 @@ struct ConvTranspose2dLayerOptions {
   Init init = Init::normal(0, 1, Init::Fan::kIn);
   Dtype dtype = f32;
 };
-// Images x [n,in,h,w]; w [in,out/groups,kernel], b [out].
+// Transposed convolution of images x [n,in,h,w]. w is [in,out/groups,kernel], b
+// is [out].
 class ConvTranspose2d : public ConvolutionLayer {
  public:
   ConvTranspose2d(Module* parent, const std::string& name, int64_t in,
@@ -250,7 +258,7 @@ class ConvTranspose2d : public ConvolutionLayer {
   ConvTranspose2dOptions options_;
 };
 
-// Functions, as layers of a Sequential.
+// Functions without parameters, as layers for Sequential.
 struct ReLU {
   Tensor operator()(const Tensor& x) const { return relu(x); }
 };
@@ -280,19 +288,19 @@ struct AvgPool2d {
     return avg_pool2d(x, kernel, options);
   }
 };
-// [n,...] gives [n,the others' product].
+// Maps [n,...] to [n,m], where m is the product of the other sizes.
 struct Flatten {
   Tensor operator()(const Tensor& x) const {
     return reshape(x, {x.size(0), -1});
   }
 };
 
-// Modules that it owns, "0", "1" and so on, of one type.
+// Owns modules of one type, called "0", "1" and so on.
 template <typename M>
 class ModuleList : public Module {
  public:
   using Module::Module;
-  // Makes the next one: M(this, "0", arguments...).
+  // Makes and adds the next module: M(this, "0", arguments...).
   template <typename... Arguments>
   M& add(Arguments&&... arguments) {
     items_.emplace_back(new M(this, std::to_string(items_.size()),
@@ -306,12 +314,13 @@ class ModuleList : public Module {
   std::vector<detail::Owned<M>> items_;
 };
 
-// One after the other: Sequential net("net"); net.add<Linear>(64, 128).add(
-// ReLU()).add<Linear>(128, 10); the parameters are net.0.w, net.2.w and so on.
+// Calls layers one after the other: Sequential net("net"); net.add<Linear>(64,
+// 128).add(ReLU()).add<Linear>(128, 10). The parameters are then net.0.w,
+// net.2.w and so on.
 class Sequential : public Module {
  public:
   using Module::Module;
-  // A module of that type, M(this, "0", arguments...).
+  // Makes and adds a module of type M: M(this, "0", arguments...).
   template <typename M, typename... Arguments>
   Sequential& add(Arguments&&... arguments) {
     auto* const layer = new M(this, std::to_string(layers_.size()),
@@ -320,7 +329,7 @@ class Sequential : public Module {
     layers_.emplace_back([layer](const Tensor& x) { return (*layer)(x); });
     return *this;
   }
-  // A function of a tensor.
+  // Adds a function of a tensor.
   Sequential& add(TensorFunction layer) {
     layers_.push_back(std::move(layer));
     return *this;

@@ -1,5 +1,5 @@
-// Losses beside those that are ops (cross_entropy, mse, huber, bce), with
-// PyTorch's names and default reductions.
+// The losses that are not ops of the language (as cross_entropy, mse, huber and
+// bce are), with PyTorch's names and default reductions.
 #pragma once
 
 #include <string>
@@ -9,29 +9,32 @@
 namespace gt::inline v1 {
 namespace nn {
 
+// Returns the mean of |x - target|.
 inline Tensor l1_loss(const Tensor& x, const Tensor& target,
                       At at = At::here()) {
   return mean(abs(sub(x, target, at), at), {}, at);
 }
-// The square of the difference over 2 beta where that is below beta; beyond it
-// the difference, less beta / 2.
+// Returns the mean of d * d / (2 * beta) where d = |x - target| is below beta,
+// and of d - beta / 2 elsewhere.
 inline Tensor smooth_l1_loss(const Tensor& x, const Tensor& target,
                              double beta = 1, At at = At::here()) {
   return div(huber(x, target, {.delta = beta}, at), beta, at);
 }
-// bce of sigmoid(x), which large x does not bring out of range.
+// Returns bce(sigmoid(x), target), computed so that large x does not overflow.
 inline Tensor bce_with_logits_loss(const Tensor& x, const Tensor& target,
                                    At at = At::here()) {
   return mean(sub(softplus(x, {}, at), mul(x, target, at), at), {}, at);
 }
-// Of logarithms of probabilities [n,classes] and classes i64[n].
+// Returns the negative log likelihood: the mean of -x[i,target[i]]. x are
+// logarithms of probabilities [n,classes], target are classes i64[n].
 inline Tensor nll_loss(const Tensor& x, const Tensor& target,
                        At at = At::here()) {
   const Tensor classes = unsqueeze(target, {-1}, at);
   return neg(mean(gather(x, classes, {.axis = 1}, at), {}, at), at);
 }
-// Of logarithms of probabilities, where the target has the probabilities: the
-// sum over the classes, and the mean over the rows (reduction="batchmean").
+// Returns the Kullback-Leibler divergence of x, logarithms of probabilities,
+// from target, probabilities: the sum over the classes, and the mean over the
+// rows (PyTorch's reduction="batchmean").
 inline Tensor kl_div(const Tensor& x, const Tensor& target,
                      At at = At::here()) {
   const Tensor known = log(maximum(target, 1e-38, at), at);

@@ -1,6 +1,6 @@
-// gt::nn::Module: what has parameters, and the names that they have everywhere:
-// "mlp.up.w" is the register, the key in a safetensors file, what a config's
-// pattern is matched with, and what gt-log shows.
+// gt::nn::Module, the base of everything that has parameters. A parameter has
+// one name everywhere: "mlp.up.w" is its register, its key in a safetensors
+// file, what the patterns of a config are matched with, and what gt-log shows.
 //
 //   struct Mlp : gt::nn::Module {
 //     using Module::Module;
@@ -12,7 +12,7 @@
 //   };
 //   Mlp mlp("mlp");
 //
-// A module stays where it was made: it is neither copied nor moved.
+// A module must stay where it was made: it is neither copied nor moved.
 #pragma once
 
 #include <optional>
@@ -26,17 +26,20 @@
 namespace gt::inline v1 {
 
 namespace detail {
-// The compiler's: <cmath> is a large header.
+// The square root, by the compiler's function, since <cmath> is a large header.
 inline double root(double x) { return __builtin_sqrt(x); }
 }  // namespace detail
 
 namespace nn {
 
-// How a parameter begins: one line, or three for a uniform one.
+// The initial values of a parameter. It takes one line to make them, or three
+// if they are uniform.
 class Init {
  public:
-  // Which sizes of a weight its scale follows. A matrix has in the rows it
-  // multiplies and out the columns; a convolution's weight is [out,in,...].
+  // The sizes of a weight that its scale depends on: the scale is divided by
+  // the square root of the fan-in, or of the mean of fan-in and fan-out. A
+  // matrix [in,out] has fan-in `in`; a convolution's weight [out,in,...] has
+  // fan-in `in` times the sizes of its window.
   enum class Fan { kNone, kIn, kBoth };
 
   static Init constant(double value) { return {Kind::kConstant, value, value}; }
@@ -46,13 +49,15 @@ class Init {
   static Init uniform(double low, double high, Fan fan = Fan::kNone) {
     return {Kind::kUniform, low, high, fan};
   }
-  // The same numbers in every run, and beside whatever else is random.
+  // Gives it a seed of its own: the numbers are then the same in every run,
+  // whatever other random ops there are.
   Init seed(int64_t value) const {
     Init out = *this;
     out.seed_ = value;
     return out;
   }
 
+  // Writes the lines that make a tensor of this type and name.
   Tensor make(const Type& type, const std::string& name, At at) const {
     const double scale = factor(type.shape);
     if (kind_ == Kind::kConstant) {
@@ -108,7 +113,8 @@ class Init {
   std::optional<int64_t> seed_;
 };
 
-// PyTorch's names. gain is that of the function behind the layer.
+// Initial values with PyTorch's names. `gain` is the gain of the function that
+// follows the layer.
 namespace init {
 
 inline Init constant(double value) { return Init::constant(value); }
@@ -139,10 +145,10 @@ inline Init kaiming_uniform(double gain = detail::root(2)) {
 
 class Module {
  public:
-  // A root. Its name begins those of all its tensors; "": they begin with the
-  // names of its members.
+  // Makes a root. Its name begins the names of all its tensors; if it is "",
+  // they begin with the names of its members.
   explicit Module(std::string name = "") : path_(std::move(name)) {}
-  // A part of another one; without a parent, a root.
+  // Makes a part of `parent`; if that is null, a root.
   Module(Module* parent, const std::string& name)
       : parent_(parent), path_(name) {
     if (parent == nullptr) return;
@@ -157,35 +163,37 @@ class Module {
     if (parent_ != nullptr) parent_->forget(this);
   }
 
-  // "mlp.up".
+  // Returns the path from the root: "mlp.up".
   const std::string& path() const { return path_; }
   const std::vector<Module*>& children() const { return children_; }
 
-  // Its own, in the order in which they were made, then those of its parts.
+  // Return the module's own tensors, in the order in which they were made, and
+  // then those of its parts.
   StateDict named_parameters() const { return named(true, false); }
   StateDict named_buffers() const { return named(false, true); }
-  // Both: what save() writes.
+  // Returns the parameters and the buffers: what save() writes.
   StateDict state_dict() const { return named(true, true); }
   std::vector<Tensor> parameters() const {
     std::vector<Tensor> out;
     for (auto& [name, tensor] : named_parameters()) out.push_back(tensor);
     return out;
   }
-  // The number of values in them.
+  // Returns the number of elements of all parameters.
   int64_t size() const {
     int64_t out = 0;
     for (const Tensor& tensor : parameters()) out += tensor.elements();
     return out;
   }
 
-  // Whether dropout drops, here and in all parts.
+  // Says whether this module and its parts are in training mode, in which
+  // dropout drops.
   void train(bool is_on = true) {
     is_training_ = is_on;
     for (Module* child : children_) child->train(is_on);
   }
   void eval() { train(false); }
   bool is_training() const { return is_training_; }
-  // Whether backward() reaches its parameters.
+  // Says whether backward() computes gradients by the parameters.
   void requires_grad_(bool is_on = true, At at = At::here()) const {
     for (Tensor& tensor : parameters()) tensor.requires_grad_(is_on, at);
   }
@@ -193,19 +201,21 @@ class Module {
     for (Tensor& tensor : parameters()) tensor.zero_grad();
   }
 
-  // A safetensors file with all parameters and buffers, "mlp.up.w" and so on.
+  // Saves all parameters and buffers in a safetensors file, under their names,
+  // such as "mlp.up.w".
   void save(const std::string& path, At at = At::here()) const {
     gt::save(state_dict(), path, at);
   }
-  // All of them from such a file.
+  // Loads all of them from such a file.
   void load(const std::string& path, At at = At::here()) const {
     gt::load(state_dict(), path, at);
   }
 
  protected:
-  // A tensor that is trained, made under its name: `Tensor w = parameter("w",
-  // f32(3, 4), init::normal())`. An assignment to w would make w another
-  // tensor; in-place forms (w.mul_(2) within NoGrad) and load() do not.
+  // Makes a trained tensor with this name in the module: `Tensor w =
+  // parameter("w", f32(3, 4), init::normal())`. Assigning to w would make w a
+  // handle of another tensor, which is not the parameter; the in-place ops
+  // (w.mul_(2) within NoGrad) and load() change the parameter.
   Tensor parameter(const std::string& name, const Type& type, const Init& init,
                    At at = At::here()) {
     Tensor out = init.make(type, path_of(name), at);
@@ -214,7 +224,7 @@ class Module {
     is_buffer_.push_back(0);
     return out;
   }
-  // One that is stored with the others, and not trained.
+  // Makes a tensor that is stored with the parameters but not trained.
   Tensor buffer(const std::string& name, const Type& type, const Init& init,
                 At at = At::here()) {
     Tensor out = init.make(type, path_of(name), at);
@@ -255,7 +265,7 @@ class Module {
   std::string path_;
   bool is_training_ = true;
   StateDict own_;
-  std::vector<int64_t> is_buffer_;  // of each of these
+  std::vector<int64_t> is_buffer_;  // for each tensor of own_
   std::vector<Module*> children_;
 };
 

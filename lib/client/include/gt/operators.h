@@ -1,4 +1,4 @@
-// Operators of tensors and numbers, and what of autograd is a function.
+// Operators on tensors and numbers, and << for streams.
 #pragma once
 
 #include <iosfwd>
@@ -10,8 +10,8 @@
 
 namespace gt::inline v1 {
 
-// An operand of an operator is an Input, which knows where it stands: an
-// operator has no arguments for that.
+// The operands are Inputs, since an Input records the place of the call: an
+// operator cannot have a further argument for that.
 inline Tensor operator+(const Input& a, const Input& b) {
   return add(a, b, a.at());
 }
@@ -54,7 +54,7 @@ inline Tensor operator|(const Input& a, const Input& b) {
 }
 inline Tensor operator!(const Input& x) { return logical_not(x, x.at()); }
 
-// They bind the tensor's name again.
+// These bind the tensor's name again to the result.
 inline Tensor& operator+=(Tensor& a, const Input& b) {
   return a.add_(b, b.at());
 }
@@ -70,7 +70,7 @@ inline Tensor& operator/=(Tensor& a, const Input& b) {
 
 namespace detail {
 
-// A tensor that is to be shown, and where.
+// A tensor that << is to write, and the place of that call.
 struct Shown {
   Shown(const Tensor& x, At place = At::here())  // NOLINT: implicit
       : tensor(x), at(place) {}
@@ -87,9 +87,9 @@ void write_line(std::basic_ostream<char, Traits>& out, const Shown& x) {
 
 }  // namespace detail
 
-// The value as a line of the language: "tensor f32[2] 1 2". Waits for it, and
-// writes nothing if that throws. A template, so that only who writes one needs
-// <ostream>.
+// Writes the tensor as a line of the language: "tensor f32[2] 1 2". Waits for
+// the value, and writes nothing if that throws. It is a template, so that only
+// programs that use it need <ostream>.
 template <typename Traits>
 std::basic_ostream<char, Traits>& operator<<(
     std::basic_ostream<char, Traits>& out, const detail::Shown& x) {

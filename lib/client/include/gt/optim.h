@@ -1,8 +1,9 @@
-// Optimizers: gt::optim. A step is lines of the stream, one a parameter where
-// the language has an op for it. What an optimizer keeps of parameter w is in
-// registers named after it, m.w and v.w; the number of the step is a register,
-// too, and so a learning rate that changes is computed in the stream, and the
-// lines of a step are the same text each round.
+// Optimizers: gt::optim. A step is some lines of the stream, one for each
+// parameter if the language has an op for the optimizer. The state that an
+// optimizer has for parameter w is in registers named after it, m.w and v.w.
+// The number of the step is a register as well, from which the stream computes
+// a learning rate that changes: so the lines of a step are the same text each
+// time.
 #pragma once
 
 #include <string>
@@ -17,16 +18,17 @@ namespace optim {
 
 // ---- learning rates ---------------------------------------------------------
 
-// The learning rate of each step.
+// The learning rate as a function of the step.
 class Schedule {
  public:
-  // What the rate is multiplied with, of the number of steps before this one.
+  // Maps the number of steps done so far to a factor of the rate.
   using Factor = TensorFunction;
 
   Schedule(double rate) : rate_(rate) {}  // NOLINT: implicit
   Schedule(double rate, Factor factor)
       : rate_(rate), factor_(std::move(factor)) {}
-  // Rises evenly from 0 for so many steps; the schedule begins after them.
+  // Returns a schedule that first rises linearly from 0 for this many steps;
+  // the old schedule begins after them.
   Schedule warmup(int64_t steps) const {
     Schedule out = *this;
     out.warmup_ = steps;
@@ -35,7 +37,8 @@ class Schedule {
 
   bool is_constant() const { return !factor_ && warmup_ == 0; }
   double rate() const { return rate_; }
-  // The lines that compute the rate of step t, a scalar from 1 on.
+  // Writes the lines that compute the rate of step t, a scalar tensor that
+  // counts from 1.
   Tensor of(const Tensor& t, At at = At::here()) const {
     if (warmup_ == 0) {
       return mul(factor_ ? factor_(sub(t, 1, at)) : ones({}, at), rate_, at);
@@ -57,15 +60,15 @@ class Schedule {
 };
 
 inline Schedule constant(double rate) { return rate; }
-// Multiplied by `factor` every so many steps; PyTorch's StepLR.
+// Multiplies the rate by `factor` after every `every` steps; PyTorch's StepLR.
 inline Schedule step(double rate, int64_t every, double factor = 0.1,
                      At at = At::here()) {
   return {rate, [=](const Tensor& done) {
             return pow(factor, floordiv(done, every, at), at);
           }};
 }
-// Half a cosine, from the rate to `last` times the rate in so many steps;
-// PyTorch's CosineAnnealingLR.
+// Falls from the rate to `last` times the rate in `steps` steps, along half a
+// cosine; PyTorch's CosineAnnealingLR.
 inline Schedule cosine(double rate, int64_t steps, double last = 0,
                        At at = At::here()) {
   constexpr double kPi = 3.14159265358979323846;
@@ -76,7 +79,7 @@ inline Schedule cosine(double rate, int64_t steps, double last = 0,
             return add(x, (1 + last) / 2, at);
           }};
 }
-// Evenly, from the rate to `last` times the rate in so many steps.
+// Falls linearly from the rate to `last` times the rate in `steps` steps.
 inline Schedule linear(double rate, int64_t steps, double last = 0,
                        At at = At::here()) {
   return {rate, [=](const Tensor& done) {
@@ -87,8 +90,9 @@ inline Schedule linear(double rate, int64_t steps, double last = 0,
 
 // ---- gradients --------------------------------------------------------------
 
-// Scales the gradients of these down so that their common norm is at most max:
-// one line. Those that have none are left out.
+// Scales the gradients of the parameters down, all by one factor, so that their
+// joint 2-norm is at most max. It is one line. Parameters without a gradient
+// are left out.
 inline void clip_grad_norm(const std::vector<Tensor>& parameters, double max,
                            At at = At::here()) {
   detail::Call call("clip", at);
@@ -106,7 +110,7 @@ inline void clip_grad_norm(const std::vector<Tensor>& parameters, double max,
 
 // ---- optimizers -------------------------------------------------------------
 
-// What optimizers share.
+// The base of the optimizers: the parameters, the rate and the state.
 class Optimizer {
  public:
   Optimizer(const Optimizer&) = delete;
@@ -127,14 +131,16 @@ class Optimizer {
   void zero_grad() {
     for (Tensor& parameter : parameters_) parameter.zero_grad();
   }
-  // This rate from now on. A schedule keeps the lines of all rounds the same.
+  // Sets a constant rate from now on. It is a number in the lines, and so they
+  // change with it; those of a schedule stay the same.
   void set_rate(double rate) { schedule_ = rate; }
   void clip_grad_norm(double max, At at = At::here()) const {
     optim::clip_grad_norm(parameters_, max, at);
   }
 
-  // What it keeps. With it, the parameters and where the data stands, a run
-  // that is taken up again goes on bit for bit.
+  // Returns the optimizer's state. A run that loads it, the parameters and the
+  // position in the data continues bit for bit as if it had not been
+  // interrupted.
   StateDict state_dict() const {
     StateDict out;
     if (t_.defined()) detail::append(out, t_.name(), t_);
@@ -157,10 +163,11 @@ class Optimizer {
     const int64_t zero = 0;
     t_ = from_blob(&zero, i64(), name + ".t", at);
   }
-  // The lines of parameter i.
+  // Writes the lines that change parameter i.
   virtual void change(size_t i, const Tensor& gradient, const Input& lr,
                       At at) = 0;
-  // Zeros as the parameter is, and where it is, named after it: m.w.
+  // Makes a state tensor: zeros of the parameter's type, placed where the
+  // parameter is, and named after it, KIND.NAME such as m.w.
   Tensor zeros_like(const Tensor& parameter, const char* kind, At at) {
     detail::Call call("mul", at);
     call.add(parameter);
@@ -183,7 +190,7 @@ struct SGDOptions {
   bool nesterov = false;
   double decay = 0;  // PyTorch's weight_decay: added to the gradient
 };
-// As torch.optim.SGD.
+// The same as torch.optim.SGD.
 class SGD : public Optimizer {
  public:
   SGD(const std::vector<Tensor>& parameters, const Schedule& rate,
@@ -192,7 +199,7 @@ class SGD : public Optimizer {
       : Optimizer(rate, name, false, at) {
     add(parameters, options, at);
   }
-  // Others, with options of their own.
+  // Adds parameters that have options of their own.
   void add(const std::vector<Tensor>& parameters, const SGDOptions& options,
            At at = At::here()) {
     for (const Tensor& parameter : parameters) {
@@ -224,12 +231,12 @@ class SGD : public Optimizer {
       sgd_(w, g, lr, {}, at);
     }
   }
-  std::vector<SGDOptions> options_;  // of each parameter, as v
+  std::vector<SGDOptions> options_;  // for each parameter, as v_
   std::vector<Tensor> v_;
 };
 
-using AdamWOptions = AdamwOptions;  // those of the op
-// As torch.optim.AdamW; with decay 0, Adam.
+using AdamWOptions = AdamwOptions;  // the options of the op adamw
+// The same as torch.optim.AdamW; with decay 0, as Adam.
 class AdamW : public Optimizer {
  public:
   AdamW(const std::vector<Tensor>& parameters, const Schedule& rate,
@@ -238,7 +245,7 @@ class AdamW : public Optimizer {
       : Optimizer(rate, name, true, at) {
     add(parameters, options, at);
   }
-  // Others, with options of their own.
+  // Adds parameters that have options of their own.
   void add(const std::vector<Tensor>& parameters, const AdamWOptions& options,
            At at = At::here()) {
     for (const Tensor& parameter : parameters) {
@@ -254,7 +261,7 @@ class AdamW : public Optimizer {
               At at) override {
     adamw_(parameters_[i], gradient, m_[i], v_[i], t(), lr, options_[i], at);
   }
-  std::vector<AdamWOptions> options_;  // of each parameter, as m and v
+  std::vector<AdamWOptions> options_;  // for each parameter, as m_ and v_
   std::vector<Tensor> m_, v_;
 };
 

@@ -1,6 +1,7 @@
-// What modules own: parts, and functions of a tensor. The standard library has
-// both, but its <memory> and <functional> bring streams and hash tables with
-// them, and then take as long to compile as the rest of gt/nn.h.
+// Small stand-ins for std::unique_ptr and std::function, by which modules own
+// their parts and hold functions of a tensor. The standard <memory> and
+// <functional> include streams and hash tables, and would take as long to
+// compile as the rest of gt/nn.h.
 #pragma once
 
 #include <type_traits>
@@ -11,7 +12,7 @@
 namespace gt::inline v1 {
 namespace detail {
 
-// The only pointer to an object, which goes with it.
+// Owns one object, and deletes it, as std::unique_ptr does.
 template <typename T>
 class Owned {
  public:
@@ -31,10 +32,10 @@ class Owned {
 
 }  // namespace detail
 
-// Anything that can be called with a tensor and returns one, as
-// std::function<Tensor(const Tensor&)> holds it; a copy holds a copy. It has no
-// virtual functions, of which a program would compile all that a header has,
-// and not only what it uses.
+// Holds anything that can be called with a tensor and returns one, as
+// std::function<Tensor(const Tensor&)> does; a copy copies the function. It has
+// no virtual functions: a program would have to compile all of those in a
+// header, and not only the ones that it uses.
 class TensorFunction {
  public:
   TensorFunction() = default;
@@ -57,11 +58,11 @@ class TensorFunction {
   }
 
   explicit operator bool() const { return held_ != nullptr; }
-  // There must be a function.
+  // Calls the function with x. There must be one.
   Tensor operator()(const Tensor& x) const { return kind_->run(held_, x); }
 
  private:
-  // What can be done with a function that is held.
+  // The operations on a held function, which know its type.
   struct Kind {
     Tensor (*run)(const void* held, const Tensor& x);
     void* (*copy)(const void* held);

@@ -1,4 +1,5 @@
-// Where a program runs, and the scopes that its lines stand in.
+// gt::Session, a program that this process writes, and where it runs; and the
+// scopes, whose notes the lines of the program carry.
 #pragma once
 
 #include <cstdlib>
@@ -8,10 +9,12 @@
 
 namespace gt::inline v1 {
 
-// A program of its own, beside that of the process. It ends when it is closed.
+// A program of its own, beside the program that the process has by default. It
+// runs until close() or the destructor.
 class Session {
  public:
-  // As GT_CONNECT: "", "-", "tcp://HOST:PORT", see libgt(3).
+  // `where` says what runs the program, as GT_CONNECT does: "", "-",
+  // "tcp://HOST:PORT" (see libgt(3)).
   explicit Session(const std::string& where, At at = At::here())
       : session_(gt_open(where.c_str())) {
     if (session_ == nullptr) detail::fail(at);
@@ -21,7 +24,8 @@ class Session {
   ~Session() {
     if (session_ != nullptr) gt_close(session_, nullptr);
   }
-  // Waits for all results; the status that the pipeline ended with.
+  // Waits for all results, and returns the exit status that the pipeline ended
+  // with. The session can no longer be used.
   int close(At at = At::here()) {
     int status = 0;
     gt_session* const open = raw(at);
@@ -29,6 +33,7 @@ class Session {
     detail::check(gt_close(open, &status), at);
     return status;
   }
+  // Returns the session for the functions of gt/c.h. Error: it is closed.
   gt_session* raw(At at = At::here()) const {
     if (session_ == nullptr) {
       gt_set_error(GT_LOST, "the session is closed");
@@ -45,14 +50,15 @@ class Use;
 
 namespace detail {
 
-// Read and written by the compiler's atomics: <atomic> is a large header.
+// process_session is read and written by the compiler's atomics, since <atomic>
+// is a large header.
 inline gt_session* process_session = nullptr;
 inline thread_local Use* innermost_use = nullptr;
 
 }  // namespace detail
 
-// While it lives, this thread makes tensors in that session. It must end in the
-// thread that made it.
+// While a Use lives, its thread makes tensors in the given session. It must be
+// destroyed in the thread that made it.
 class Use {
  public:
   explicit Use(const Session& session, At at = At::here())
@@ -73,8 +79,9 @@ class Use {
   Use* outer_;
 };
 
-// The session that tensors without operands are made in: that of the innermost
-// Use, else what connect() opened, else that of GT_CONNECT.
+// Returns the session in which tensors without operands are made: that of the
+// thread's innermost Use, else the one that connect() opened, else the one that
+// GT_CONNECT asks for.
 inline gt_session* current_session(At at = At::here()) {
   if (detail::innermost_use != nullptr) {
     return detail::innermost_use->session();
@@ -86,50 +93,56 @@ inline gt_session* current_session(At at = At::here()) {
   return session;
 }
 
-// The process's session, instead of what GT_CONNECT says; before its first
-// tensor.
+// Opens the process's session at `where`, instead of where GT_CONNECT says. It
+// must be called before the first tensor is made.
 inline void connect(const std::string& where, At at = At::here()) {
   gt_session* session = gt_open(where.c_str());
   if (session == nullptr) detail::fail(at);
   __atomic_store_n(&detail::process_session, session, __ATOMIC_RELEASE);
 }
-// So many workers, one on each GPU; before the first tensor.
+// Runs the program on `count` workers, each with a GPU of its own. It must be
+// called before the first tensor is made.
 inline void gpu_workers(int count) {
   ::setenv("GT_WORKERS", std::to_string(count).c_str(), 1);
   ::setenv("GT_BACKEND", "cuda", 1);
 }
-// So many workers, on processors.
+// Runs the program on `count` workers that compute on CPUs. It must be called
+// before the first tensor is made.
 inline void cpu_workers(int count) {
   ::setenv("GT_WORKERS", std::to_string(count).c_str(), 1);
 }
 
-// Waits until all that was written has run and been printed.
+// Waits until every line written so far has run and its results have been
+// printed.
 inline void sync(At at = At::here()) {
   detail::check(gt_sync(current_session(at)), at);
 }
-// Ends the process's program, and returns its status.
+// Ends the program of the current session, and returns the pipeline's exit
+// status.
 inline int close(At at = At::here()) {
   int status = 0;
   detail::check(gt_close(current_session(at), &status), at);
   return status;
 }
-// Writes the stream to a file, too, from now on; "" ends that.
+// Writes the stream to the file `path`, too, from now on; "" ends that.
 inline void log(const char* path, At at = At::here()) {
   detail::check(gt_log_to(current_session(at), path), at);
 }
-// A line as it stands: a mesh, a comment.
+// Writes `text` to the stream as one line, unchanged: a mesh, a comment.
 inline void line(const std::string& text, At at = At::here()) {
   detail::check(gt_line(current_session(at), text.c_str()), at);
 }
 
-// From here on random ops without a seed draw what they draw in a new program
-// under gt-emit --seed.
+// Random ops without a seed draw from here on what they would draw in a new
+// program under gt-emit --seed=`seed`.
 inline void manual_seed(int64_t seed, At at = At::here()) {
   line("_eseed = tensor i64[] " + std::to_string(seed), at);
 }
 
-// ---- scopes: the notes of the lines that a thread writes while they live ----
+// ---- scopes: while one lives, the lines of its thread carry a note ----------
 
+// The note #KEY=VALUE, or #KEY if the value is "". Error: the key is no name,
+// or the value has a blank, a quote or '#'.
 class Note {
  public:
   explicit Note(const std::string& key, const std::string& value = "",
@@ -145,27 +158,29 @@ class Note {
   int number_;
 };
 
-// #signal=NAME, by which a config places lines. Scopes within scopes make
-// "outer/inner".
+// The note #signal=NAME, by which a config places lines. A Signal within
+// another one gives its lines "outer/inner".
 struct Signal : Note {
   explicit Signal(const std::string& name, At at = At::here())
       : Note("signal", name, at) {}
 };
-// #mb=I: lines of one microbatch.
+// The note #mb=I, which says that the lines belong to microbatch I.
 struct Microbatch : Note {
   explicit Microbatch(int i, At at = At::here())
       : Note("mb", std::to_string(i), at) {}
 };
-// #compile: lines worth compiling together.
+// The note #compile, which says that the lines are worth compiling together.
 struct Compile : Note {
   explicit Compile(At at = At::here()) : Note("compile", "", at) {}
 };
-// #recompute: what is made is computed again in the backward pass, not kept.
+// The note #recompute: the backward pass computes these values again, so that
+// they need not be kept.
 struct Recompute : Note {
   explicit Recompute(At at = At::here()) : Note("recompute", "", at) {}
 };
 
-// What is made while it lives has no history.
+// While a NoGrad lives, values that its thread makes have no history, and no
+// gradient passes through them.
 class NoGrad {
  public:
   NoGrad() { gt_no_grad(1); }

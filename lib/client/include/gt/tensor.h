@@ -1,7 +1,7 @@
-// gt::Tensor: a register of the program. A tensor is a handle: a copy of it is
-// the same register, and when the last one goes out of scope, the register is
-// freed. No call on tensors waits for the program, but item(), to_vector(),
-// copy_to() and <<.
+// gt::Tensor, a value of the program. A tensor is a handle of a register: its
+// copies are handles of the same register, and when the last of them is
+// destroyed, the register is freed. The calls that wait for the program are
+// item(), to_vector(), copy_to() and <<; all others only write lines.
 #pragma once
 
 #include <cinttypes>
@@ -18,7 +18,8 @@
 
 namespace gt::inline v1 {
 
-// start:stop:step of an axis, with what is left out; _ is all of it.
+// A range of an axis, start:stop:step. Range::from(), to() and every() leave
+// out the other parts; gt::_ is the whole axis.
 class Range {
  public:
   constexpr Range() = default;
@@ -75,15 +76,17 @@ class Tensor : public Methods {
     if (value_ != nullptr) gt_release(value_);
   }
 
-  // Owns a value of gt/c.h from now on.
+  // Returns a tensor that owns a value of gt/c.h from now on.
   static Tensor adopt(gt_value* value) {
     Tensor out;
     out.value_ = value;
     return out;
   }
+  // Returns the value for the functions of gt/c.h; null if there is none.
   gt_value* raw() const { return value_; }
 
-  // ---- what is known of it
+  // ---- type and name: these do not wait
+  // True if the tensor has a register: false for Tensor() and after a move.
   bool defined() const { return value_ != nullptr; }
   Dtype dtype(At at = At::here()) const { return held(at).dtype; }
   Shape shape(At at = At::here()) const {
@@ -92,7 +95,7 @@ class Tensor : public Methods {
   }
   Type type(At at = At::here()) const { return {shape(at), dtype(at)}; }
   int64_t rank(At at = At::here()) const { return held(at).rank; }
-  // The size of a dimension; a negative axis counts from the end.
+  // Returns the size of a dimension; a negative axis counts from the end.
   int64_t size(int64_t axis, At at = At::here()) const {
     const gt_type& type = held(at);
     if (axis < -type.rank || axis >= type.rank) {
@@ -104,31 +107,32 @@ class Tensor : public Methods {
     return type.sizes[axis < 0 ? axis + type.rank : axis];
   }
   int64_t elements(At at = At::here()) const { return type(at).elements(); }
-  // Its name in the stream.
+  // Returns the tensor's name in the stream; "" if it is undefined.
   std::string name() const { return value_ ? gt_name_of(value_) : ""; }
-  // Gives it a name that the stream, its log and its configs then have.
+  // Renames the tensor. Logs and configs know it by this name.
   Tensor& name(const std::string& text, At at = At::here()) {
     held(at);
     detail::check(gt_rename(value_, text.c_str(), at), at);
     return *this;
   }
 
-  // ---- its values: these wait for them
-  // All elements, row-major, as T. T may be narrower than the dtype: a float is
-  // rounded, and to an integer loses its fraction. Error: a value that an
-  // integer T does not hold.
+  // ---- values: these wait until the tensor is computed
+  // Returns all elements, row-major, converted to T. A narrower float type
+  // rounds; an integer type drops the fraction. Error: an integer type T does
+  // not hold an element's value.
   template <typename T = float>
   std::vector<T> to_vector(At at = At::here()) const;
-  // The one element of a tensor that has one.
+  // Returns the element of a tensor that has exactly one.
   template <typename T = float>
   T item(At at = At::here()) const;
-  // The elements as they are in memory (gt/c.h), type().elements() of them.
+  // Copies the elements in the form of gt/c.h, row-major and not converted, to
+  // `bytes`, which has room for type().elements() of them.
   void copy_to(void* bytes, At at = At::here()) const {
     held(at);
     detail::check(gt_read(value_, bytes, at), at);
   }
-  // Prints it as a line when it is there, which may be later; gt::sync() waits
-  // for that.
+  // Prints the tensor as a line once it is computed, under the name `as` if
+  // that is not "". Does not wait; gt::sync() does.
   const Tensor& print(const std::string& as = "", At at = At::here()) const {
     held(at);
     detail::check(gt_print(value_, as.c_str(), at), at);
@@ -136,41 +140,45 @@ class Tensor : public Methods {
   }
 
   // ---- parts
-  // An index or a range for each axis, the first ones first: x(_, 0),
-  // x({0, 4}, _). An index drops its axis.
+  // Returns a part of the tensor: an index or a range for each axis, from the
+  // first axis on: x(_, 0), x({0, 4}, _). An index drops its axis.
   Tensor operator()(const Part& a) const;
   Tensor operator()(const Part& a, const Part& b) const;
   Tensor operator()(const Part& a, const Part& b, const Part& c) const;
   Tensor operator()(const Part& a, const Part& b, const Part& c,
                     const Part& d) const;
-  // `size` elements along the axis from `start` on, a number or the name of a
-  // scalar, which may change from round to round.
+  // Returns `size` elements along the axis, from index `start` on. `start` is a
+  // number or a scalar tensor, whose value may differ in each round of a loop
+  // while the line stays the same.
   Tensor slice(const Input& start, int64_t size, int64_t axis = 0,
                At at = At::here()) const;
 
   // ---- gradients
+  // Says whether backward() computes the gradient by this tensor.
   Tensor& requires_grad_(bool is_on = true, At at = At::here()) {
     held(at);
     detail::check(gt_require_grad(value_, is_on), at);
     return *this;
   }
   bool requires_grad() const { return value_ && gt_requires_grad(value_); }
-  // Adds to grad() of all tensors that require a gradient and that this scalar
-  // was computed from.
+  // Computes the gradient of this scalar by all tensors that require one and
+  // that it was computed from, and adds it to their grad(). The history is gone
+  // then, unless `retain`.
   void backward(At at = At::here()) const { backward(false, at); }
   void backward(bool retain, At at = At::here()) const {
     held(at);
     detail::check(gt_backward(value_, retain, at), at);
   }
-  // Undefined before the first backward().
+  // Returns the gradient; undefined before the first backward().
   Tensor grad() const {
     return value_ ? adopt(gt_retain(gt_gradient(value_))) : Tensor();
   }
-  // Its type is the tensor's; one that is undefined is none.
+  // Replaces the gradient by another of the tensor's type; an undefined one
+  // removes it.
   void set_grad(Tensor gradient, At at = At::here()) {
     held(at);
     detail::check(gt_set_gradient(value_, gradient.value_), at);
-    gradient.value_ = nullptr;  // it is taken
+    gradient.value_ = nullptr;  // the value owns it now
   }
   void zero_grad() {
     if (value_) gt_set_gradient(value_, nullptr);
@@ -190,7 +198,7 @@ class Tensor : public Methods {
   gt_value* value_ = nullptr;
 };
 
-// A number, as an operand.
+// A number that is an operand of an op.
 struct Scalar {
   gt_word word{};
 
@@ -214,8 +222,8 @@ struct Scalar {
   }
 };
 
-// An operand that may be a tensor or a number. It knows where it stands, which
-// is how operators know.
+// An operand that is a tensor or a number. It records the place where it was
+// made: operators have no argument for the place, and take it from here.
 class Input {
  public:
   Input(const Tensor& tensor, At at = At::here())  // NOLINT: implicit
@@ -237,8 +245,9 @@ class Input {
 
 namespace detail {
 
-// A line that is being put together. What each op of the table needs is not
-// inlined into it: that saves a program's compiler more than it costs a call.
+// Builds and writes one line. Its functions, which the functions of all ops
+// call, are not inlined: that saves more of a program's compile time than the
+// calls cost.
 class Call {
  public:
   [[gnu::noinline]] Call(const char* op, At at) : at_(at) {
@@ -257,13 +266,13 @@ class Call {
   void add(const std::vector<Tensor>& tensors) {
     for (const Tensor& tensor : tensors) add(tensor);
   }
-  // No op takes two.
+  // Adds a type operand. No op takes two, so one member holds it.
   void add(const Type& type) {
     type_ = type.raw();
     operand(GT_TYPE).type = &type_;
   }
   void add(Dtype dtype) { add_text(GT_TEXT, dtype.text()); }
-  // The text must be there until the line is written.
+  // Adds text, which must stay valid until the line is written.
   void add_text(gt_word_kind kind, std::string_view text) {
     set(operand(kind), text);
   }
@@ -289,18 +298,20 @@ class Call {
     set(key(name, GT_TEXT), value.text());
   }
 
-  // Writes the line, whose one result is a new tensor.
+  // Writes the line, and returns its only result.
   [[gnu::noinline]] Tensor run() {
     gt_value* result = nullptr;
     run(&result, 1);
     return Tensor::adopt(result);
   }
-  // The same under a name; "": one that the session chooses.
+  // Writes the line, and returns its only result, which gets this name; "" lets
+  // the session choose one.
   Tensor run_as(const std::string& name) {
     const char* const names[] = {name.c_str()};
     line_.names = names;
     return run();
   }
+  // Writes the line, and returns its `count` results.
   std::vector<Tensor> run(size_t count) {
     std::vector<gt_value*> results(count);
     run(results.data(), count);
@@ -308,14 +319,15 @@ class Call {
     for (size_t i = 0; i < count; ++i) out[i] = Tensor::adopt(results[i]);
     return out;
   }
-  // New values, which the caller owns.
+  // Writes the line, and sets `results` to new values, which the caller owns.
   [[gnu::noinline]] void run(gt_value** results, size_t count) {
     line_.operands = words_;
     line_.keys = keys_;
     line_.result_count = count;
     check(gt_call(session(), &line_, results), at_);
   }
-  // The results are bound to the names of these. Without any, it has none.
+  // Writes the line, which binds the names of these values again to its
+  // results. With a count of 0 the line has no results.
   void bind(gt_value* const* values, size_t count) {
     line_.into = values;
     run(nullptr, count);
@@ -328,7 +340,7 @@ class Call {
     word.text = text.data();
     word.size = text.size();
   }
-  // The next operand.
+  // Appends an operand of this kind, and returns it to be filled in.
   [[gnu::noinline]] gt_word& operand(gt_word_kind kind) {
     if (line_.operand_count == room_) grow();
     gt_word& word = words_[line_.operand_count++];
@@ -342,6 +354,7 @@ class Call {
     if (words_ != few_) delete[] words_;
     words_ = more;
   }
+  // Appends a key, and returns its value to be filled in.
   [[gnu::noinline]] gt_word& key(const char* name, gt_word_kind kind) {
     if (line_.key_count == kFew) {
       gt_set_error(GT_WRONG, "%s: too many options", line_.op);
@@ -352,7 +365,8 @@ class Call {
     next.value.kind = kind;
     return next.value;
   }
-  // The session of the first tensor; without one, the thread's.
+  // Returns the session of the first operand that is a tensor; if there is
+  // none, the thread's current one.
   gt_session* session() const {
     for (size_t i = 0; i < line_.operand_count; ++i) {
       const gt_word& word = words_[i];
@@ -376,7 +390,8 @@ class Call {
 
 // ---- parts ------------------------------------------------------------------
 
-// What of an axis: an index, a range, or an index that is a scalar tensor.
+// What is taken of one axis: an index, a range, or an index that is a scalar
+// tensor.
 class Part {
  public:
   Part(const Range& range, At at = At::here())  // NOLINT: implicit
@@ -391,7 +406,8 @@ class Part {
   Part(const Tensor& index, At at = At::here())  // NOLINT: implicit
       : text_("0"), index_(&index), at_(at) {}
 
-  // As a word of the line; the place of a tensor in what it has chosen.
+  // The part as a word of a slice line. An index() that is a tensor is taken
+  // first, by a slice of its own of size 1, and the word is "0" then.
   const std::string& text() const { return text_; }
   const Tensor* index() const { return index_; }
   At at() const { return at_; }
@@ -441,7 +457,8 @@ inline Tensor Tensor::slice(const Input& start, int64_t size, int64_t axis,
 
 // ---- tensors from memory ----------------------------------------------------
 
-// So many elements of the type, from memory; they are copied.
+// Makes a tensor of this type from its elements in memory, row-major. They are
+// copied before the call returns. `name` may be "".
 inline Tensor from_blob(const void* bytes, const Type& type,
                         const std::string& name = "", At at = At::here()) {
   const gt_type raw = type.raw();
@@ -450,8 +467,8 @@ inline Tensor from_blob(const void* bytes, const Type& type,
   if (value == nullptr) detail::fail(at);
   return Tensor::adopt(value);
 }
-// A tensor of these elements, in row-major order. Error: their number is not
-// that of the shape; without a shape they are one dimension.
+// Makes a tensor of these elements, row-major; without a shape it has one
+// dimension. Error: the number of elements is not that of the shape.
 template <typename T>
 Tensor tensor(const std::vector<T>& values, const Shape& shape,
               At at = At::here()) {
@@ -468,7 +485,8 @@ Tensor tensor(const std::vector<T>& values, const Shape& shape,
     return from_blob(values.data(), type, "", at);
   }
 }
-// A list in braces is always a shape; to the compiler, {0} might be an At.
+// A list in braces is always a shape. Without this overload, {0} could also be
+// taken as an At.
 template <typename T>
 Tensor tensor(const std::vector<T>& values,
               std::initializer_list<int64_t> shape, At at = At::here()) {
@@ -492,7 +510,7 @@ Tensor tensor(std::initializer_list<T> values,
               std::initializer_list<int64_t> shape, At at = At::here()) {
   return tensor(std::vector<T>(values), Shape(shape), at);
 }
-// A scalar.
+// Makes a scalar.
 template <typename T, typename = std::enable_if_t<std::is_arithmetic_v<T>>>
 Tensor tensor(T value, At at = At::here()) {
   return from_blob(&value, Type({}, dtype_of<T>()), "", at);
@@ -507,12 +525,13 @@ inline std::string text_or_fail(const char* text, At at) {
 }
 }  // namespace detail
 
-// The history behind a value, which backward() would walk, as lines of a
-// program, the oldest first. Those that no longer have a name are v0, v1 ...
+// Returns the history behind a value, which backward() would walk, as lines of
+// a program, the oldest first. Values that no longer have a name are called v0,
+// v1 and so on.
 inline std::string tape(const Tensor& x, At at = At::here()) {
   return detail::text_or_fail(gt_tape(x.raw()), at);
 }
-// The same as a graph, for dot of Graphviz.
+// Returns the same history as a graph, for dot of Graphviz.
 inline std::string dot(const Tensor& x, At at = At::here()) {
   return detail::text_or_fail(gt_dot(x.raw()), at);
 }

@@ -1,6 +1,6 @@
-// The parts of a transformer. Their lines carry the signals by which the
-// configs of gt cut such a model over ranks (configs/tensor-parallel.yaml and
-// others): norm, hidden, attention, out, residual.
+// The parts of a transformer. Their lines carry the signals norm, hidden,
+// attention, out and residual, by which the configs of gt shard such a model
+// over ranks (configs/tensor-parallel.yaml and others).
 #pragma once
 
 #include <gt/layers.h>
@@ -10,18 +10,20 @@ namespace nn {
 
 struct AttentionLayerOptions {
   int64_t heads = 1;
-  int64_t kv_heads = 0;  // of k and v, which heads share; 0: as many as of q
+  // Heads of k and v, which the heads of q share; 0: as many as q has.
+  int64_t kv_heads = 0;
   bool causal = true;
-  bool rope = true;  // positions: q and k are turned
+  bool rope = true;  // rotary position embedding of q and k
   double rope_base = 10000;
-  bool fused = false;  // q, k and v from one matrix; three can be cut by heads
+  // One matrix for q, k and v; three separate ones can be sharded by heads.
+  bool fused = false;
   bool bias = false;
   Init init = Init::normal(0, 1, Init::Fan::kIn);
   Init out_init = Init::normal(0, 1, Init::Fan::kIn);
 };
-// x [...,rows,width] gives the same. Its parts are q, k and v, or qkv, and out.
-// Errors: heads that do not divide the width, kv_heads that do not divide
-// heads.
+// Self-attention: maps x [...,rows,width] to the same shape. Its parts are the
+// Linear layers "q", "k" and "v", or "qkv" if fused, and "out". Errors: heads
+// does not divide width, or kv_heads does not divide heads.
 class Attention : public Module {
  public:
   Attention(Module* parent, const std::string& name, int64_t width,
@@ -101,7 +103,7 @@ struct MLPOptions {
   Init init = Init::normal(0, 1, Init::Fan::kIn);
   Init out_init = Init::normal(0, 1, Init::Fan::kIn);
 };
-// down(gelu(up(x))).
+// Computes down(gelu(up(x))), with the tanh form of gelu.
 class MLP : public Module {
  public:
   MLP(Module* parent, const std::string& name, int64_t width, int64_t hidden,
@@ -125,11 +127,13 @@ class MLP : public Module {
 
 struct TransformerBlockOptions {
   AttentionLayerOptions attention{};
-  int64_t hidden = 0;  // of the MLP; 0: four times the width
+  // Width of the MLP's inner layer; 0: four times the width.
+  int64_t hidden = 0;
   double dropout = 0;
   MLPOptions mlp{};
 };
-// x + attention(norm1(x)), and of that x + mlp(norm2(x)).
+// Computes h = x + attention(norm1(x)), and returns h + mlp(norm2(h)), with
+// dropout on what is added.
 class TransformerBlock : public Module {
  public:
   TransformerBlock(Module* parent, const std::string& name, int64_t width,

@@ -1,4 +1,5 @@
-// The values of tensors as numbers of C++: to_vector() and item().
+// Tensor::to_vector() and Tensor::item(), which return a tensor's elements as
+// C++ numbers.
 #pragma once
 
 #include <cinttypes>
@@ -13,6 +14,7 @@ namespace gt::inline v1 {
 
 namespace detail {
 
+// Converts a bf16, or else an f16, to float.
 inline float float_from_half(uint16_t bits, bool is_bf16) {
   uint32_t out = uint32_t{bits} << 16;
   if (!is_bf16) {
@@ -31,7 +33,7 @@ inline float float_from_half(uint16_t bits, bool is_bf16) {
   return value;
 }
 
-// Whether T holds the value, if it is an integer without its fraction.
+// True if T holds the value; if T is an integer type, without its fraction.
 template <typename T, typename From>
 constexpr bool holds(From value) {
   if constexpr (!std::is_integral_v<T> || std::is_same_v<T, bool>) {
@@ -41,7 +43,8 @@ constexpr bool holds(From value) {
     return (std::is_signed_v<T> || wide >= 0) &&
            static_cast<int64_t>(static_cast<T>(wide)) == wide;
   } else {
-    // Both ends are powers of two, which floats hold; NaN is beyond either.
+    // Both bounds are powers of two, which floats represent exactly. NaN is
+    // within no bounds.
     constexpr int kBits = static_cast<int>(sizeof(T)) * 8 - 1;
     constexpr double kHalf = static_cast<double>(uint64_t{1} << (kBits - 1));
     constexpr double kEnd = std::is_signed_v<T> ? 2 * kHalf : 4 * kHalf;
@@ -50,7 +53,7 @@ constexpr bool holds(From value) {
   }
 }
 
-// The value of a tensor of the type as T.
+// Converts an element of a tensor of this type to T. Error: T does not hold it.
 template <typename T, typename From>
 T converted(From value, const Type& type, At at) {
   if (holds<T>(value)) return static_cast<T>(value);
