@@ -44,7 +44,7 @@ class Interner {
   // Returns the value with that id. The reference is valid until clear(), or
   // until keep_only() drops the value.
   const T& operator[](Id id) const { return values_[id]; }
-  // The number of values that have an id.
+  // Returns the number of values that have an id.
   size_t size() const { return table_.size(); }
 
   void clear() {

@@ -12,8 +12,8 @@
 
 namespace gt {
 
-// One read, which waits until there is something. Returns the number of bytes,
-// 0 at the end of input, or -1 with errno set.
+// Reads once, waiting until there is something. Returns the number of bytes, 0
+// at the end of input, or -1 with errno set.
 long read_some(int fd, char* to, size_t size);
 // True if the descriptor is a pipe or a socket, and, for standard input, if
 // read_some() has never read a byte from it. Callers ask this when the input

@@ -16,7 +16,7 @@ namespace gt {
 inline constexpr std::string_view kStdinName = "<stdin>";
 inline constexpr std::string_view kSharedName = "<shared>";
 
-// Where a line stands. `file` is as the user named it, or one of the two names
+// The place of a line. `file` is as the user named it, or one of the two names
 // above; `line` counts from 1, and is 0 when there is none.
 struct Place {
   std::string_view file;

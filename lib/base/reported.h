@@ -32,7 +32,7 @@ class Reported {
 
  private:
   struct Kind {
-    std::string place;  // of the first failure
+    std::string place;  // that of the first failure
     uint64_t more = 0;  // how many came after it
   };
 

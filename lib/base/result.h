@@ -12,7 +12,8 @@ namespace gt {
 
 struct Error {
   std::string message;
-  // Where in the line the culprit begins, in bytes from 1; 0: unknown.
+  // The place in the line where the culprit begins, in bytes from 1; 0:
+  // unknown.
   size_t column = 0;
 };
 

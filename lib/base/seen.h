@@ -11,7 +11,7 @@ namespace gt {
 
 class Seen {
  public:
-  // Without `is_kept` no memory is taken, and before() must not be called.
+  // If `is_kept` is false, no memory is taken, and before() must not be called.
   explicit Seen(bool is_kept = true) : sets_(is_kept ? kSets : 0) {}
 
   // Returns true if the hash came before; remembers it if not. A hash is

@@ -21,7 +21,7 @@ Utf8Character first_character(std::string_view text);
 // Appends the encoding of a code, which must be at most U+10FFFF.
 void append_utf8(std::string& out, uint32_t code);
 
-// Whether all of the text is valid UTF-8.
+// True if all of the text is valid UTF-8.
 bool is_utf8(std::string_view text);
 
 }  // namespace gt

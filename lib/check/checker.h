@@ -33,8 +33,7 @@ class Checker {
                    Footprint* footprint = nullptr)
       : mode_(std::move(mode)), traces_(traces), footprint_(footprint) {}
 
-  // What was found out about one line. It is kept for when the line comes
-  // again.
+  // The findings about one line. They are kept for when the line comes again.
   struct Checked {
     std::string text;   // as it came
     std::string noted;  // the same with inferred #type= and #spec=
@@ -73,8 +72,8 @@ class Checker {
   // Returns the names of all axes of the meshes so far.
   const std::set<std::string>& axes() const { return axes_; }
 
-  // For tools that write test vectors: declare() binds a name without a line,
-  // and the others tell what a name holds.
+  // These are for tools that write test vectors: declare() binds a name without
+  // a line, and the others tell what a name holds.
   void declare(std::string_view name, const ShardedValue& value);
   // Returns the first of the name's parts; null if it holds nothing.
   const ShardedValue* value_of(std::string_view name);

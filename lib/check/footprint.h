@@ -17,7 +17,7 @@
 
 namespace gt::check {
 
-// What a copy sends from one rank to another, in bytes.
+// The bytes that a copy sends from one rank to another.
 struct Transfer {
   int64_t from = 0;
   int64_t to = 0;

@@ -11,7 +11,7 @@ namespace gt::check {
 
 // A fault as gt-check prints it.
 struct Problem {
-  std::string kind;  // the rule's, "part-affine"
+  std::string kind;  // the kind of its rule, "part-affine"
   std::string axis;  // the axis on which the rule is broken, or ""
   std::string message;
   std::string why;

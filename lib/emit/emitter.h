@@ -16,7 +16,7 @@ namespace gt::emit {
 // One input of a program: a file, standard input, or the text of an option -e.
 struct EmitInput {
   enum class Kind { kFile, kStdin, kText };
-  // The input at a path; "-" is standard input.
+  // Returns the input at a path; "-" is standard input.
   static EmitInput file(const std::string& path) {
     return {path == "-" ? Kind::kStdin : Kind::kFile, path, 1};
   }

@@ -25,7 +25,7 @@ struct GradientParts {
   const Recorder& recorder;
 };
 
-// What a grad line asks for.
+// The loss, targets and keys of a grad line.
 struct GradientTargets {
   ValueId loss = kNil;
   std::vector<grad::GradientTarget> values;

@@ -1,6 +1,6 @@
-// What a gradient line states about the mesh. It has the mesh of its forward
-// line, but is written where the grad stands, and another mesh may be in force
-// there.
+// Writes what a gradient line states about the mesh. It has the mesh of its
+// forward line, but is written where the grad stands, and another mesh may be
+// in force there.
 #pragma once
 
 #include <string>

@@ -1,5 +1,5 @@
-// What gt-emit knows of a stream: the meshes, what every name holds, and the
-// history (grad/tape.h) behind it.
+// The state of a stream, as gt-emit knows it: the meshes, what every name
+// holds, and the history (grad/tape.h) behind it.
 //
 // Names change only here, since a change may need lines of its own. When a name
 // is bound again or freed while a gradient may still read the data that it

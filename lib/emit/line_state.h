@@ -39,7 +39,7 @@ struct LineState {
   // (Tape::join).
   std::vector<ValueId> joined;
 
-  // By result.
+  // The results: their types and values.
   std::vector<TypeId> result_types;
   std::vector<ValueId> results;
   // If usage is counted (usage.h): the line's cost, and the bytes of its

@@ -45,7 +45,7 @@ class Memos {
   void note(const Pattern& pattern, const LineState& state);
 
  private:
-  // What a line of one pattern defines.
+  // The results that a line of one pattern defines, and when it may be used.
   struct Memo {
     std::string text;  // the pattern's key
     bool emitted = false;

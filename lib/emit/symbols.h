@@ -23,7 +23,7 @@ struct Symbol {
 
   ValueId value = kNil;  // kNil: unbound, or failed
   bool failed = false;   // bound to a fail value
-  // Since when the number is this name's, in serial numbers of values
+  // The time from which the number is this name's, in serial numbers of values
   // (HistoryCells::serial): an older value was held by another name under it.
   uint64_t since = 0;
   Origin bound;         // the line that bound it

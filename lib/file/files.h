@@ -57,7 +57,7 @@ class Files {
   // is "none".
   Result<Fd> open_old(const std::string& path, std::string& version) const;
 
-  // Where a file is to be written: its directory, open, and its name in that
+  // A place to write a file: its directory, open, and its name in that
   // directory. For a file elsewhere: what stores it there, and its path as
   // `name`; `over` is passed to RemoteFiles::store().
   struct Target {

@@ -1,6 +1,6 @@
-// How a new file takes the place of an old one, for Replacement and Partial.
-// The bytes must be on the disk before the name is: else a loss of power may
-// leave the name of an empty file.
+// Puts a new file in the place of an old one, for Replacement and Partial. The
+// bytes must be on the disk before the name is: else a loss of power may leave
+// the name of an empty file.
 #pragma once
 
 #include <string>

@@ -25,7 +25,7 @@ struct SafetensorsEntry {
   std::string name;
   std::string dtype;  // the format's name for it; gt may not have it
   std::vector<uint64_t> sizes;
-  size_t begin = 0;  // where its bytes begin, from the end of the header
+  size_t begin = 0;  // start of its bytes, from the end of the header
   size_t end = 0;    // behind its last byte
 };
 

@@ -28,7 +28,7 @@
 
 namespace gt::grad {
 
-// What is known of a node, as a copy.
+// A copy of what is known of a node.
 struct Node {
   using Values = SmallVector<ValueId, 4>;
   const Op* op = nullptr;

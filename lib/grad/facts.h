@@ -1,4 +1,4 @@
-// What only few values of a history have, kept beside their cells.
+// Facts that only few values of a history have, kept beside their cells.
 #pragma once
 
 #include <cstdint>
@@ -10,8 +10,8 @@
 
 namespace gt::grad {
 
-// How a value lost something: the history behind it (HistoryCells::lost), or
-// the user's name that held it (HistoryCells::gone).
+// How a value lost its history (HistoryCells::lost), or the user's name that
+// held it (HistoryCells::gone).
 struct Lost {
   // The cause: a grad consumed the history, the limit on the history's length
   // ended it, or a name was bound again or freed.

@@ -28,12 +28,12 @@ using FormId = uint32_t;
 struct Form {
   const Op* op = nullptr;
   std::string line;       // without its names, "r = matmul x x ta=1"
-  std::string notes;      // that its gradient lines get, " #signal=... #mb=..."
+  std::string notes;      // for its gradient lines, " #signal=... #mb=..."
   std::string shown;      // the line with its names, for --tape; else ""
   MeshId mesh = 0;        // of a placed line
   uint32_t file = 0;      // the file that such lines are in, see Origin
   uint32_t operands = 0;  // their number, tensors or not
-  // By result.
+  // The results' types, and which of them hold floats (1).
   SmallVector<TypeId, 2> types;
   SmallVector<uint8_t, 8> differentiable;  // 1: it holds floats
   // Indices of the operands and results whose data the gradient reads.

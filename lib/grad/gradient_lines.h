@@ -14,7 +14,7 @@
 
 namespace gt::grad {
 
-// Where a line runs.
+// The ranks and the mesh of a line.
 struct LinePlace {
   std::vector<int64_t> ranks;  // in the order as written; none: unplaced
   MeshId mesh = 0;
@@ -104,9 +104,9 @@ class GradientLines {
   const ValueTypes& types() const { return types_; }
   const Mesh* mesh(MeshId id) const { return meshes_[id]; }
 
-  // A line with #local gives unrelated values (V), even where they are shards.
-  // If the gradient's line is such a one, notes on it that the pieces are
-  // shards, cut as the value is whose gradient they are.
+  // If the gradient's line has #local, notes on it that the pieces are shards,
+  // cut as the value is whose gradient they are. Without the note, a line with
+  // #local gives unrelated values (V).
   void claim_shards(Handle handle, TypeId value);
 
   // Notes that a gradient is, on some axes, a sum that is still to be taken
@@ -119,7 +119,7 @@ class GradientLines {
   // is true if a line reads it already.
   size_t line_of(Handle handle) const { return line_of_[handle]; }
   bool is_read(Handle handle) const { return is_read_[handle]; }
-  size_t count() const { return program_.lines.size(); }  // of lines
+  size_t count() const { return program_.lines.size(); }  // lines so far
 
   // Notes that the gradient cannot be written as lines: sets
   // GradientProgram::possible, unless an error is there already.

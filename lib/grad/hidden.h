@@ -1,5 +1,5 @@
-// What a history that was consumed led to: for each value that outlives it, the
-// targets that were behind it. A later grad through such a value is refused if
+// The targets that a consumed history led to: for each value that outlives it,
+// those that were behind it. A later grad through such a value is refused if
 // one of its targets may be among them, since that gradient would be wrong.
 #pragma once
 
@@ -19,7 +19,7 @@ namespace gt::grad {
 struct HiddenTable {
   std::vector<uint64_t> serials;  // of the targets, ascending
   std::vector<uint64_t> bits;     // row by row
-  size_t words = 0;               // of a row
+  size_t words = 0;               // words in a row
 
   // Bit 0 of a row says that it is not known what was behind; the targets' bits
   // follow.

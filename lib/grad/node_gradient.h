@@ -21,7 +21,7 @@
 
 namespace gt::grad {
 
-// What the visits to all nodes of one grad have in common.
+// The data that the visits to all nodes of one grad share.
 struct Pass {
   const Tape& tape;
   const History& history;

@@ -1,5 +1,5 @@
-// Which data the gradient of an op reads, determined from the op's row alone,
-// so that the tape knows before any grad which values' data must be kept.
+// Finds the data that the gradient of an op reads, from the op's row alone, so
+// that the tape knows before any grad which values' data must be kept.
 #pragma once
 
 #include <cstdint>

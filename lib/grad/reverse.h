@@ -74,7 +74,7 @@ struct ValueOnRanks {
   Ranks ranks;  // none: unplaced
 };
 
-// What a name holds: one value, or several, each on its own ranks.
+// The values that a name holds: one, or several, each on its own ranks.
 struct GradientTarget {
   std::vector<ValueOnRanks> parts;
   Ranks ranks;  // the ranks of all parts

@@ -45,7 +45,7 @@ class ValueTypes {
   TypeId id(PlacedType type);
 
   static bool is_placed(TypeId id) { return (id & kPlaced) != 0; }
-  // For a placed type, returns the type on its first rank.
+  // Returns the type; for a placed one, that on its first rank.
   const Type& operator[](TypeId id) const {
     return is_placed(id) ? placed(id).types[0] : unplaced_[id];
   }

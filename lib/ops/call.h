@@ -39,16 +39,17 @@ inline constexpr size_t kRowOfLoad = 2;
 class Call {
  public:
   const Op* op = nullptr;
-  // One for each operand of the op's signature, whether it was given or not, so
-  // that an operand has the same index in every call. A variadic operand of
-  // tensors ("a...") has one for each of its elements.
+  // The arguments: one for each operand of the op's signature, whether it was
+  // given or not, so that an operand has the same index in every call. A
+  // variadic operand of tensors ("a...") has one for each of its elements.
   std::vector<Argument> arguments;
   // The line's operands that a variadic operand of numbers ("number...") stands
   // for. Together they have one Argument, which says only whether there are
   // any. Their values are read where they are needed, since the line of a
   // tensor has up to a million.
   std::span<const Operand> numbers;
-  // In the order of op->keys: the value as written, else the default, else "".
+  // The keys' values, in the order of op->keys: the value as written, else the
+  // default, else "".
   std::vector<std::string_view> key_values;
   std::vector<Type> results;  // set by infer()
   // The number of results of the line; optional and variadic ones vary.

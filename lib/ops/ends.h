@@ -30,7 +30,7 @@ bool is_same_end(const End& a, const End& b, size_t dims);
 // V and the other S, which both mean that each rank has a piece of its own.
 bool keeps_pieces(const End& src, const End& dst, size_t dims);
 
-// What an op does with a pair of ends.
+// The treatment that an op gives a pair of ends.
 enum class EndsUse : uint8_t {
   kConnected,  // the op makes the one from the other
   kKept,       // the pieces stay as they are, which the op allows

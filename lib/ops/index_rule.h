@@ -23,7 +23,7 @@ inline bool is_tensor(const Argument& a) {
   return a.role == Role::kTensor && !a.absent && !a.literal;
 }
 
-// Where a label stands in one tensor: on dimension `dim`, in which `unit`
+// The place of a label in one tensor: on dimension `dim`, in which `unit`
 // consecutive indices make one coordinate of the label (as a head is `unit`
 // columns of [s,h*d]). dim -1: the tensor lacks the label.
 struct LabelDim {
@@ -39,7 +39,7 @@ struct Label {
   // Makes a label of n coordinates that stands nowhere yet.
   Label(const Call& call, int64_t n);
 
-  int64_t size;                     // how many coordinates it has
+  int64_t size;                     // the number of coordinates
   std::vector<LabelDim> arguments;  // in the order of call.arguments
   std::vector<LabelDim> results;    // in the order of call.results
   // True if some result lacks the label and is a sum over it: if ranks cut the

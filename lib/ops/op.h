@@ -179,10 +179,10 @@ struct Row {
   bool needs_ranks() const {
     return collective != Collective::kNone && collective != Collective::kCopy;
   }
-  // Whether a line whose types fit can still fail when it runs, for the
-  // creation and point-wise ops that gt-shard may hold back: "always" (a file
-  // may be missing), or "int" (if the result holds integers: a division by
-  // zero).
+  // When a line whose types fit can still fail as it runs, for the creation and
+  // point-wise ops that gt-shard may hold back: "always" (a file may be
+  // missing), "int" (if the result holds integers: a division by zero), or ""
+  // for never.
   const char* fails = "";
   // All elements of the result are 0, so that it can be typed as partial sums
   // as well as copies.

@@ -96,8 +96,8 @@ Status need_elements(const Call& call);
 // f64, f32 for all others.
 Dtype wide_dtype(Dtype dtype);
 
-// For an op that computes f16 and bf16 in f32: out=f32 leaves result 0 in f32.
-// Error: out= is neither that nor the result's own dtype.
+// Applies out=, for an op that computes f16 and bf16 in f32: out=f32 leaves
+// result 0 in f32. Error: out= is neither that nor the result's own dtype.
 Status widen_result(Call& call);
 
 // Type functions that several families use. types_as_first() gives result 0 the

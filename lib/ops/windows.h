@@ -59,8 +59,8 @@ ImageOperands image_operands(const Call& call);
 // not fit, a window larger than the padded image.
 Result<Windows> windows_of(const Call& call);
 
-// The type function of these rows. The type of the result is that of what the
-// windows give, of the image or of the weight: whichever is not an operand.
+// Appends the result type, for these rows: that of what the windows give, of
+// the image or of the weight, whichever is not an operand.
 Status types_image(Call& call);
 
 // The placeholders of these rows. {dtype}: that of the result; {n} {c} {o}

@@ -30,7 +30,7 @@ struct WalkedPart {
   Stamp stamp;  // when read, or after the line; kNoType: the type is unknown
 };
 
-// What one line does, as the Walker found it.
+// One line's reads and writes, as the Walker found them.
 struct WalkedLine {
   Statement statement = Statement::kCompute;
   // True if everything that the line reads has a type, and its op takes these
@@ -41,7 +41,8 @@ struct WalkedLine {
   // for declarations of meshes and for a free with a glob.
   bool is_lasting = true;
   std::vector<WalkedPart> reads;  // by operand, then by rank as written
-  // By result, then by rank as written; for a free, what it frees.
+  // The values that it writes, by result, then by rank as written; for a free,
+  // what it frees.
   std::vector<WalkedPart> writes;
 };
 

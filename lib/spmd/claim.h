@@ -60,8 +60,8 @@ struct ClaimIn {
   bool is_local_mode;  // shards are not followed on any axis
   std::function<bool(const Axis&)> is_local;  // shards are not followed on this
                                               // axis
-  // Whether a contradiction only leaves the axis as it was inferred, so that
-  // the rest of the claim holds.
+  // If true, a contradiction only leaves the axis as it was inferred, and the
+  // rest of the claim holds.
   bool passes_over;
 };
 // Returns the placement `known` (without axes if nothing is known) together

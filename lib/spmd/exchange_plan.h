@@ -50,9 +50,8 @@ struct ExchangeRead {
   Region region;
 };
 
-// What a target does in a step. The pieces of its program are the reads, in
-// their order, and the program gives one result. A target without reads gets
-// zeros.
+// A target's part in a step. The pieces of its program are the reads, in their
+// order, and the program gives one result. A target without reads gets zeros.
 struct ExchangeTask {
   std::vector<ExchangeRead> reads;  // by ascending source; none is empty
   // The types of the reads as the program gets them: a read of one slice
@@ -74,7 +73,7 @@ struct ExchangeStep {
 
 // The worker that runs a rank, as a number.
 using HomeOf = std::function<uint32_t(int64_t rank)>;
-// The home of ranks that are all in one process.
+// Returns the home of ranks that are all in one process.
 inline uint32_t one_home(int64_t /*rank*/) { return 0; }
 
 struct ExchangeOptions {

@@ -48,13 +48,13 @@ struct GroupForm {
   size_t dim = 0;   // the dimension that is cut or gathered
   size_t join = 0;  // for kExchange: the dimension of joined parts
   size_t root = 0;  // the root, by its place in the group
-  // Where each member's part of `dim` starts, and then the end of the last
+  // The start of each member's part of `dim`, and then the end of the last
   // part.
   std::vector<int64_t> cuts;
   // For a kExchange whose senders cut differently: the same by sender.
   std::vector<std::vector<int64_t>> row_cuts;
 
-  // How pieces are combined: the op add, maximum, minimum or mul.
+  // The op that combines pieces: add, maximum, minimum or mul.
   std::string combine = "add";
   bool is_mean = false;      // the sum is divided by the number of members
   std::optional<Dtype> acc;  // acc=: pieces are cast to it before

@@ -11,9 +11,9 @@
 
 namespace gt {
 
-// What infer() finds out about a line.
+// The findings of infer() about a line.
 struct Inferred {
-  // One for each result of the line. After a fault its state is kUnknown,
+  // The results of the line. After a fault the state of each is kUnknown,
   // unless the line claims a type by #type=.
   std::vector<ShardedValue> results;
   TypeFaults faults;

@@ -23,8 +23,8 @@ namespace gt {
 // Returns an error if the line has names with ranks and names without.
 Status check_mixed(const Line& line);
 
-// Where a line runs, and on which ranks each operand is written; the latter is
-// empty for an operand that is no name.
+// The ranks on which a line runs, and those on which each operand is written;
+// the latter are empty for an operand that is no name.
 struct LineRanks {
   std::vector<int64_t> ranks;
   std::vector<std::vector<int64_t>> operands;
@@ -57,8 +57,8 @@ struct LocalLine {
   Region region;  // the part that split= gives these ranks, if any
 };
 
-// What each rank of a line runs. Ranks whose parts have the same sizes (and, if
-// the op takes part=, the same place) share a variant.
+// The lines that the ranks of a line run. Ranks whose parts have the same sizes
+// (and, if the op takes part=, the same place) share a variant.
 struct LocalPlan {
   LocalPlan() = default;
   LocalPlan(const LocalPlan&) = delete;
@@ -95,9 +95,9 @@ bool crosses_ranks(const Line& line, const LineRanks& where);
 // Returns an error if a line that crosses ranks has not the form `y = op x`.
 Status check_crossing(const Line& line);
 
-// How a print or save with split= puts a whole together, on the first rank of
-// its set. If several ranks hold the same part, one of them is read, preferably
-// one for which prefers(rank) is true.
+// The program by which a print or save with split= puts a whole together, on
+// the first rank of its set. If several ranks hold the same part, one of them
+// is read, preferably one for which prefers(rank) is true.
 struct Assembly {
   int64_t target = 0;            // the rank that has the whole
   std::vector<int64_t> sources;  // the ranks that are read

@@ -17,8 +17,8 @@
 
 namespace gt {
 
-// How lines are typed: the options of gt-check, and of grad, which needs types
-// and reports no faults.
+// The options for typing lines: those of gt-check, and of grad, which needs
+// types and reports no faults.
 struct TypingMode {
   // Shards are not followed: only the letters R, I, V and P are checked.
   bool local = false;

@@ -21,7 +21,7 @@ struct Remark {
   int64_t dim = 0;
 };
 
-// What the rules find out about a line.
+// The findings of the rules about a line.
 struct Findings {
   std::vector<Placement> types;  // of the results
   TypeFaults faults;
@@ -53,8 +53,9 @@ struct WholeLine;
 bool join_axes(const ReadLine& in, const WholeLine* whole, Findings& out);
 // Shards the results of a creation or a load as split= says.
 void declare_source(const ReadLine& in, Findings& out);
-// Where shards are not followed: makes the results of a line with split= that
-// computes from equal copies (R) values that differ by rank (V).
+// Makes the results of a line with split= that computes from equal copies (R)
+// values that differ by rank (V). Only for axes on which shards are not
+// followed.
 void cut_copies(const ReadLine& in, Findings& out);
 
 // ---- shard_rule.cc, nesting_rule.cc: where shards go ------------------------
@@ -96,8 +97,8 @@ bool is_sharded_by(const ReadLine& in, const Axis& axis);
 // Finds, by the labels of the line, which dimensions of the results are sharded
 // by which axes, and on which axes the results are partial sums.
 bool propagate_shards(const ReadLine& in, WholeLine& whole, Findings& out);
-// If several axes shard one dimension of a result, finds the order in which
-// they do, as the operands' specs together determine it.
+// Finds the order in which axes shard a dimension of a result, if there are
+// several, as the operands' specs together determine it.
 bool order_entries(const ReadLine& in, const WholeLine& whole, Findings& out);
 // Checks that tensors that are sharded along one label are cut in the same
 // places. `axes` has, for each label, the axes that shard it.

@@ -1,5 +1,5 @@
-// What a name holds, for type checking: the ranks of its pieces, their types,
-// and its Placement, which says what the pieces are together.
+// The value that a name holds, for type checking: the ranks of its pieces,
+// their types, and its Placement, which says what the pieces are together.
 #pragma once
 
 #include <compare>

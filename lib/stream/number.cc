@@ -22,8 +22,8 @@ void append_shortest(std::string& out, T value) {
   out.append(digits, end);
 }
 
-// For a decimal beyond the range of double: true if it is too small rather than
-// too large.
+// True if a decimal beyond the range of double is too small rather than too
+// large.
 bool is_tiny(std::string_view decimal) {
   const size_t e = std::min(decimal.find_first_of("eE"), decimal.size());
   const std::string_view digits = decimal.substr(0, e);

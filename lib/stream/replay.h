@@ -91,7 +91,7 @@ class Replay {
   static constexpr size_t kMaxRounds = 4;
   struct Seen {
     uint32_t tag = 0;    // upper half of the line's hash
-    uint32_t index = 0;  // of the line, modulo 2^32
+    uint32_t index = 0;  // the line's index, modulo 2^32
   };
 
   void search(uint64_t hash);
@@ -105,7 +105,7 @@ class Replay {
   Rewriter& rewriter_;
   Phase phase_ = Phase::kSearch;
   std::vector<uint64_t> window_;  // hashes of the last lines
-  std::vector<Seen> last_;        // where a hash was seen last
+  std::vector<Seen> last_;        // the place where a hash was last seen
   size_t index_ = 0;              // lines noted
   size_t fresh_at_ = 0;           // index_ at the last reset()
   size_t period_ = 0;             // candidate, in lines; 0: none

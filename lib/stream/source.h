@@ -1,5 +1,5 @@
-// Where a filter reads its lines: from a file descriptor, or from a text that
-// is fed a number of times (gt-emit --repeat).
+// The sources of a filter's lines: a file descriptor, or a text that is fed a
+// number of times (gt-emit --repeat).
 #pragma once
 
 #include <functional>
