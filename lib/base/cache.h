@@ -28,7 +28,7 @@ class Cache {
   Cache(const Cache&) = delete;
   Cache& operator=(const Cache&) = delete;
 
-  // The entry of the text, or null. It stays valid until it is evicted.
+  // Returns the entry of the text, or null. It stays valid until it is evicted.
   Entry* find(uint64_t hash, std::string_view text) {
     Set& set = set_of(hash);
     const uint32_t tag = tag_of(hash);

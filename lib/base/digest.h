@@ -1,5 +1,5 @@
-// The digest of a file's bytes (XXH3, hash.h), computed as they come. It tells
-// bytes that were changed by accident, not by somebody who means to.
+// A digest (XXH3, hash.h) of a file's bytes, computed as the bytes come. It
+// detects accidental changes only: it is no protection against deliberate ones.
 #pragma once
 
 #include <atomic>
@@ -15,11 +15,13 @@ namespace gt {
 class Digest {
  public:
   Digest();
-  // Of these bytes alone. Of many it is faster than hash_bytes().
+  // Returns the digest of these bytes alone. For many bytes this is faster than
+  // hash_bytes().
   static uint64_t of(std::string_view bytes);
 
   void add(std::string_view bytes);
-  // As hash_bytes() of all that was added.
+  // Returns the digest of all that was added: what hash_bytes() would give for
+  // it.
   uint64_t value() const;
   uint64_t bytes() const { return bytes_; }
   void clear();
@@ -30,13 +32,13 @@ class Digest {
   uint64_t bytes_ = 0;
 };
 
-// Brings the digest to that of the file's first `bytes`: reads what was not
-// added yet, or everything if more was. Errors: the system's message; the file
-// ends before; `stop`, if there is one, has become true.
+// Brings `digest` to the digest of the file's first `bytes` bytes: reads those
+// that were not added yet, or starts over if more were. Errors: the system's
+// message; the file is shorter; `stop` is not null and has become true.
 Status digest_up_to(Digest& digest, int fd, uint64_t bytes,
                     const std::atomic<bool>* stop = nullptr);
 
-// A digest as fields of messages and names have it: 16 hexadecimal digits.
+// Returns a digest as messages and file names spell it: 16 hexadecimal digits.
 std::string digest_text(uint64_t digest);
 
 }  // namespace gt

@@ -1,5 +1,6 @@
-// XXH3 compiled for processors with AVX2 (cmake/Layer.cmake): three times as
-// fast. What is included here has no function that other files share.
+// XXH3 compiled for processors with AVX2 (cmake/Layer.cmake), which makes it
+// three times as fast. The headers included here have no function that other
+// files share.
 #include "base/digest_avx2.h"
 
 #define XXH_INLINE_ALL

@@ -13,8 +13,8 @@ enum class Exit : int {
   kInterrupted = 130  // SIGINT
 };
 
-// The larger of two statuses. A stage exits with the worst of its own and that
-// of the stages before it.
+// Returns the larger of two statuses. A stage exits with the worst of its own
+// status and that of the stages before it.
 constexpr Exit worst(Exit a, Exit b) {
   return static_cast<int>(a) < static_cast<int>(b) ? b : a;
 }

@@ -14,7 +14,7 @@ inline uint64_t hash_bytes(std::string_view bytes) {
   return XXH3_64bits(bytes.data(), bytes.size());
 }
 
-// For heterogeneous lookup in unordered containers keyed by std::string.
+// A hash for heterogeneous lookup in unordered containers keyed by std::string.
 struct TextHash {
   using is_transparent = void;
   size_t operator()(std::string_view text) const { return hash_bytes(text); }

@@ -11,14 +11,14 @@ namespace gt {
 
 inline constexpr std::string_view kHexDigits = "0123456789abcdef";
 
-// The last so many digits of the number.
+// Appends the last `digits` hexadecimal digits of the number.
 inline void append_hex(std::string& out, uint64_t number, int digits) {
   for (int i = digits - 1; i >= 0; --i) {
     out += kHexDigits[number >> (4 * i) & 15];
   }
 }
 
-// Two digits of each byte.
+// Returns the bytes as text, two digits each.
 inline std::string to_hex(std::string_view bytes) {
   std::string out;
   out.reserve(2 * bytes.size());
@@ -26,7 +26,8 @@ inline std::string to_hex(std::string_view bytes) {
   return out;
 }
 
-// False, with `bytes` half written, unless the text is digits for exactly them.
+// Reads bytes from two lower-case digits each. Returns false, and may leave
+// `bytes` half written, if the text is not exactly that many digits.
 inline bool from_hex(std::string_view text, std::span<char> bytes) {
   if (text.size() != 2 * bytes.size()) return false;
   for (size_t i = 0; i < bytes.size(); ++i) {

@@ -1,7 +1,7 @@
 // A hash table of ids whose keys are kept elsewhere, such as in an array that
-// the id is an index of. Open addressing with linear probing (Knuth, The Art of
-// Computer Programming, vol. 3, section 6.4, algorithms L and R). An entry
-// takes eight bytes, and none is allocated by itself.
+// the ids are indices of. It uses open addressing with linear probing (Knuth,
+// The Art of Computer Programming, vol. 3, section 6.4, algorithms L and R). An
+// entry takes eight bytes, and entries are not allocated one by one.
 #pragma once
 
 #include <cstddef>
@@ -16,9 +16,9 @@ class IdTable {
   using Id = uint32_t;
   static constexpr Id kNone = UINT32_MAX;
 
-  // The id that was added with this hash and for which is(id) holds: is()
-  // compares the key of that id with the one that is looked for. kNone if there
-  // is none.
+  // Returns the id that was added with this hash and for which is(id) is true,
+  // or kNone. is(id) must compare the key of that id with the key that is
+  // looked for.
   template <typename Is>
   Id find(uint64_t hash, const Is& is) const {
     if (entries_.empty()) return kNone;

@@ -23,7 +23,7 @@ class Interner {
   // "no type"): id() never returns them, and they hold default values.
   explicit Interner(size_t reserved = 0) : reserved_(reserved) { clear(); }
 
-  // The id of the value, a new one if no equal value has one.
+  // Returns the id of the value, a new one if no equal value has an id.
   Id id(T value) {
     const uint64_t hash = Hash()(value);
     const Id known =
@@ -41,10 +41,10 @@ class Interner {
     return fresh;
   }
 
-  // The value with that id. The reference is valid until clear(), or until
-  // keep_only() drops the value.
+  // Returns the value with that id. The reference is valid until clear(), or
+  // until keep_only() drops the value.
   const T& operator[](Id id) const { return values_[id]; }
-  // The number of values that have an id.
+  // Returns the number of values that have an id.
   size_t size() const { return table_.size(); }
 
   void clear() {
@@ -54,7 +54,7 @@ class Interner {
     values_.resize(reserved_);
   }
   // Drops the values for whose id is_used(id) is false. Their ids will be given
-  // to other values; the ids of the rest do not change.
+  // to other values; the other ids do not change.
   template <typename IsUsed>
   void keep_only(const IsUsed& is_used) {
     table_.clear();

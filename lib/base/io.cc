@@ -15,7 +15,8 @@ namespace {
 
 std::atomic<bool> g_has_stdin_given{false};
 
-// True if the call is to be made again.
+// Returns true if the call must be made again; waits for the descriptor first
+// if it would have blocked.
 bool passes(int fd, short event) {
   if (errno == EINTR) return true;
   if (errno != EAGAIN) return false;
@@ -67,7 +68,7 @@ Status write_at(int fd, size_t offset, std::string_view bytes) {
     offset += static_cast<size_t>(n);
     bytes.remove_prefix(static_cast<size_t>(n));
   }
-  // A file system that cannot does it when it is flushed.
+  // A file system that cannot do this writes the bytes when it is flushed.
   (void)::sync_file_range(fd, begin, size, SYNC_FILE_RANGE_WRITE);
   return ok_status();
 }
@@ -103,7 +104,7 @@ int write_all(int fd, std::string_view bytes) {
 }
 
 long write_ready(int fd, std::string_view bytes) {
-  // A pipe that can be written to takes so many bytes at once.
+  // A pipe that poll() reports as writable takes this many bytes at once.
   constexpr size_t kPipeBytes = 4096;
   size_t written = 0;
   while (written < bytes.size()) {

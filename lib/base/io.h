@@ -12,13 +12,13 @@
 
 namespace gt {
 
-// One read, which waits until there is something. Returns the number of bytes,
-// 0 at the end of input, or -1 with errno set.
+// Reads once, waiting until there is something. Returns the number of bytes, 0
+// at the end of input, or -1 with errno set.
 long read_some(int fd, char* to, size_t size);
-// Whether the descriptor is a pipe or a socket; to be asked when it has ended
-// without giving a byte. Such an end is suspicious: it is what the reader of a
-// program sees that failed at its start. False for standard input if
-// read_some() has ever read a byte from it.
+// True if the descriptor is a pipe or a socket, and, for standard input, if
+// read_some() has never read a byte from it. Callers ask this when the input
+// ended without a byte. Such an end is suspicious: the program at the other end
+// may have failed at its start.
 bool is_empty_pipe(int fd);
 
 // Reads `size` bytes at `offset` of a file, without moving its position.
@@ -26,9 +26,9 @@ bool is_empty_pipe(int fd);
 // ends before.
 Status read_at(int fd, size_t offset, void* to, size_t size,
                const char* where = "");
-// Writes all of the bytes at that offset, and has the system begin to bring
-// them to the disk: what writes a large file and waits for the disk at its end
-// waits less. Errors: the system's message.
+// Writes all of the bytes at that offset, and asks the system to start bringing
+// them to the disk, so that a program that writes a large file and waits for
+// the disk at its end waits less. Errors: the system's message.
 Status write_at(int fd, size_t offset, std::string_view bytes);
 
 // Appends the whole of a file (or the rest of an open one) to the text, until
@@ -42,7 +42,7 @@ int read_whole(int fd, std::string& text, size_t limit = SIZE_MAX);
 int write_all(int fd, std::string_view bytes);
 
 // Writes as much of the bytes as the descriptor takes without waiting. Returns
-// how much that was, or -1 and errno.
+// how many bytes that was, or -1 with errno set.
 long write_ready(int fd, std::string_view bytes);
 
 }  // namespace gt

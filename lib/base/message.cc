@@ -21,7 +21,7 @@ bool is_same_but_for_case(std::string_view a, std::string_view b) {
   });
 }
 
-// Where the character begins that the byte at `at` belongs to.
+// Returns where the character begins that the byte at `at` belongs to.
 size_t begin_of(std::string_view text, size_t at) {
   for (size_t back = 0; back < 4 && back <= at; ++back) {
     if (first_character(text.substr(at - back)).bytes > back) return at - back;
@@ -31,9 +31,10 @@ size_t begin_of(std::string_view text, size_t at) {
 
 constexpr size_t kLongestWord = 64;
 
-// Letters inserted, left out, changed, or swapped with their neighbour; of
-// words whose lengths differ by less than `limit`. From `limit` on the exact
-// number does not matter. Source: the optimal string alignment distance.
+// Returns how many letters are inserted, left out, changed, or swapped with
+// their neighbour, for words whose lengths differ by less than `limit`. From
+// `limit` on the exact number does not matter. Source: the optimal string
+// alignment distance.
 size_t edit_distance(std::string_view a, std::string_view b, size_t limit) {
   std::array<std::array<size_t, 2 * kLongestWord>, 3> rows;
   std::iota(rows[0].begin(), rows[0].end(), size_t{0});
@@ -98,8 +99,8 @@ std::string_view nearest(std::string_view word,
   for (const std::string_view candidate : candidates) {
     if (is_same_but_for_case(word, candidate)) return candidate;
   }
-  // Quadratic work on hostile input is not worth a suggestion, and any letter
-  // is near any other.
+  // Quadratic work on hostile input is not worth a suggestion; and for a word
+  // of one letter any letter is near.
   if (word.size() < 2 || word.size() > kLongestWord) return "";
   std::string_view best;
   size_t best_distance = word.size() < 3 ? 2 : 1 + word.size() / 3;

@@ -12,8 +12,8 @@ namespace gt {
 
 class NumberPool {
  public:
-  // The smallest number that is not in use, which is in use from now on. Takes
-  // time logarithmic in how many were given back.
+  // Takes the smallest number that is not in use and returns it. Takes time
+  // logarithmic in how many numbers were given back.
   size_t take() {
     while (!free_.empty()) {
       const size_t smallest = free_.top();
@@ -33,7 +33,7 @@ class NumberPool {
     while (!used_.empty() && !used_.back()) used_.pop_back();
     if (n < next_) free_.push(n);
   }
-  // The number is in use from now on, as a name in the input may have it.
+  // Marks the number as in use, because a name in the input has it.
   void keep(size_t n) {
     if (n > used_.size()) used_.resize(n);
     if (n == used_.size()) {
@@ -42,10 +42,11 @@ class NumberPool {
       used_[n] = true;
     }
   }
-  // take() has never returned a number from here on.
+  // Returns the smallest number such that take() has returned neither it nor a
+  // larger one.
   size_t never_taken() const { return next_; }
   bool is_used(size_t n) const { return n < used_.size() && used_[n]; }
-  // By number, up to the largest one that is in use.
+  // Says for each number, up to the largest in use, whether it is in use.
   const std::vector<bool>& used() const { return used_; }
 
  private:

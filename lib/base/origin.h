@@ -7,8 +7,8 @@
 
 namespace gt {
 
-// Both in one number, since millions are kept: `file` is the caller's own
-// index of its inputs, `line` counts from 1.
+// A file and a line packed into one number, since millions are kept. `file` is
+// the caller's own index of its inputs, `line` counts from 1.
 class Origin {
  public:
   Origin() = default;

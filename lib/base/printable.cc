@@ -8,9 +8,9 @@
 namespace gt {
 namespace {
 
-// Characters that are not seen, or that change how others are seen: Unicode's
-// categories Cc, Cf (but for the soft hyphen and signs of single scripts), Zl,
-// Zp and Cn at the ends of planes.
+// True for characters that are invisible, or that change how others are shown:
+// Unicode's categories Cc, Cf (except the soft hyphen and signs of single
+// scripts), Zl, Zp and Cn at the ends of planes.
 bool is_hidden(uint32_t code) {
   struct Range {
     uint32_t first, last;

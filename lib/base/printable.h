@@ -13,12 +13,13 @@
 
 namespace gt {
 
-// The text as one line: a tab becomes a blank, a newline "\x0a".
+// Returns the text as one line: a tab becomes a blank, a newline "\x0a".
 std::string printable(std::string_view text);
-// The text as several lines: newlines stay.
+// Returns the text as several lines: newlines stay.
 std::string printable_lines(std::string_view text);
 
-// How many columns of the terminal a printable text takes: one a character.
+// Returns how many columns of the terminal a printable text takes: one for each
+// character.
 size_t columns_of(std::string_view printable);
 
 }  // namespace gt

@@ -1,4 +1,4 @@
-// Text in double quotes, with backslashes before what cannot stand there.
+// Writes text in double quotes, with escapes for what cannot stand there.
 #pragma once
 
 #include <string>
@@ -6,12 +6,13 @@
 
 namespace gt {
 
-// What a notation of quoted text does beside \" and \\, which all have.
+// The escapes of a notation for quoted text, besides \" and \\, which every
+// notation has.
 struct Escapes {
-  std::string_view with_letters;  // the characters that are written as a letter
-  std::string_view letters;       // these, in the same order
-  std::string_view hex;       // what stands before the two digits of a control
-  std::string_view also_hex;  // what is written as controls are
+  std::string_view with_letters;  // characters written as '\' and a letter
+  std::string_view letters;       // those letters, in the same order
+  std::string_view hex;           // the text before a control byte's two digits
+  std::string_view also_hex;      // characters written as control bytes are
 };
 
 std::string quoted(std::string_view text, const Escapes& escapes);

@@ -53,7 +53,7 @@ Reader::Fill Reader::fill() {
   return end();
 }
 
-// An error stays one, whoever asks again.
+// After an error, every further call reports the error again.
 Reader::Fill Reader::end() { return errno_ == 0 ? Fill::kEnd : Fill::kError; }
 
 bool Reader::fill_if_ready() {

@@ -17,9 +17,9 @@ inline constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
 
 class Reader {
  public:
-  // In bytes, without LF. A longer line is skipped, so that no input can take
-  // all memory; next() returns kTooLong for it, and the program that reads says
-  // so to the user and rejects the line (status 3).
+  // The longest line, in bytes without LF. A longer line is skipped, so that no
+  // input can take all memory; next() returns kTooLong for it, and the program
+  // that reads says so to the user and rejects the line (status 3).
   static constexpr size_t kMaxLine = size_t{64} << 20;
 
   enum class Item { kLine, kPart, kTooLong, kEnd, kError };
@@ -30,9 +30,10 @@ class Reader {
   Reader(const Reader&) = delete;
   Reader& operator=(const Reader&) = delete;
 
-  // The next line, without its LF and the CRs before that; it waits for one.
-  // The text is valid until the next call on the reader. A byte order mark
-  // before the first line is skipped. Besides kLine it returns:
+  // Waits for the next line and sets `line` to it, without its LF and the CRs
+  // before that. The text is valid until the next call on the reader. A byte
+  // order mark before the first line is skipped. Returns kLine, or one of
+  // these:
   //   kPart     the input's last line, which has no LF: it is cut short if a
   //             program wrote it (Marks::drops_part() in stream/marks.h), and
   //             whole if a person did
@@ -43,18 +44,18 @@ class Reader {
   //             part is dropped
   Item next(std::string_view& line);
 
-  // The bytes that are buffered and that next() has not returned yet. Who has
-  // used some of them itself, as Replay does with whole rounds of a loop, takes
-  // them off by consume().
+  // Returns the bytes that are buffered and that next() has not returned yet. A
+  // caller that uses some of them itself, as Replay does with whole rounds of a
+  // loop, removes them with consume().
   std::string_view buffered() const {
     return {buffer_.data() + begin_, end_ - begin_};
   }
   void consume(size_t bytes) { begin_ += bytes; }
-  // Reads more into the buffer if that does not wait; false if nothing came.
+  // Reads more into the buffer if that needs no waiting; false if nothing came.
   bool fill_if_ready();
 
   int errno_value() const { return errno_; }
-  // Whether the input ended before its first byte and is a pipe; see
+  // True if the input is a pipe and ended before its first byte; see
   // is_empty_pipe() in io.h.
   bool is_empty_pipe() const { return is_empty_pipe_; }
 

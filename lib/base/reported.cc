@@ -12,7 +12,7 @@ bool is_word(char c) {
          c == '.' || c == '/';
 }
 
-// The text with "0" for each word that begins with a digit; names stay.
+// Returns the text with "0" for each word that begins with a digit; names stay.
 std::string without_numbers(std::string_view text) {
   std::string out;
   for (size_t i = 0; i < text.size();) {

@@ -14,27 +14,30 @@ namespace gt {
 
 class Reported {
  public:
-  // Whether the failure is to be printed: whether it is the first of its kind.
-  // Otherwise it is counted. In a file, failures of one kind are those of one
-  // place with the same reason, digits left out. In a stream a loop's line has another number in each round; there
-  // they are those with the same reason and line text, numbers in both left
-  // out; names are not numbers, so that users are told apart by theirs.
+  // Returns true if the failure is the first of its kind and so must be
+  // printed; otherwise counts it. In a file, failures at one place with the same
+  // reason, digits left out, are of one kind. In a stream, where the line of a
+  // loop has another number in each round, failures with the same reason and
+  // line text are of one kind. Numbers in both texts are left out of the
+  // comparison, but names are not, so that users are told apart by their names.
   bool is_first(const Place& place, std::string_view reason,
                 std::string_view line);
 
-  // A line for each kind that has counted failures, such as "gt-work: 2 more
-  // like the one at <stdin>:4\n"; "" if there are none. The counts begin anew.
-  // `was_written`: a program wrote what came through standard input. Then a
-  // note says that places in <stdin> are not lines of the user's source.
+  // Returns a line for each kind that has counted failures, such as "gt-work: 2
+  // more like the one at <stdin>:4\n", or "" if there are none. The counts
+  // begin anew. If `was_written`, a program wrote what came through standard
+  // input; then a note says that places in <stdin> are not lines of the user's
+  // source.
   std::string take_counts(std::string_view program, bool was_written);
 
  private:
   struct Kind {
-    std::string place;  // of the first failure
+    std::string place;  // that of the first failure
     uint64_t more = 0;  // how many came after it
   };
 
-  // Of kinds. Beyond it all are forgotten, so that memory is bounded.
+  // The most kinds kept. Beyond it all are forgotten, so that memory is
+  // bounded.
   static constexpr size_t kMost = size_t{1} << 16;
 
   std::vector<Kind> kinds_;

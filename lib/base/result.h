@@ -1,5 +1,5 @@
 // Result: a value or an Error, which functions return instead of throwing. An
-// Error is for what input, files and peers can do wrong. Bugs of gt's own end
+// Error reports what input, files and peers do wrong. A bug in gt itself ends
 // the process through GT_CHECK.
 #pragma once
 
@@ -12,7 +12,8 @@ namespace gt {
 
 struct Error {
   std::string message;
-  // Where in the line the culprit begins, in bytes from 1; 0: nowhere.
+  // The place in the line where the culprit begins, in bytes from 1; 0:
+  // unknown.
   size_t column = 0;
 };
 
@@ -42,6 +43,6 @@ inline Status ok_status() { return Unit{}; }
 
 }  // namespace gt
 
-// Aborts if an invariant of gt's own does not hold. Never for input.
+// Aborts if an invariant of gt itself does not hold. Never used to check input.
 #define GT_CHECK(condition) \
   ((condition) ? (void)0 : ::gt::check_failed(__FILE__, __LINE__, #condition))

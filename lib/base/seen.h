@@ -11,14 +11,15 @@ namespace gt {
 
 class Seen {
  public:
-  // Without `is_kept` no memory is taken, and before() must not be called.
+  // If `is_kept` is false, no memory is taken, and before() must not be called.
   explicit Seen(bool is_kept = true) : sets_(is_kept ? kSets : 0) {}
 
-  // Whether the hash came before; remembers it if not. A hash is forgotten when
-  // three others came to its set since. A set has room for three so that lines
-  // of one loop which share a set do not push each other out in every round.
-  // Two hashes with equal fingerprints in one set are taken for one: of hashes
-  // that never came, one in 350,000.
+  // Returns true if the hash came before; remembers it if not. A hash is
+  // forgotten when three others came to its set since. A set has room for three
+  // so that lines of one loop which share a set do not push each other out in
+  // every round. Hashes with equal fingerprints in one set are taken for one,
+  // so that the answer is wrong for one in 350,000 of the hashes that never
+  // came.
   bool before(uint64_t hash) {
     uint64_t& set = sets_[hash & (kSets - 1)];
     const uint64_t mine = (hash >> 32 & kMask) | 1;
@@ -34,7 +35,7 @@ class Seen {
   static constexpr unsigned kBits = 21;
   static constexpr uint64_t kMask = (uint64_t{1} << kBits) - 1;
   static constexpr uint64_t kThree = (uint64_t{1} << 3 * kBits) - 1;
-  // Three fingerprints in each, the newest in the lowest bits.
+  // The sets, each of three fingerprints, the newest in the lowest bits.
   std::vector<uint64_t> sets_;
 };
 

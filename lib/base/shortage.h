@@ -1,5 +1,5 @@
-// A shortage of what a program cannot go on without: descriptors, threads,
-// memory. It is thrown as an exception, which only the program's guard
+// Reports a shortage of what a program cannot go on without: descriptors,
+// threads, memory. The report is an exception, which only the program's guard
 // (cmd/program.h) catches: it prints the message and ends the process with
 // status 2, whichever thread it was.
 #pragma once

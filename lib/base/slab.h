@@ -58,7 +58,7 @@ class Slab {
   void add_block() {
     void* memory = std::aligned_alloc(kHugePage, kHugePage);
     if (memory == nullptr) throw std::bad_alloc();
-    ::madvise(memory, kHugePage, MADV_HUGEPAGE);  // a wish, no more
+    ::madvise(memory, kHugePage, MADV_HUGEPAGE);  // only a hint
     T* block = static_cast<T*>(memory);
     std::uninitialized_value_construct_n(block, kBlock);
     blocks_.push_back(block);

@@ -20,8 +20,9 @@ bool read_number(std::string_view text, Number& value) {
 
 inline bool is_blank(char c) { return c == ' ' || c == '\t'; }
 
-// Takes the first word off `rest`, and what separates it from the front; ""
-// when there is none. Words are separated by the characters of `between`.
+// Removes the first word and the separators before it from `rest`. Returns the
+// word, or "" when there is none. Words are separated by the characters of
+// `between`.
 inline std::string_view take_word(std::string_view& rest,
                                   std::string_view between = " \t") {
   const size_t begin = rest.find_first_not_of(between);
@@ -32,7 +33,7 @@ inline std::string_view take_word(std::string_view& rest,
   return word;
 }
 
-// All words of the text, in order.
+// Returns all words of the text, in order.
 inline std::vector<std::string_view> words_of(std::string_view text) {
   std::vector<std::string_view> words;
   while (true) {
@@ -42,7 +43,7 @@ inline std::vector<std::string_view> words_of(std::string_view text) {
   }
 }
 
-// A duration in seconds, rounded to a tenth: "1.5 s".
+// Returns a duration in seconds, rounded to a tenth: "1.5 s".
 inline std::string seconds_text(int64_t milliseconds) {
   const int64_t tenths = (milliseconds + 50) / 100;
   return std::to_string(tenths / 10) + "." + std::to_string(tenths % 10) + " s";

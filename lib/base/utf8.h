@@ -13,15 +13,15 @@ struct Utf8Character {
   uint32_t code = 0;
 };
 
-// The character at the beginning of the text. There is none, and `bytes` is 0,
-// if the text is empty, or begins with an invalid byte, an overlong encoding, a
-// surrogate, or a code beyond U+10FFFF.
+// Returns the character at the beginning of the text. Its `bytes` is 0 if there
+// is none: if the text is empty, or begins with an invalid byte, an overlong
+// encoding, a surrogate, or a code beyond U+10FFFF.
 Utf8Character first_character(std::string_view text);
 
-// Appends the encoding of a code up to U+10FFFF.
+// Appends the encoding of a code, which must be at most U+10FFFF.
 void append_utf8(std::string& out, uint32_t code);
 
-// Whether all of the text is valid UTF-8.
+// True if all of the text is valid UTF-8.
 bool is_utf8(std::string_view text);
 
 }  // namespace gt

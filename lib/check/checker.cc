@@ -55,7 +55,8 @@ const Checker::Checked& Checker::take(std::string_view text) {
   return entry_;
 }
 
-// The oldest variant goes when there are too many.
+// Keeps the checked line; the oldest variant is dropped when there are too
+// many.
 void Checker::keep(uint64_t hash, Known* known) {
   if (known == nullptr) {
     auto fresh = std::make_unique<Known>();
@@ -89,7 +90,8 @@ void Checker::apply(const Checked& entry) {
   }
 }
 
-// What a copy sends: to the rank at the same position, or from the only one.
+// Finds what a copy sends: each piece to the rank at the same position, or the
+// only one to all.
 void Checker::find_transfers(const Reading& in, const LineRanks& where,
                              Checked& entry) {
   const std::vector<int64_t>& from = where.operands[0];
@@ -144,7 +146,7 @@ void Checker::note_axes(const Reading& in) {
 void Checker::check_instruction(Reading& in, Statement statement,
                                 Checked& entry) {
   const bool placed = is_placed(in.line);
-  // Without a mesh all that counts is which names there are.
+  // Without a mesh only which names exist matters.
   if (!placed && in.names.mesh() == nullptr) {
     return statement == Statement::kFree ? release(in, nullptr, entry)
                                          : write_results(in, {}, entry);
@@ -244,7 +246,8 @@ void Checker::find_target(Reading& in, const LineRanks* where, Checked& entry) {
   const SymbolId name = note_read(unquote(*note), entry);
   const Ranks ranks = where == nullptr ? Ranks{} : ascending(where->ranks);
   for (const ShardedValue& part : registers_.parts(registers_.content(name))) {
-    // On other ranks, or in parts that were bound apart, it is cut otherwise.
+    // A value on other ranks, or in parts that were bound separately, is cut
+    // otherwise.
     if (ascending(part.ranks) == ranks) {
       in.target = registers_.read(name, ranks, in.names);
     }
@@ -282,7 +285,7 @@ void Checker::release(const Reading& in, const LineRanks* where,
   }
 }
 
-// Whether the line copies what a name holds on some ranks to that name on
+// True if the line copies what a name holds on some ranks to that name on
 // others: "w@1 = copy w@0".
 bool Checker::spreads_own_value(const Reading& in) {
   return in.line.results.size() == 1 && in.operands.size() == 1 &&
@@ -291,8 +294,8 @@ bool Checker::spreads_own_value(const Reading& in) {
          collective_of(in.line.op) == Collective::kCopy;
 }
 
-// Binds the line's results. Those for which there is no value in `results` hold
-// one of unknown type.
+// Binds the line's results. Those without a value in `results` get a value of
+// unknown type.
 void Checker::write_results(const Reading& in,
                             const std::vector<ShardedValue>& results,
                             Checked& entry) {
@@ -340,7 +343,7 @@ bool are_alike(const std::vector<std::string>& texts) {
                      [&](const std::string& t) { return t == texts[0]; });
 }
 
-// A part for each result, as part_of_result() reads it.
+// Returns a text with a part for each result, as part_of_result() reads it.
 std::string parts_text(const std::vector<std::string>& texts) {
   std::string out;
   for (const std::string& text : texts) {
@@ -361,7 +364,7 @@ void Checker::annotate(Reading& in, const std::vector<ShardedValue>& results,
     types[r] = in.names.type_text(results[r].type);
     if (!types[r].empty()) specs[r] = in.names.spec_text(results[r].type);
   }
-  // A type may speak of all results, a spec of as many as it has parts.
+  // One type may stand for all results; a spec has a part for each.
   const std::string type = are_alike(types) ? types[0] : parts_text(types);
   const std::string spec =
       are_alike(specs) && specs[0].empty() ? "" : parts_text(specs);

@@ -1,8 +1,8 @@
 // Checks the types of a stream line by line.
 //
 // The type engine (spmd/infer.h) judges one line: it is given the types of the
-// operands, and returns those of the results and the faults as values. The
-// Checker does what a stream needs beside that. It keeps the meshes and what
+// operands, and returns those of the results, and the faults as values. The
+// Checker does what a stream needs besides that. It keeps the meshes and what
 // every name holds (registers.h), puts each fault in words (words.h) with lines
 // that would mend it (remedies.h), and adds the inferred types to the line as
 // notes. A line that comes again while all that it reads is as it was is looked
@@ -26,55 +26,56 @@ namespace gt::check {
 
 class Checker {
  public:
-  // `traces`: each line's `trace` is wanted. `footprint` may be null; else it
-  // is told of every value that a name gains or loses. It must outlive the
-  // Checker.
+  // With `traces`, each line's Checked::trace is filled in. `footprint` may be
+  // null; otherwise every value that a name gains or loses is reported to it.
+  // It must outlive the Checker.
   explicit Checker(TypingMode mode, bool traces = false,
                    Footprint* footprint = nullptr)
       : mode_(std::move(mode)), traces_(traces), footprint_(footprint) {}
 
-  // What was found of one line. Kept as it is for when the line comes again.
+  // The findings about one line. They are kept for when the line comes again.
   struct Checked {
     std::string text;   // as it came
-    std::string noted;  // the same with the inferred #type= and #spec=
+    std::string noted;  // the same with inferred #type= and #spec=
     std::string op;
     std::string at;     // its note #at=, "model.gt:7"; "" without one
-    std::string trace;  // "op(types) -> type", if that is wanted
+    std::string trace;  // "op(types) -> type", if traces are wanted
     std::vector<Problem> problems;
     std::vector<std::string> remarks;
-    std::string types;  // of its operands, for problems: "y f32[4,2] {tp:P}"
-    // It does not parse, or declares a mesh that cannot be; `error` says why.
+    std::string types;  // of the operands: "y f32[4,2] {tp:P}"
+    // True if the line does not parse, or declares a mesh that cannot be;
+    // `error` says why.
     bool is_unreadable = false;
     Error error;
-    bool is_new = true;  // it was checked, not looked up
+    bool is_new = true;  // false if it was looked up, not checked
 
     struct Use {
       SymbolId name;
-      Stamp stamp;  // its type is a Content (registers.h): of a read what the
-                    // name held, of a write what it holds after the line
+      Stamp stamp;  // its type is a Content (registers.h): what the name held,
+                    // for a read; what it holds after the line, for a write
     };
     struct Write : Use {
       std::vector<int64_t> ranks;  // where the line binds or frees
     };
     std::vector<Use> reads;
     std::vector<Write> writes;
-    std::vector<Transfer> transfers;  // of a copy between ranks
-    uint64_t mesh_version = 0;        // of the meshes it was checked under
-    // It is never looked up: what it does depends on more than its reads (a
-    // declaration of a mesh, a free of a glob).
+    std::vector<Transfer> transfers;  // if the line copies between ranks
+    uint64_t mesh_version = 0;  // version of the meshes it was checked under
+    // True if the line is never looked up, since what it does depends on more
+    // than its reads: a declaration of a mesh, a free of a glob.
     bool once = false;
   };
-  // Checks the next line of the stream, which is no comment, and binds its
-  // results. The reference is valid until the next call.
+  // Checks the next line of the stream, which must not be a comment, and binds
+  // its results. The reference is valid until the next call.
   const Checked& take(std::string_view text);
 
-  // The names of all axes of the meshes so far.
+  // Returns the names of all axes of the meshes so far.
   const std::set<std::string>& axes() const { return axes_; }
 
-  // For tools that write test vectors: these bind a name without a line, and
-  // tell what a name holds.
+  // These are for tools that write test vectors: declare() binds a name without
+  // a line, and the others tell what a name holds.
   void declare(std::string_view name, const ShardedValue& value);
-  // The first of the name's parts; null if it holds nothing.
+  // Returns the first of the name's parts; null if it holds nothing.
   const ShardedValue* value_of(std::string_view name);
   AxisNames names_of(std::string_view name) const {
     return AxisNames(meshes_.all_of(name));
@@ -90,14 +91,15 @@ class Checker {
     std::vector<std::unique_ptr<Checked>> variants;
   };
 
-  // A line while it is checked: what it says, the axes of its meshes, and what
-  // it reads.
+  // A line while it is checked: its fields, the axes of its meshes, and the
+  // values that it reads.
   struct Reading {
     Line line;
     AxisNames names;
-    std::vector<std::optional<ShardedValue>> values;  // by operand, of names
-    std::vector<const ShardedValue*> operands;        // these; else null
-    std::optional<ShardedValue> target;               // what #grad= names
+    std::vector<std::optional<ShardedValue>> values;  // by operand; empty
+                                                      // unless it is a name
+    std::vector<const ShardedValue*> operands;  // point into `values`, or null
+    std::optional<ShardedValue> target;         // what #grad= names
   };
 
   Checked* find(const Known& known) const;
@@ -134,7 +136,7 @@ class Checker {
   CheckRegisters registers_;
   LineCache<Known> known_{size_t{1} << 12};
   Checked entry_;
-  Reading reading_;  // room for that of one line
+  Reading reading_;  // reused from line to line
 };
 
 }  // namespace gt::check

@@ -83,7 +83,7 @@ class CheckFilter {
     if (!lost.empty()) complain(file, 0, {lost, 0}, Exit::kLost);
   }
 
-  // --local of an axis that no mesh has would say nothing.
+  // --local with an axis that no mesh has would have no effect.
   void check_local_axes() {
     const std::set<std::string>& known = checker_.axes();
     if (known.empty()) return;
@@ -97,7 +97,7 @@ class CheckFilter {
     }
   }
 
-  // Comments pass; marks are this stage's to write.
+  // Passes comments on; but this stage writes the marks itself.
   bool take_comment(const std::string& file, size_t number,
                     std::string_view line) {
     if (line.empty() || line[0] != '#') return false;
@@ -120,13 +120,13 @@ class CheckFilter {
       complain(file, number, checked.error, Exit::kRejected, line);
     }
     if (!checked.problems.empty()) status_ = worst(status_, Exit::kFailed);
-    // What a loop repeats is told once.
+    // The problems of a line that comes again in a loop are reported once.
     if (checked.is_new) tell(file, number, checked);
     write(checked.noted);
   }
 
-  // "op: axis tp: message [rule]". Errors of shapes and names begin with the op
-  // themselves; an op that is unknown begins nothing.
+  // Returns "op: axis tp: message [rule]". Errors of shapes and names begin
+  // with the op already; for an unknown op the op is left out.
   static Error worded(const Checker::Checked& checked, const Problem& problem) {
     const std::string op = checked.op + ": ";
     std::string_view message = problem.message;
@@ -140,7 +140,8 @@ class CheckFilter {
   void tell(const std::string& file, size_t number,
             const Checker::Checked& checked) {
     if (checked.problems.empty() && checked.remarks.empty()) return;
-    // Where a person wrote it; else where it was read.
+    // The place where a person wrote the line, if known; else where it was
+    // read.
     const Place place =
         checked.at.empty() ? Place{file, number} : Place{checked.at, 0};
     std::string text;

@@ -1,4 +1,5 @@
-// gt-check: a stream in, the same stream with its inferred types out.
+// The filter gt-check: reads a stream and writes the same stream with its
+// inferred types.
 #pragma once
 
 #include <functional>
@@ -20,11 +21,12 @@ struct CheckJob {
   bool memory = false;  // say at the end what ranks hold and copies send
 };
 
-// Checks the files in order and writes the stream to `out`. What is wrong goes
-// to `say`, whole lines that end in LF, each finding with its remedies as
-// "fix: LINE"; a line that is looked up again is not told again. Returns the
+// Checks the files in order and writes the stream to `out`. Problems go to
+// `say`, as whole lines that end in LF, each with its remedies as "fix: LINE";
+// the problems of a line that is looked up again are not repeated. Returns the
 // status, which the end mark carries as well: kFailed after a fault of types,
-// kRejected after a line that cannot be read, and what the input brought.
+// kRejected after a line that cannot be read, or the status that the input
+// carries, whichever is the worst.
 Exit check(const CheckJob& job, Writer& out,
            const std::function<void(std::string_view)>& say);
 

@@ -1,8 +1,8 @@
-// gt-check --memory: the bytes that the values of a stream take on each rank,
-// and those that its copies have on their way from rank to rank. A value counts
-// from its line until its name is bound again or freed; what a line replaces
-// counts beside what it makes. Values that could share memory (a reshape of
-// another) count each for itself.
+// gt-check --memory: counts the bytes that the values of a stream take on each
+// rank, and those that its copies have under way from rank to rank. A value
+// counts from its line until its name is bound again or freed; a value that a
+// line replaces counts beside the one that the line makes. Values that could
+// share memory (such as a reshape of another) count each for itself.
 #pragma once
 
 #include <cstdint>
@@ -17,7 +17,7 @@
 
 namespace gt::check {
 
-// What a copy sends from one rank to another.
+// The bytes that a copy sends from one rank to another.
 struct Transfer {
   int64_t from = 0;
   int64_t to = 0;
@@ -26,23 +26,24 @@ struct Transfer {
 
 class Footprint {
  public:
-  // Adds the pieces that `parts` have on `ranks`, or takes them off. Of one
-  // line all gains are told before the losses, since what it makes and what it
-  // replaces are there together for a while.
+  // Add the pieces that `parts` have on `ranks`, or remove them. For one line
+  // all gains must be reported before the losses, since the values that it
+  // makes and those that it replaces exist together for a while.
   void gain(const std::vector<ShardedValue>& parts, const Ranks& ranks);
   void lose(const std::vector<ShardedValue>& parts, const Ranks& ranks);
-  // The transfers of a copy into `to` are in flight until a line reads that
-  // name.
+  // Notes the transfers of a copy into `to`, which are in flight until a line
+  // reads that name.
   void send(SymbolId to, const std::vector<Transfer>& transfers);
   void read(SymbolId name) {
     if (!on_their_way_.empty()) arrive(name);
   }
 
-  // "ranks 0-3: 4608 bytes at most", "0 to 2: 3 copies, ...", a line each.
+  // Returns "ranks 0-3: 4608 bytes at most", "0 to 2: 3 copies, ...", a line
+  // each.
   std::string summary() const;
 
  private:
-  // From one rank to another; all but `copies` in bytes.
+  // The traffic from one rank to another; all but `copies` in bytes.
   struct Edge {
     uint64_t flying = 0;  // sent and not read yet
     uint64_t most = 0;    // the largest that this was
@@ -53,7 +54,7 @@ class Footprint {
 
   HeldBytes ranks_;
   std::map<std::pair<int64_t, int64_t>, Edge> edges_;
-  // By the name that they go to.
+  // The transfers in flight, by the name that they go to.
   std::unordered_map<SymbolId, std::vector<Transfer>> on_their_way_;
 };
 

@@ -12,7 +12,7 @@
 namespace gt::check {
 namespace {
 
-// All that tells one value from another, as bytes.
+// Appends everything that distinguishes two values, as bytes.
 void append_bytes(std::string& out, const ShardedValue& value) {
   const auto put = [&out](int64_t n) {
     out.append(reinterpret_cast<const char*>(&n), sizeof n);
@@ -53,7 +53,7 @@ bool is_in(int64_t rank, const std::vector<int64_t>& ranks) {
   return position_of(rank, ranks) < ranks.size();
 }
 
-// The value on those of its ranks, the others of which hold another now.
+// Returns the value on some of its ranks, if the others hold another value now.
 ShardedValue kept(const ShardedValue& value,
                   const std::vector<int64_t>& ranks) {
   ShardedValue out = value;
@@ -91,7 +91,7 @@ Content CheckRegisters::with(Content content, const ShardedValue& value) {
 
 namespace {
 
-// Known to be one on all of its ranks.
+// True if the value is known to be whole on each of its ranks.
 bool is_whole(const ShardedValue& value, const AxisNames& names) {
   if (value.state != ShardedValue::State::kTyped || value.pieces.empty()) {
     return false;
@@ -104,7 +104,7 @@ bool is_whole(const ShardedValue& value, const AxisNames& names) {
   return true;
 }
 
-// The value on the ranks of both, which hold the same.
+// Returns one value on the ranks of both, which hold the same.
 ShardedValue spread(const ShardedValue& part, const ShardedValue& copy,
                     const AxisNames& names) {
   ShardedValue out = part;

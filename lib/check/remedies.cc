@@ -13,8 +13,8 @@
 namespace gt::check {
 namespace {
 
-// What goes over the links when a value becomes another type, and when its
-// gradient comes back.
+// Says what is sent over the links when a value is converted to another type,
+// and when its gradient comes back.
 const char* traffic(Collective op, char src, char dst) {
   const bool keeps = dst == 'I';
   switch (op) {
@@ -52,14 +52,14 @@ constexpr Rewrite kRewrites[] = {{'I', 'R', "convert"},
 
 std::string shards(int64_t dim) { return "S" + std::to_string(dim); }
 
-// "R", "S0": as src= and dst= have it.
+// Returns "R", "S0" and so on, as src= and dst= have it.
 std::string end_on(const Placement& type, const Axis& axis) {
   const int dim = type.dim_of(axis);
   return dim < 0 ? std::string(1, type.on(axis)) : shards(dim);
 }
 
-// How two axes nest: 1 if a is the outer one of b, -1 if b is of a; 0 if they
-// cut no dimension together.
+// Returns how two axes nest: 1 if a is outside b, -1 if b is outside a, 0 if
+// they cut no dimension together.
 int nesting(const Placement& type, const Axis& a, const Axis& b) {
   for (const SpecEntry& entry : type.spec) {
     const auto x = std::find(entry.begin(), entry.end(), a);
@@ -155,7 +155,7 @@ class Remedies {
   const Axis& axis() const { return fault_.axes[0]; }
   const Placement& type() const { return in_.operands[operand()]->type; }
 
-  // "y1@0-1 = OP y@0-1 KEYS"
+  // Returns "y1@0-1 = OP y@0-1 KEYS".
   std::string new_line(size_t operand, const char* op,
                        const std::string& keys) const {
     const Operand& o = in_.line.operands[operand];
@@ -186,7 +186,7 @@ class Remedies {
     return with_cost(operand(), axis(), op, src, dst);
   }
 
-  // By what a type becomes another; nothing where no line does that.
+  // Offers the line that converts one type to another, if there is such an op.
   void change(const std::string& from, const std::string& to) {
     change(from, to, axis());
   }
@@ -203,7 +203,7 @@ class Remedies {
     if (op != nullptr) add(with_cost(operand(), axis, op, from, to));
   }
 
-  // The line itself, with what mends it behind it.
+  // Offers the faulty line itself, with an addition at its end.
   void offer(const Line& line, const std::string& more = "") {
     std::string text;
     append_instruction(text, line);
@@ -225,7 +225,7 @@ class Remedies {
 
   // ---- by rule --------------------------------------------------------------
 
-  // The operand's line, or one that is not checked, has to claim what it is.
+  // Offers a line without checks that claims what the operand is.
   void claim_copies() {
     Placement claim = type();
     if (!in_.is_placed()) return;
@@ -242,7 +242,8 @@ class Remedies {
         "   # claims equal copies");
   }
 
-  // One operand made another type, with which the line can be joined.
+  // Offers lines that convert one operand to a type with which the line can be
+  // joined.
   void rewrite_operands() {
     const std::vector<char> letters = in_.letters_on(axis());
     for (const Rewrite& rewrite : kRewrites) {
@@ -252,7 +253,7 @@ class Remedies {
       *at = rewrite.to;
       const Joined made = join(in_.call, changed);
       if (made.fault) continue;
-      // The others alone say what is meant.
+      // The other operands alone determine what is meant.
       *at = kNoLetter;
       const bool others = std::any_of(changed.begin(), changed.end(),
                                       [](char c) { return c != kNoLetter; });
@@ -269,7 +270,8 @@ class Remedies {
     const std::string is = end_on(type(), axis());
     const std::string of = end_on(fault_.seen, axis());
     if (is == "V" && (of == "R" || of == "I")) {
-      add(with_cost("all_reduce", is, of));  // each rank's share of it
+      add(with_cost("all_reduce", is, of));  // each rank's share of the
+                                             // gradient
     } else {
       change(is, of);
     }
@@ -280,7 +282,7 @@ class Remedies {
     if (src != "V" || dst == "P") change(src, dst);
   }
 
-  // What src= means, with its dimension from the front.
+  // Returns what src= means, with its dimension counted from the front.
   std::string source() const {
     const End src = parse_end(in_.call.key("src")).value();
     if (src.letter != 'S') return std::string(1, src.letter);
@@ -289,7 +291,7 @@ class Remedies {
 
   size_t dims() const { return in_.operands[0]->pieces[0].shape.size(); }
 
-  // What the line would do over several axes, as one between specs.
+  // Offers the same line over several axes as one redistribute between specs.
   void offer_specs() {
     const auto src = parse_end(in_.call.key("src"));
     const auto dst = parse_end(in_.call.key("dst"));
@@ -334,7 +336,7 @@ class Remedies {
     offer_key("over", in_.names.name(axis()));
   }
 
-  // Gathers the dimension, if the axis is the innermost one there.
+  // Offers to gather the dimension, if the axis is the innermost one there.
   void gather() {
     const SpecEntry& entry = type().spec[static_cast<size_t>(fault_.dim)];
     if (entry.back() == axis()) change(shards(fault_.dim), "R");
@@ -346,7 +348,8 @@ class Remedies {
     change(shards(fault_.dim), shards(fault_.n));
   }
 
-  // The line with split= and shape= of what these speak of.
+  // Offers the line with the split= and shape= of the tensor that these are
+  // about.
   void offer_split() {
     if (!in_.is_placed()) return;
     ShardedValue of;
@@ -363,7 +366,8 @@ class Remedies {
     offer(in_.line, " split=" + cut->split + " shape=" + list_text(cut->whole));
   }
 
-  // Brings an operand into the order that split= states, or the first one has.
+  // Offers to bring an operand into the order that split= states, or that the
+  // first operand has.
   void reorder() {
     const Axis& a = axis();
     const Axis& b = fault_.to[0];

@@ -1,5 +1,5 @@
-// Remedies: lines of the stream that would mend a line which breaks a rule of
-// the types. gt-check prints each as "fix: LINE".
+// Remedies: lines of the stream that would mend a line which breaks a typing
+// rule. gt-check prints each as "fix: LINE".
 #pragma once
 
 #include <string>
@@ -9,13 +9,13 @@
 
 namespace gt::check {
 
-// The remedies of one fault, each enough by itself; none if no one line mends
-// it. A remedy has one of two forms. A new line goes before the faulty one,
-// which then is to read its result: "y1@0-3 = all_reduce y@0-3 over=tp src=P
-// dst=R   (sum forward, sum backward)", for an operand y. What it sends over
-// the links, for the value and for its gradient, mostly follows in parentheses,
-// which are no part of the line. Or the faulty line itself comes, with other
-// keys or notes, to take its own place.
+// Returns the remedies of one fault, each enough by itself; none if no single
+// line mends it. A remedy has one of two forms. The first is a new line, to
+// stand before the faulty one, which must then read the new line's result:
+// "y1@0-3 = all_reduce y@0-3 over=tp src=P dst=R   # sum forward, sum
+// backward", for an operand y. The remark mostly follows; it says what the line
+// sends over the links, for the value and for its gradient. The second is the
+// faulty line itself with other keys or notes, to take its own place.
 std::vector<std::string> remedies(const ReadLine& line, const TypeFault& fault);
 
 }  // namespace gt::check

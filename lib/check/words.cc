@@ -18,7 +18,8 @@ std::string list(const std::vector<Axis>& axes, const AxisNames& names) {
   return out.empty() ? "none" : out;
 }
 
-// What of the axis none of the others covers; nothing if none meets it.
+// Returns the parts of the axis that none of the others covers; nothing if none
+// overlaps it.
 std::vector<Axis> uncovered(const Axis& whole, std::vector<Axis> others) {
   std::sort(others.begin(), others.end(),
             [](const Axis& a, const Axis& b) { return a.stride < b.stride; });
@@ -106,7 +107,7 @@ class Blanks {
     return std::nullopt;
   }
 
-  // The operands with their types and the wholes of their pieces.
+  // Returns the operands with their types and the wholes of their pieces.
   std::string wholes() const {
     std::string text;
     for (size_t o = 0; o < in_.operands.size(); ++o) {
@@ -146,7 +147,7 @@ class Blanks {
     return "S" + std::to_string(dim);
   }
 
-  // Why a pair of ends that the op connects needs expert=1.
+  // Says why a pair of ends that the op connects needs expert=1.
   std::string gate() const {
     if (in_.collective() == Collective::kReinterpret) {
       return key("dst") == "P" ? "the value becomes n times itself; usually "
@@ -198,13 +199,13 @@ class Blanks {
                  ? ""
                  : ", sharded on dimension " + std::to_string(fault_.m);
     }
-    const bool cuts = fault_.n == 1 && shards;  // "cutter"
+    const bool cuts = fault_.n == 1 && shards;  // the blank {cutter}
     return !cuts ? ""
                  : "; split=" + in_.names.name(fault_.axes[0]) + ":" + dim +
                        " is what cuts";
   }
 
-  // "; of dp_cp, cp is missing", of each axis on either side.
+  // Returns "; of dp_cp, cp is missing", for each axis on either side.
   std::string missing() const {
     std::string text;
     const auto add = [&](const auto& axes, const auto& others) {
@@ -220,7 +221,7 @@ class Blanks {
     return text;
   }
 
-  // What else an operand is typed on that lacks the axis.
+  // Names the other axes on which an operand that lacks this axis is typed.
   std::string elsewhere() const {
     const Axis& axis = fault_.axes[0];
     std::string text;
@@ -235,7 +236,7 @@ class Blanks {
     return text;
   }
 
-  // "P and R and a number": what the join found.
+  // Returns "P and R and a number": what the join found.
   std::string found() const {
     const std::vector<char> letters = in_.letters_on(fault_.axes[0]);
     const auto has = [&](char c) {
@@ -261,7 +262,7 @@ class Blanks {
                : "and " + size + " would match " + fault_.more;
   }
 
-  // What a gradient of what #grad= names may be.
+  // Says which types a gradient of what #grad= names may have.
   std::string gradient() const {
     const char of = fault_.seen.on(fault_.axes[0]);
     return of == 'V'   ? "shards as the parameter's, or a sum (P)"
@@ -278,7 +279,8 @@ bool is_of_remesh(Rule rule) {
          rule == Rule::kRemeshRanks || rule == Rule::kRemeshSpec;
 }
 
-// The operand or the result that breaks the rule, else the op.
+// Returns the column of the operand or the result that breaks the rule, else of
+// the op.
 size_t column_of(const Line& line, const TypeFault& fault) {
   const auto o = static_cast<size_t>(fault.operand);
   const auto r = static_cast<size_t>(fault.result);

@@ -59,7 +59,7 @@ class Emitter {
     return source;
   }
 
-  // What is fed more than once is kept.
+  // Opens an input that is fed more than once, whose text must be kept.
   std::unique_ptr<Source> open_repeated(const EmitInput& input) {
     const bool is_stdin = input.kind == EmitInput::Kind::kStdin;
     const int fd = is_stdin ? STDIN_FILENO

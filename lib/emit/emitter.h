@@ -1,4 +1,5 @@
-// Runs a program's inputs through one session into one stream.
+// gt-emit's main loop: runs a program's inputs through one session into one
+// stream.
 #pragma once
 
 #include <functional>
@@ -12,30 +13,32 @@
 
 namespace gt::emit {
 
+// One input of a program: a file, standard input, or the text of an option -e.
 struct EmitInput {
   enum class Kind { kFile, kStdin, kText };
-  // The input at a path; "-" is standard input.
+  // Returns the input at a path; "-" is standard input.
   static EmitInput file(const std::string& path) {
     return {path == "-" ? Kind::kStdin : Kind::kFile, path, 1};
   }
 
   Kind kind = Kind::kStdin;
   std::string text;   // a path, or the lines themselves
-  size_t rounds = 1;  // of kFile and kStdin: how often it is fed
+  size_t rounds = 1;  // how often a kFile or kStdin is fed
 };
 
 struct EmitJob {
   EmitOptions session;
   std::vector<EmitInput> inputs;
   bool at_stdin = false;  // write #at= for lines of standard input too
-  // Answer the rounds of a loop that equal the one before by what was written
+  // Answer a round of a loop that equals the one before with what was written
   // for that one (stream/replay.h).
   bool replay = true;
 };
 
 // Writes "#gt 1", the stream, "#end STATUS", and returns that status: the worst
-// of what was said and of what the streams that it read end with. An input that
-// cannot be read is the last. Messages go to `say`, whole lines that end in LF.
+// of the messages' status and the status at the end of each stream that was
+// read. An input that cannot be read is the last. Messages go to `say`, as
+// whole lines that end in LF.
 Exit emit(const EmitJob& job, Writer& writer,
           const std::function<void(std::string_view)>& say);
 

@@ -15,7 +15,8 @@ void Failures::reject(LineState& state, const Error& error, std::string& out) {
   fail_results(state, message, out);
 }
 
-// A name may stand twice on the line; then the first is bound.
+// True if the failure can be bound to the result. If a name stands twice on the
+// line, the first is bound.
 bool Failures::takes_failure(const LineState& state, size_t result) const {
   const std::vector<Name>& results = state.line.results;
   const Name& r = results[result];
@@ -38,7 +39,7 @@ void Failures::fail_results(LineState& state, const std::string& message,
     bind(r, why, state.origin, out);
     out += full_name(r.text, r.ranks) + " = fail " + quote(message);
     writer_.write_tail(state, out);
-    state.line.remark = {};  // stands on the first of them
+    state.line.remark = {};  // the remark stands on the first line
     ledger_.write_idle_frees(out);
   }
 }
@@ -53,18 +54,18 @@ void Failures::bind(const Name& name, const FailureText& why, Origin origin,
 
 namespace {
 
-// What an output is of, as far as it says so.
+// What a print or save names, as far as the line can be read.
 struct OutputForm {
-  std::string name = "print";  // that it is printed under
-  std::string_view path;       // of a save
-  std::string ranks;           // a line for each of them
+  std::string name = "print";  // the name that it is printed under
+  std::string_view path;       // if it is a save
+  std::string ranks;           // there is a line for each of them
 };
 
 OutputForm output_form(const Line& line) {
   OutputForm form;
   for (const Operand& o : line.operands) {
     if (o.kind == Operand::Kind::kName && form.name == "print") {
-      // Nothing is printed under a filter's name.
+      // Nothing is printed under an internal name.
       if (!is_internal_name(o.text)) form.name = o.text;
       // A line for each rank, or one for the whole.
       if (line.key("split") == nullptr) form.ranks = o.ranks;
@@ -79,15 +80,17 @@ OutputForm output_form(const Line& line) {
 
 }  // namespace
 
-// A print that cannot be done prints why, so that its reader does not wait; a
-// save saves a failure, so that a load after it does not find an older file.
+// A print that cannot be done prints the reason, so that its reader does not
+// wait; a save saves a failure, so that a later load does not find an older
+// file.
 void Failures::write_output(const LineState& state, const std::string& message,
                             std::string& out) {
   const Line& line = state.line;
   const auto [name, path, ranks] = output_form(line);
   const bool saves = statement_of(line.op) == Statement::kSave;
   if (saves && path.empty()) return;
-  // "y@0" is no name for as=, but what is not bound can stand for itself.
+  // as=y@0 is not allowed, but an unbound name can be bound to the failure
+  // itself.
   const bool itself =
       !ranks.empty() && line.key("as") == nullptr && !saves &&
       ledger_.find_pieces(name, ascending(parse_ranks(ranks).value()))

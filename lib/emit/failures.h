@@ -1,5 +1,5 @@
-// Lines that gt-emit refuses, and failures that names hold: what is said to
-// people, and what later stages get in the lines' place.
+// Lines that gt-emit refuses, and failures that names hold: the messages to
+// people, and what later stages get in place of the lines.
 #pragma once
 
 #include <string>
@@ -19,15 +19,16 @@ class Failures {
            Seeds& seeds)
       : ledger_(ledger), messages_(messages), writer_(writer), seeds_(seeds) {}
 
-  // Says what is wrong with the line. Its results become failures that say the
-  // same. A print prints the failure, so that its reader does not wait; a save
-  // saves it, so that a later load finds no older file.
+  // Refuses the line: prints what is wrong with it, and makes its results
+  // failures with the same text. A print prints the failure, so that its reader
+  // does not wait; a save saves it, so that a later load finds no older file.
   void reject(LineState& state, const Error& error, std::string& out);
-  // Writes "y = fail MESSAGE" for each of the line's results, and binds it so.
+  // Writes "y = fail MESSAGE" for each of the line's results, and binds it to
+  // the failure.
   void fail_results(LineState& state, const std::string& message,
                     std::string& out);
   // Binds a name to a failure. Aliases of what it held (Ledger::release) go to
-  // `out`; the line that says the failure is the caller's to write.
+  // `out`; the caller must write the line that states the failure.
   void bind(const Name& name, const FailureText& why, Origin origin,
             std::string& out);
 

@@ -10,7 +10,7 @@
 
 namespace gt::emit {
 
-// What the line has named before is freed once.
+// A name that stands twice on the line is freed once.
 void Frees::add(SymbolId id, List& list) {
   if (list.seen.insert(id).second) list.unplaced.push_back(id);
 }
@@ -79,7 +79,7 @@ Status Frees::run(const LineState& state, std::string& out) {
   List list;
   if (Status s = collect(line, list); !s.ok()) return s;
   for (const Operand& o : line.operands) seeds_.let_go(o.text, o.ranks);
-  // A glob may match both, which no line mixes.
+  // A glob may match names with and without ranks, which no line may mix.
   std::string names, piece_names;
   for (const SymbolId id : list.unplaced) {
     names.append(" ").append(ledger_.symbols.name_of(id));

@@ -1,5 +1,5 @@
-// The lines `free x act/*`: which names each lets go of. Of a free of the
-// register of seeds see seeds.h.
+// The lines `free x act/*`: finds the names that each frees. seeds.h describes
+// what a free of the register of seeds does.
 #pragma once
 
 #include <string>
@@ -19,15 +19,15 @@ class Frees {
   Frees(Ledger& ledger, const LineWriter& writer, Seeds& seeds)
       : ledger_(ledger), writer_(writer), seeds_(seeds) {}
 
-  // Unbinds the names and writes the line, each glob replaced by the names that
-  // it matches; unplaced names and names with ranks go on a line each. Error: a
-  // name that holds nothing there; then nothing was freed.
+  // Unbinds the names and writes the line, with each glob replaced by the names
+  // that it matches; unplaced names and names with ranks get a line each.
+  // Error: a name that holds nothing there; then nothing was freed.
   Status run(const LineState& state, std::string& out);
-  // The short way for a free that can pass as it came: of few names, each of
-  // which is live, stands once, and has just the ranks under which it was
-  // bound. Unbinds them; aliases that must stand before the line go to `out`,
-  // and the line itself is the caller's to write. False: it is no such line,
-  // and nothing was freed.
+  // Handles a free that can pass as it came: it has few names, each of which is
+  // live, is named once, and has just the ranks under which it was bound.
+  // Unbinds the names; aliases that must stand before the line go to `out`, and
+  // the caller must write the line itself. Returns false, and frees nothing, if
+  // it is no such line.
   bool run_plain(const Pattern& pattern, Origin origin, std::string& out);
 
  private:
@@ -35,11 +35,11 @@ class Frees {
   struct Freed {
     std::string name;
     Ranks ranks;
-    std::string text;  // of the ranks
+    std::string text;  // the ranks as text
   };
   struct List {
     std::vector<SymbolId> unplaced;
-    std::unordered_set<SymbolId> seen;  // the same, to find them
+    std::unordered_set<SymbolId> seen;  // the same, for look-ups
     std::vector<Freed> placed;
   };
   Status collect(const Line& line, List& list) const;
@@ -51,7 +51,7 @@ class Frees {
   Ledger& ledger_;
   const LineWriter& writer_;
   Seeds& seeds_;
-  std::vector<SymbolId> known_;  // room for those of run_plain()
+  std::vector<SymbolId> known_;  // scratch of run_plain(), kept for its memory
 };
 
 }  // namespace gt::emit

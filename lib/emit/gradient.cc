@@ -13,8 +13,8 @@
 namespace gt::emit {
 namespace {
 
-// Where the loss and the targets live; each gradient lives where its target
-// does.
+// Finds where the loss and the targets live; each gradient must live where its
+// target does.
 Status find_ranks(LineState& state) {
   const Line& line = state.line;
   if (Status s = check_mixed(line); !s.ok()) return s;
@@ -39,7 +39,7 @@ Status find_ranks(LineState& state) {
   return ok_status();
 }
 
-// The targets that the value of reused= lists. Error: it is no such list.
+// Reads the list of targets in reused=. Error: it is no such list.
 Status read_reused(const Line& line, const Key& key,
                    std::vector<bool>& reused) {
   const size_t targets = line.results.size();
@@ -155,7 +155,8 @@ Status Gradient::find_targets(LineState& state,
     if (i > 0) targets.values.push_back(std::move(target));
   }
   if (!state.reads.empty()) {
-    // Of several values the loss is put together; targets stay what they are.
+    // The loss is joined if several values make it up; targets stay as they
+    // are.
     state.reads.resize(1);
     if (Status s = parts_.operands.join(state); !s.ok()) return s;
   }
@@ -189,7 +190,7 @@ Status Gradient::check_target(const LineState& state, size_t operand,
 
 namespace {
 
-// Whether the name that holds a value holds it on the ranks where it is read.
+// True if the name that holds a value holds it on the ranks where it is read.
 bool holds_ranks(const Ledger& ledger, const grad::GradientOperand& operand,
                  const std::string& ranks) {
   if (ranks.empty()) return true;
@@ -200,7 +201,7 @@ bool holds_ranks(const Ledger& ledger, const grad::GradientOperand& operand,
 
 }  // namespace
 
-// In a stream that was emitted before, no alias keeps what a name let go.
+// In a stream that was emitted before, no alias keeps what a name held.
 Status Gradient::check_held(const LineState& state,
                             const grad::GradientProgram& program) const {
   const Ledger& ledger = parts_.ledger;

@@ -1,6 +1,6 @@
-// The lines `g1 g2 = grad loss w1 w2`: they are checked here, the gradient is
-// made from the history behind the loss (grad/reverse.h), and
-// gradient_writer.h writes it as lines in place of the grad.
+// The lines `g1 g2 = grad loss w1 w2`. This class checks them and makes the
+// gradient from the history behind the loss (grad/reverse.h); gradient_writer.h
+// writes it as lines in place of the grad.
 #pragma once
 
 #include <string>
@@ -16,7 +16,7 @@
 
 namespace gt::emit {
 
-// What a grad works with.
+// The parts of gt-emit that a grad uses.
 struct GradientParts {
   Ledger& ledger;
   Messages& messages;
@@ -25,12 +25,12 @@ struct GradientParts {
   const Recorder& recorder;
 };
 
-// What a grad line asks for.
+// The loss, targets and keys of a grad line.
 struct GradientTargets {
   ValueId loss = kNil;
   std::vector<grad::GradientTarget> values;
   bool retain = false;  // the history is kept, and the gradient has one
-  // By target: what its name held before has nothing to do with it.
+  // By target: what its name held before is unrelated to it (reused=).
   std::vector<bool> reused;
 };
 
@@ -39,12 +39,12 @@ class Gradient {
   explicit Gradient(GradientParts parts) : parts_(parts) {}
 
   // Checks the line's form, and sets the ranks and the mesh of its names in
-  // `state.where`; the loss and the targets may live on different ranks.
+  // `state`; the loss and the targets may live on different ranks.
   Status check_form(LineState& state) const;
   // Writes the gradient lines of a grad whose operands were looked up, and
   // binds its results. Error: why there is no such gradient; then nothing was
-  // written. With a `tape` that is not null, the history behind the loss is
-  // appended to it as text for people (--tape).
+  // written. If `tape` is not null, the history behind the loss is appended to
+  // it as text for people (--tape).
   Status write(LineState& state, std::string* tape, std::string& out) const;
 
  private:

@@ -9,7 +9,7 @@
 namespace gt::emit {
 namespace {
 
-// "world" as "dp+tp".
+// Returns "dp+tp" for a flattened axis such as "world".
 std::string plain_axes(const Mesh& mesh, const std::string& over) {
   const auto axes = mesh.resolve(unquote(over));
   if (!axes.ok()) return over;

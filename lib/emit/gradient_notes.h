@@ -1,5 +1,5 @@
-// What becomes of the notes and the remark ("# text") that a user wrote on a
-// grad line, of which many lines are made.
+// Distributes the notes and the remark ("# text") that a user wrote on a grad
+// line over the lines that replace it.
 #pragma once
 
 #include <string>
@@ -9,12 +9,12 @@
 
 namespace gt::emit {
 
-// #at= goes on every line. The other notes and the remark go on one, the first
-// that gives a target's gradient; but not #signal and #mb, since each gradient
-// line has those of its forward line.
+// #at= goes on every line. The other notes and the remark go on one line, the
+// first that gives a target's gradient. #signal and #mb are left out, since
+// each gradient line has those of its forward line.
 class GradientNotes {
  public:
-  // `at`: " #at=model.gt:7" for a line that has no such note, or "".
+  // `at` is " #at=model.gt:7" for a line that has no such note, or "".
   GradientNotes(const Line& line, std::string at) : at_(std::move(at)) {
     for (const Note& note : line.notes) {
       std::string text = " #" + std::string(note.key);
@@ -28,8 +28,8 @@ class GradientNotes {
     if (!line.remark.empty()) remark_ = " " + std::string(line.remark);
   }
 
-  // The user's notes, for the line of a target's gradient; "" but the first
-  // time. The remark then ends that line.
+  // Returns the user's notes, for the line of a target's gradient; "" after the
+  // first time. The remark then ends that line.
   std::string take() {
     is_remark_due_ = true;
     return std::exchange(own_, {});

@@ -60,9 +60,9 @@ class GradientWriter {
  private:
   using Kind = grad::GradientOperand::Kind;
 
-  // The zeros of targets that the loss does not reach. They are found before
-  // anything is written, because a result may bind such a target's name again,
-  // and the value that has its type goes with the name.
+  // Finds the zeros of targets that the loss does not reach, before anything is
+  // written: a result may bind such a target's name again, and the value that
+  // has its type then goes with the name.
   void find_zeros() {
     zeros_.resize(targets_.values.size());
     for (size_t t = 0; t < zeros_.size(); ++t) {
@@ -71,7 +71,8 @@ class GradientWriter {
     }
   }
 
-  // Reads to come keep data alive, the user's names apart.
+  // Counts the reads to come. They keep data alive, independently of the user's
+  // names.
   void count_uses() {
     for (const grad::GradientLine& line : program_.lines) {
       for (const grad::GradientOperand& o : line.operands) {
@@ -79,7 +80,7 @@ class GradientWriter {
         if (o.kind == Kind::kForward) ledger_.tape.add_read(o.id);
       }
     }
-    // A second target with the same gradient copies it.
+    // A second target with the same gradient gets a copy of it.
     for (size_t t = 0; t < targets_.values.size(); ++t) {
       if (program_.targets[t] != kNil && first_target(t) != t) {
         ++uses_[program_.targets[t]];
@@ -87,8 +88,8 @@ class GradientWriter {
     }
   }
 
-  // A gradient that is read as a part of another one alone needs no name of its
-  // own: it is that one on its ranks.
+  // A gradient that is read only as a part of one other gradient needs no name
+  // of its own: it is that other one on its ranks.
   void find_parts() {
     for (const grad::GradientLine& line : program_.lines) {
       if (line.op != &grad::pieces_op()) continue;
@@ -117,7 +118,7 @@ class GradientWriter {
     ledger_.write_idle_frees(out_);
   }
 
-  // kNil: it is text.
+  // Returns kNil for text.
   ValueId value_of(const grad::GradientOperand& o) const {
     switch (o.kind) {
       case Kind::kHandle:
@@ -136,7 +137,7 @@ class GradientWriter {
     return ledger_.name_of(value_of(o), o.ranks.empty() ? ranks : o.ranks);
   }
 
-  // The first target whose gradient the handle is, or -1.
+  // Returns the first target whose gradient the handle is, or -1.
   int target_of(grad::Handle h) const {
     const auto it = target_of_.find(h);
     return it == target_of_.end() ? -1 : static_cast<int>(it->second);
@@ -164,15 +165,16 @@ class GradientWriter {
     return name;
   }
 
-  // "" for what is no target's; else its note, and the user's own once.
+  // Returns "" for a handle that is no target's gradient; else the target's
+  // note, and the first time the user's own notes.
   std::string target_notes(grad::Handle h) {
     const int target = target_of(whole_of(h));
     if (target < 0) return "";
     return grad_note(static_cast<size_t>(target)) + notes_.take();
   }
 
-  // "#grad=w" says that the gradient is like w: not once another result has
-  // bound that name, as in "w v = grad l v w".
+  // "#grad=w" says that the gradient has the type of w. It is left out once
+  // another result has bound that name, as in "w v = grad l v w".
   std::string grad_note(size_t t) const {
     const auto [begin, end] = results_named_.equal_range(target_text(t));
     for (auto same = begin; same != end; ++same) {
@@ -212,19 +214,19 @@ class GradientWriter {
     notes_.end_line(notes, out_);
     out_ += end;
     finish_reads(line);
-    // Nobody asked for it.
+    // Results that nothing reads and no target asked for are dropped.
     for (const grad::Handle h : line.results) {
       if (uses_[h] == 0) ledger_.tape.end_fresh(values_[h]);
     }
     ledger_.write_idle_frees(out_);
   }
 
-  // One name for what several hold, rank by rank.
+  // Binds one name to what several names hold, rank by rank.
   void write_pieces(const grad::GradientLine& line) {
     const grad::Handle h = line.results[0];
     struct Part {
       std::string ranks, tail;
-      bool is_made;  // of no value: by a line of its own, which is zeros
+      bool is_made;  // made by a line of its own, as zeros
     };
     std::vector<Part> parts;
     std::vector<ValueId> values;
@@ -262,20 +264,21 @@ class GradientWriter {
 
   // ---- values ---------------------------------------------------------------
 
-  // The line's values: with history only when the gradient is to have one.
+  // Makes the line's values, with a history only if the gradient is to have
+  // one.
   void define(const grad::GradientLine& line) {
     if (ledger_.usage.counts) count(line);
     if (targets_.retain) return define_recorded(line);
     for (const grad::Handle h : line.results) values_[h] = leaf(h);
   }
 
-  // Null for kNil.
+  // Returns null for kNil.
   const Type* type_of(ValueId v) const {
     return v == kNil ? nullptr : &ledger_.types[ledger_.tape.type(v)];
   }
 
-  // What the line costs: of one without ranks as any other, of one with ranks
-  // what it reads and writes.
+  // Counts the cost of a line: as usual for a line without ranks, and for one
+  // with ranks the bytes that it reads and writes.
   void count(const grad::GradientLine& line) {
     std::vector<const Type*> types;
     uint64_t bytes = 0;
@@ -344,7 +347,8 @@ class GradientWriter {
     }
   }
 
-  // A gradient under a second name, or of a target that was not reached.
+  // Writes a gradient under a second name, or that of a target that was not
+  // reached.
   void write_rest(size_t t) {
     const grad::Handle h = program_.targets[t];
     if (h != kNil && first_target(t) == t) return;
@@ -382,7 +386,7 @@ class GradientWriter {
 
   const GradientParts& parts_;
   Ledger& ledger_;
-  const Line& line_;  // the grad
+  const Line& line_;  // the line of the grad
   const std::string_view text_;
   const Mesh* mesh_;
   Origin origin_;
@@ -390,11 +394,12 @@ class GradientWriter {
   const GradientTargets& targets_;
   std::string& out_;
   GradientNotes notes_;
-  std::unordered_map<grad::Handle, size_t> target_of_;  // the first
+  std::unordered_map<grad::Handle, size_t> target_of_;  // the first target of
+                                                        // each handle
   std::vector<ValueId> values_;                         // by handle
   std::vector<uint32_t> uses_;                          // by handle
-  std::vector<grad::Handle> into_;  // by handle: what it is a part of; or kNil
-  std::vector<std::string> names_;  // by handle, of ours
+  std::vector<grad::Handle> into_;  // by handle: what it is a part of, or kNil
+  std::vector<std::string> names_;  // by handle: its internal name
   std::vector<bool> is_bound_;      // by target: its result has been written
   std::unordered_multimap<std::string_view, size_t> results_named_;
   std::vector<TargetZeros> zeros_;  // by target

@@ -1,5 +1,5 @@
-// Writes the lines of a gradient: gives them names and notes, binds these, and
-// frees the names of ours among them.
+// Writes the lines of a gradient: gives the results names and notes, binds
+// them, and frees the internal names among them.
 #pragma once
 
 #include <string>
@@ -9,7 +9,7 @@
 namespace gt::emit {
 
 // Writes the program that reverse() made for a grad line: targets' gradients
-// under the names that the line gives them, the rest under names of ours
+// under the names that the line gives them, the rest under internal names
 // ("_e0"), each freed right after its last use. Unless the grad says retain=1
 // the history is consumed first. A target that the loss does not reach gets
 // zeros and a warning.

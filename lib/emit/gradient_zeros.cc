@@ -8,7 +8,7 @@
 namespace gt::emit {
 namespace {
 
-// A line for each type that its pieces have.
+// Makes a line for each type that the target's pieces have.
 TargetZeros zeros_of_pieces(Ledger& ledger,
                             const grad::GradientTarget& target) {
   grad::PlacedType all{target.ranks, {}, {}};
@@ -32,7 +32,7 @@ TargetZeros zeros_of_pieces(Ledger& ledger,
   return zeros;
 }
 
-// Of a target whose global type is known.
+// Makes the zeros of a target whose global type is known.
 std::optional<TargetZeros> typed_zeros(Ledger& ledger,
                                        const grad::GradientTarget& target,
                                        const Mesh& mesh) {

@@ -12,14 +12,15 @@ namespace gt::emit {
 
 struct TargetZeros {
   TypeId type;
-  // A line for each: its ranks, "" of an unplaced target, and what follows "=",
-  // "zeros f32[2,3]".
+  // For each line to write: its ranks ("" for an unplaced target), and the text
+  // after "=", "zeros f32[2,3]".
   std::vector<std::pair<std::string, std::string>> lines;
 };
 
-// Zeros where the target lives. If it is known how the target is cut over the
-// mesh (null: there is none), they are one line that is cut and typed as the
-// target's gradient is; else a line for each size that its pieces have.
+// Returns zeros on the target's ranks. If it is known how the target is cut
+// over the mesh (null: there is none), they are one line that is cut and typed
+// as the target's gradient is; otherwise a line for each size that its pieces
+// have.
 TargetZeros target_zeros(Ledger& ledger, const grad::GradientTarget& target,
                          const Mesh* mesh);
 

@@ -30,8 +30,8 @@ void append_history(const Ledger& ledger, const Messages& messages,
 
 namespace {
 
-// What values are called in a history: by the user's name that holds them, or
-// by a number.
+// Gives values names in a history: the user's name that holds the value, or "v"
+// and a number.
 class Called {
  public:
   explicit Called(const Ledger& ledger) : ledger_(ledger) {}
@@ -73,7 +73,7 @@ void append_history(const Ledger& ledger, ValueId of, std::string& out) {
   Called called(ledger);
   for (const auto& [serial, id] : nodes) {
     const grad::Node node = tape.node(id);
-    std::vector<std::string> names;  // the line has views of them
+    std::vector<std::string> names;  // the line has views into them
     names.reserve(node.results.size() + node.operands.size());
     Line line = tape.line(id);
     std::string type;
@@ -96,7 +96,7 @@ void append_history(const Ledger& ledger, ValueId of, std::string& out) {
 }
 
 void append_tape_marks(std::string_view text, std::string& out) {
-  constexpr size_t kMost = 180;  // of a part; a #sync has room for 256
+  constexpr size_t kMost = 180;  // bytes of a part; a #sync has room for 256
   constexpr std::string_view kHex = "0123456789ABCDEF";
   size_t begin = out.size();
   for (const char c : text) {

@@ -22,7 +22,7 @@ void Ledger::set(SymbolId id, ValueId value, Origin origin) {
   if (usage.counts) count(id);
 }
 
-// Counts a name that has just been bound; clear() takes it off again.
+// Counts a name that was just bound; clear() subtracts it again.
 void Ledger::count(SymbolId id) {
   Symbol& s = symbols[id];
   if (s.value != kNil) {
@@ -74,7 +74,7 @@ void Ledger::release(SymbolId id, Origin origin, std::string& before) {
   } else {
     tape.note_gone(old, why);
   }
-  // Letting go may end the very histories that read the value.
+  // Letting go of the value may end the very histories that read it.
   tape.let_go(old, why);
   if (emitted || !tape.is_alive(old) || tape.name(old) != kNil ||
       !tape.is_needed(old)) {
@@ -84,7 +84,8 @@ void Ledger::release(SymbolId id, Origin origin, std::string& before) {
   tape.hold(old, alias, true);
 }
 
-// Writes a copy of what the name holds, or has just held, under a name of ours.
+// Writes a copy of what the name holds, or has just held, under an internal
+// name.
 SymbolId Ledger::keep_alias(SymbolId id, ValueId value, Origin origin,
                             std::string& before) {
   const SymbolId alias =
@@ -95,13 +96,14 @@ SymbolId Ledger::keep_alias(SymbolId id, ValueId value, Origin origin,
   return alias;
 }
 
-// How the name was bound again that holds `value`.
+// Describes how the name that holds `value` was bound again.
 grad::Lost Ledger::rebound(SymbolId id, Origin origin, ValueId value) const {
   grad::Lost why;
   why.kind = grad::Lost::Kind::kRebound;
   why.at = origin;
   why.name = id;
-  // Of a value that is older than the name, the newest one says when it was.
+  // For a value that is older than the name, the newest serial number says when
+  // the name was bound again.
   const bool is_older = tape.serial(value) < symbols[id].since;
   why.serial = is_older ? tape.next_serial() - 1 : tape.serial(value);
   return why;
@@ -132,8 +134,8 @@ void Ledger::unbind(std::string_view name, const Ranks& ranks, Origin origin,
   });
 }
 
-// The value stays what it was, a target included, but its name means it on the
-// rest alone.
+// The value stays what it was, a target included, but its name holds it only on
+// the ranks `rest`.
 void Ledger::narrow(SymbolId id, const Ranks& rest, Origin origin,
                     std::string& before) {
   const Symbol whole = symbols[id];
@@ -260,7 +262,7 @@ void Ledger::write_idle_frees(std::string& out) {
   auto idle = tape.take_idle();
   if (idle.empty()) return;
   Frees frees;
-  // Freeing one may leave others unread.
+  // Freeing a name may leave other data unread.
   for (; !idle.empty(); idle = tape.take_idle()) {
     for (const ValueId v : idle) {
       if (!tape.is_alive(v) || tape.is_needed(v)) continue;

@@ -1,4 +1,4 @@
-// All that the lines written later can depend on, as one text (Ledger::state).
+// Writes all that later lines can depend on as one text (Ledger::state).
 #include <algorithm>
 #include <unordered_map>
 
@@ -7,9 +7,9 @@
 namespace gt::emit {
 namespace {
 
-// Values, lines of history and names are written in an order of their own, and
-// by their places in it, so that the rounds of a loop give one text although
-// the ids differ.
+// Writes values, lines of history and names in an order that does not depend on
+// ids, and refers to them by their places in it, so that all rounds of a loop
+// give one text although the ids differ.
 class StateText {
  public:
   StateText(Ledger& ledger, std::string& text, const PlaceVisitor& visit)
@@ -101,7 +101,7 @@ class StateText {
     tape_.move_places(v, origin, lost.at, gone.at);
   }
 
-  // Of the targets behind a lost history those that are still there count.
+  // Only those targets behind a lost history count that still exist.
   void add_hidden(const grad::Hidden& hidden) {
     if (!hidden.table) return;
     add(hidden.table->at(hidden.row, 0) ? "unknown" : "known");
@@ -122,7 +122,8 @@ class StateText {
     add_numbers(node.results);
     add_numbers(node.needed);
     add(node.live_inputs);
-    // Its place is that of its first result, which was visited if it is alive.
+    // The node's place is that of its first result, which was visited if it is
+    // alive.
     if (tape_.is_alive(n)) return;
     Origin origin = node.origin;
     visit_(origin);

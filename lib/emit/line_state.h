@@ -1,6 +1,6 @@
-// A line while gt-emit works on it: what it says, what its operands hold, what
-// it defines, and what is written before it. Session has one and uses it for
-// line after line, so that its vectors keep their room.
+// A line while gt-emit works on it: its fields, what its operands hold, what it
+// defines, and what is written before it. Session has one and reuses it for
+// line after line, so that its vectors keep their memory.
 #pragma once
 
 #include <deque>
@@ -22,37 +22,40 @@ struct LineState {
   Line line;
   Call call;
 
-  // Of a line with ranks: where it runs, in which mesh (null: none), and by
-  // operand which symbols are read there. `reads` is empty of other lines.
+  // For a line with ranks: where it runs, in which mesh (null: none), and for
+  // each operand which symbols are read there. `reads` is empty for other
+  // lines.
   LineRanks where;
   const Mesh* mesh = nullptr;
   std::vector<Ledger::PieceReads> reads;
 
-  // By operand: its value, kNil of what is no tensor; the number of the value's
-  // type (0 of no tensor); and, of a line without ranks, that type, else null.
+  // For each operand: its value, kNil if it is no tensor; the number of the
+  // value's type (0 if it is no tensor); and, for a line without ranks, that
+  // type, else null.
   std::vector<ValueId> values;
   std::vector<TypeId> type_ids;
   std::vector<const Type*> types;
-  // Values that were put together from several pieces for this line (tape.h,
-  // join).
+  // Values that were put together from several pieces for this line
+  // (Tape::join).
   std::vector<ValueId> joined;
 
-  // By result.
+  // The results: their types and values.
   std::vector<TypeId> result_types;
   std::vector<ValueId> results;
-  // Where usage is counted (usage.h): its cost, and the bytes of its results.
+  // If usage is counted (usage.h): the line's cost, and the bytes of its
+  // results.
   uint64_t cost = 0, bytes = 0;
-  // Its form on the tape (grad/forms.h); none of a line without a history.
+  // Its form on the tape (grad/forms.h); none for a line without a history.
   grad::HeldForm form;
 
   // The texts of operands and results that the user left out and gt-emit adds;
-  // `line` has views into them. Added results stand behind the user's.
+  // `line` has views into them. Added results stand after the user's.
   std::deque<std::string> added_texts;
   size_t added_results = 0;
   bool adds_seed = false;
-  // has_pattern: its pattern was taken (stream/pattern.h). is_plain: what it
-  // means follows from the pattern and its operands' types alone, and nothing
-  // was added to it, so that lines like it can be answered from a memo
+  // has_pattern: the line has a pattern (stream/pattern.h). is_plain: what the
+  // line means follows from the pattern and its operands' types alone, and
+  // nothing was added to it, so that lines like it can be answered from a memo
   // (memos.h).
   bool has_pattern = false;
   bool is_plain = false;

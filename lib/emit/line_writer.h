@@ -1,4 +1,4 @@
-// How lines are written: the instruction, its notes, its place, its remark.
+// Writes lines: the instruction, its notes, its place, its remark.
 #pragma once
 
 #include <string>
@@ -13,14 +13,14 @@ class LineWriter {
   LineWriter(const InputFiles& files, const Ledger& ledger)
       : files_(files), ledger_(ledger) {}
 
-  // The whole line, with LF.
+  // Writes the whole line, with LF.
   void write(const LineState& state, std::string& out) const;
-  // What follows the instruction: notes, place, remark, LF.
+  // Writes what follows the instruction: notes, place, remark, LF.
   void write_tail(const LineState& state, std::string& out) const;
   // Appends " #at=model.gt:12" for a line that has no such note, unless its
   // file gets none or the stream was emitted before.
   void append_at(Origin origin, bool has_at, std::string& out) const;
-  // What append_at() appends for the line.
+  // Returns what append_at() appends for the line.
   std::string at_note(const LineState& state) const;
 
  private:

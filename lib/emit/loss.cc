@@ -12,11 +12,11 @@ const Placement& letters_of(const Ledger& ledger, ValueId value) {
   return ledger.types.placed(ledger.tape.type(value)).letters;
 }
 
-// Why a loss has no type on an axis: the first line behind it that has none
-// although all that it reads has one.
+// Explains why a loss has no type on an axis: by the first line behind it that
+// has none although all that it reads has one.
 struct Untyped {
   std::string why;
-  std::string letters;  // that the line reads
+  std::string letters;  // the letters that the line reads
 };
 
 Untyped find_untyped(const Ledger& ledger, const Messages& messages,
@@ -55,8 +55,8 @@ Untyped find_untyped(const Ledger& ledger, const Messages& messages,
   return {};
 }
 
-// What to do about a line that reads these letters together, so that its result
-// can be a loss.
+// Says how to change a line that reads these letters together, so that its
+// result can be a loss.
 std::string remedy_of_mix(const std::string& letters, const MeshAxis& axis) {
   const auto reads = [&](char c) { return letters.find(c) != letters.npos; };
   if (reads('I') && reads('R') && !reads('P') && !reads('V')) {
@@ -72,8 +72,9 @@ std::string remedy_of_mix(const std::string& letters, const MeshAxis& axis) {
   return ": claim it with #type=" + axis.name + ":P (or I) where it is made";
 }
 
-// What to do about a loss that is R. If a collective made it so, that can make
-// it I as well, or be left out; else a convert is offered.
+// Says how to change a loss that is R. If a collective made it R, the
+// collective can make it I instead, or be left out; otherwise a convert is
+// offered.
 std::string remedy_of_copies(const Ledger& ledger, const Operand& loss,
                              ValueId value, const MeshAxis& axis) {
   const std::string name = full_name(loss.text, loss.ranks);

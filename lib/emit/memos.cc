@@ -7,7 +7,7 @@
 
 namespace gt::emit {
 
-// Looks up the pattern's names; false when the memo does not hold for them.
+// Looks up the pattern's names. False if the memo does not hold for them.
 bool Memos::holds(const Memo& memo, const Pattern& pattern, Origin origin,
                   std::vector<ValueId>& operands) const {
   if (memo.emitted != ledger_.emitted || memo.file != origin.file()) {
@@ -53,7 +53,7 @@ bool Memos::define(const Pattern& pattern, Origin origin, std::string& before) {
   if (usage.counts) {
     if (usage.bytes + memo.bytes > usage.quota.bytes ||
         usage.names + pattern.results() > usage.quota.names) {
-      return false;  // perhaps too much, which is looked at with more care
+      return false;  // may be too much; checked in full
     }
     usage.cost += memo.cost;
   }

@@ -1,6 +1,6 @@
-// What gt-emit found out about lines of a pattern (stream/pattern.h: a line
-// without its names), to answer later lines of that pattern without binding and
-// checking them again.
+// Remembers what gt-emit found out about lines of a pattern (stream/pattern.h:
+// a line without its names), to answer later lines of that pattern without
+// binding and checking them again.
 //
 // A line is answered from a memo if all of this holds:
 //   - two plain lines of the pattern came before (LineState::is_plain: nothing
@@ -9,15 +9,15 @@
 //   - each operand holds a value, not a failure, of the type that the operand
 //     had then;
 //   - no two results have one name;
-//   - where usage is counted (usage.h), the results fit into the quota though
+//   - if usage is counted (usage.h), the results fit into the quota though
 //     nothing is taken off for what their names held before;
 //   - the input file is the same, and whether the stream was emitted before;
 //   - and if names have ranks: all names are in the name space of the recorded
 //     line, no mesh was declared or closed since, and the types still have the
 //     numbers that they had.
-// A line that a memo does not answer is checked in full, so that one which the
-// quota refuses is refused there, with its message. The memo itself stays,
-// until the table is full or another memo of its pattern takes its place.
+// A line that a memo does not answer is checked in full, so a line that exceeds
+// the quota is refused there, with its message. The memo stays until the table
+// is full or another memo of its pattern takes its place.
 #pragma once
 
 #include <string>
@@ -34,23 +34,23 @@ class Memos {
  public:
   explicit Memos(Ledger& ledger) : ledger_(ledger) {}
 
-  // Defines the results of a line if a memo answers it: puts them on the tape
-  // and binds their names, and counts the line's cost where usage is counted.
-  // Aliases that must stand before the line go to `before`; the line itself is
-  // the caller's to write. False: no memo holds, and nothing was done.
+  // Defines the results of a line if a memo answers it: puts them on the tape,
+  // binds their names, and counts the line's cost if usage is counted. Aliases
+  // that must stand before the line go to `before`; the caller must write the
+  // line itself. Returns false, and does nothing, if no memo holds.
   bool define(const Pattern& pattern, Origin origin, std::string& before);
-  // Makes a memo of a plain line that was checked and put on the tape; but not
-  // of the first of its pattern, since one that comes once is not worth the
-  // room.
+  // Makes a memo of a plain line that was checked and put on the tape. The
+  // first line of a pattern gets none, since a pattern that comes once is not
+  // worth the room.
   void note(const Pattern& pattern, const LineState& state);
 
  private:
-  // What a line of one pattern defines.
+  // The results that a line of one pattern defines, and when it may be used.
   struct Memo {
     std::string text;  // the pattern's key
     bool emitted = false;
     uint32_t file = 0;
-    // Of a placed line: ValueTypes::rounds(), Meshes::version() and the name
+    // For a placed line: ValueTypes::rounds(), Meshes::version() and the name
     // space under which the memo was made.
     uint64_t type_rounds = 0;
     uint64_t mesh_version = 0;
@@ -62,17 +62,17 @@ class Memos {
     std::vector<Ranks> ranks;             // by result; none: no ranks
     uint64_t cost = 0;                    // of the line, see usage.h
     uint64_t bytes = 0;                   // of its results
-    grad::HeldForm form;                  // none: it has no history
+    grad::HeldForm form;                  // none: the line has no history
   };
 
-  // Whether the memo holds for the line; `operands` become the values that its
+  // True if the memo holds for the line; sets `operands` to the values that its
   // operands hold.
   bool holds(const Memo& memo, const Pattern& pattern, Origin origin,
              std::vector<ValueId>& operands) const;
 
   Ledger& ledger_;
   LineCache<Memo> memos_{size_t{1} << 10};
-  // Room for the values of one line.
+  // Scratch for the values of one line, kept for its memory.
   std::vector<ValueId> operands_, results_;
 };
 

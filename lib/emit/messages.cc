@@ -7,7 +7,7 @@ namespace gt::emit {
 
 uint32_t InputFiles::add(std::string_view name, bool at) {
   File file{std::string(name), at, {}, {}};
-  // The note is quoted where a blank or the like would end it.
+  // The note is quoted if a blank or the like would end it.
   if (name.find_first_of(" \t\"#\\") == std::string_view::npos) {
     file.note_head = " #at=" + file.name + ":";
   } else {

@@ -1,4 +1,4 @@
-// The files that a program comes from, and messages for people about their
+// The files that a program comes from, and the messages to people about their
 // lines.
 #pragma once
 
@@ -17,8 +17,8 @@ namespace gt::emit {
 
 class InputFiles {
  public:
-  // `at`: lines from it are written with #at=. Returns the file's number, which
-  // an Origin has.
+  // Adds a file and returns its number, which an Origin has. `at`: lines from
+  // it are written with #at=.
   uint32_t add(std::string_view name, bool at);
   const std::string& name(uint32_t file) const { return files_[file].name; }
   bool has_at(uint32_t file) const { return files_[file].at; }
@@ -32,14 +32,14 @@ class InputFiles {
   struct File {
     std::string name;
     bool at;
-    // What stands before the number of the line in a note, and behind it.
+    // The text of a note #at= before the line number, and after it.
     std::string note_head, note_tail;
   };
   std::vector<File> files_;
 };
 
-// Tells people of errors and warnings. Keeps count, and the status that
-// follows: kRejected after an error.
+// Prints errors and warnings for people. Counts them, and keeps the status that
+// results: kRejected after an error.
 class Messages {
  public:
   // `say` gets whole messages; they end in LF.
@@ -47,15 +47,15 @@ class Messages {
            std::function<void(std::string_view)> say)
       : program_(std::move(program)), files_(files), say_(std::move(say)) {}
 
-  // `text`: the line, or "" where there is none to show.
+  // `text` is the line, or "" if there is none to show.
   void error(const Error& error, Origin origin, std::string_view text);
   void warn(const std::string& message, Origin origin, std::string_view text);
   std::string place_of(Origin origin) const {
     return to_string(files_.place(origin));
   }
-  // The same of a line whose text is at hand: one that has a note #at= stands
-  // at the place that it states, as in the messages of those who run it, since
-  // there whoever wrote the program finds it.
+  // Does the same for a line whose text is at hand. If it has a note #at=,
+  // returns the place that the note states, as the messages of the programs
+  // that run the line do, since whoever wrote the program finds the line there.
   std::string place_of(Origin origin, std::string_view text) const;
 
   size_t count() const { return count_; }

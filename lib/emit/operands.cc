@@ -107,8 +107,8 @@ Status Operands::join(LineState& state) const {
   return ok_status();
 }
 
-// What was put together before of the same values, and nothing of it bound
-// again since; or kNil.
+// Returns the value that an earlier line joined from the same values, if none
+// of them was bound again since; or kNil.
 ValueId Operands::known_join(const std::vector<ValueId>& values,
                              const std::string& line) const {
   for (const NodeId user : ledger_.tape.users(values[0])) {

@@ -17,16 +17,16 @@ class Operands {
       : ledger_(ledger), seeds_(seeds), shows_(shows) {}
 
   // Sets the values and types of a line without ranks. Error: a name that is
-  // bound to nothing. `failed` becomes the text of a failure that an operand
-  // holds, if any does; the caller then lets it spread.
+  // bound to nothing. If an operand holds a failure, sets `failed` to its text;
+  // the caller must then pass it on to the results.
   Status resolve(LineState& state, FailureText& failed) const;
-  // The same for a line with ranks, of which it sets the reads. If the line
-  // names the register of seeds where that is not yet, the line that makes it
-  // goes to `out` (seeds.h).
+  // Does the same for a line with ranks, and sets its `reads`. If the line
+  // names the register of seeds on ranks where it does not exist yet, the line
+  // that makes it goes to `out` (seeds.h).
   Status resolve_pieces(LineState& state, FailureText& failed,
                         std::string& out) const;
 
-  // The type of what the operand's name holds on a rank; null: nothing.
+  // Returns the type of what the operand's name holds on a rank; null: nothing.
   const Type* piece_type(const LineState& state, size_t operand,
                          int64_t rank) const;
   PieceType piece_types(const LineState& state) const {
@@ -35,17 +35,17 @@ class Operands {
     };
   }
 
-  // Sets the values of a line with ranks, whose reads are known. Where the
-  // operand's pieces are of several values, these are joined into one on the
+  // Sets the values of a line with ranks, whose reads are known. If an
+  // operand's pieces belong to several values, these are joined into one on the
   // tape, whose history is theirs (Tape::join). Error: they differ in dtype.
   Status join(LineState& state) const;
-  // Whether each operand with ranks is one value, read on just the ranks that
-  // it has, and names are written with their ranks as the table of symbols
-  // spells them: then lines like it can be found by their text.
+  // True if each operand with ranks is one value, read on just the ranks that
+  // it has, and names are written with their ranks as the symbol table spells
+  // them: then lines like it can be found by their text.
   bool are_whole(const LineState& state) const;
-  // To be called once the line is on the tape, or was given up. A joined value
-  // whose data a history needs gets a name of ours, by a line in
-  // `state.before`; one that nobody needs goes.
+  // Must be called once the line is on the tape, or was given up. A joined
+  // value whose data a history needs gets an internal name, by a line in
+  // `state.before`; one that nothing needs is dropped.
   void settle(LineState& state) const;
 
  private:

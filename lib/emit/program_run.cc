@@ -6,8 +6,8 @@
 namespace gt::emit {
 namespace {
 
-// Bytes of output of replayed rounds before the source is asked for a line, so
-// that one which gives so much at a time can end there.
+// The most bytes of output of replayed rounds before the source is asked for a
+// line, so that a source which gives that much at a time can end there.
 constexpr size_t kReplayAtOnce = size_t{256} << 10;
 
 }  // namespace
@@ -108,7 +108,7 @@ void ProgramRun::let_go() {
   put(out_, 0);
 }
 
-// "#gt" and "#end" are this stage's to write, so they do not pass.
+// This stage writes "#gt" and "#end" itself, so they do not pass.
 bool ProgramRun::take_mark(std::string_view line, Origin origin) {
   if (!line.starts_with('#')) return false;
   const Marks::Mark mark = marks_.take(line);

@@ -1,5 +1,5 @@
-// One program on its way through a session, input by input. Knows the marks
-// that frame an emitted stream, and replays the rounds of loops.
+// Feeds one program to a session, input by input. It knows the marks that frame
+// an emitted stream, and replays the rounds of loops.
 #pragma once
 
 #include <cstdint>
@@ -18,7 +18,7 @@ namespace gt::emit {
 
 struct ProgramOptions {
   EmitOptions session;
-  // Answer the rounds of a loop that equal the one before by what was written
+  // Answer a round of a loop that equals the one before with what was written
   // for that one (stream/replay.h).
   bool replay = true;
   // Called before a line that may take more than a tenth of a second; what it
@@ -29,40 +29,43 @@ struct ProgramOptions {
 
 class ProgramRun {
  public:
-  // Gets what becomes of a line, or of a replayed round of lines: lines that
-  // end in LF, which may be none; and what a guest's cost, in nanoseconds of
-  // one worker (usage.h). Returns whether more is wanted.
+  // Called with what a line, or a replayed round of lines, is replaced by:
+  // lines that end in LF, which may be none; and with what a guest's lines
+  // cost, in nanoseconds of one worker (usage.h). Returns whether more is
+  // wanted.
   using Output = std::function<bool(std::string_view lines, uint64_t cost)>;
 
   // Messages go to `say`, whole lines that end in LF.
   ProgramRun(const ProgramOptions& options, Output output,
              std::function<void(std::string_view)> say);
 
-  // The lines to come are of the input that people know by that name. `at`:
-  // they are written with #at=.
+  // Begins an input, which people know by `name`. `at`: its lines are written
+  // with #at=.
   void begin_input(std::string_view name, bool at);
-  // Feeds the lines that the source has, until it gives kEnd. False: nothing
-  // more is to be fed, since the source could not be read, no more output is
+  // Feeds the lines that the source has, until it gives kEnd. Returns false if
+  // nothing more must be fed: the source could not be read, no more output is
   // wanted, or a line was refused under EmitOptions::fail_fast.
   bool feed(Source& source);
-  // The input ended after so many lines. Says if it was cut short.
+  // Ends the input, which had `lines` lines. Prints a message if it was cut
+  // short.
   void end_input(bool is_empty_pipe, size_t lines);
-  // An input could not be read: that is said, and counts in the status.
+  // Prints that an input could not be read, and counts that in the status.
   void fail_input(std::string_view name, int error);
-  // After the last input. Returns the worst of what was said and of what the
-  // streams that were read end with.
+  // Must be called after the last input. Returns the worst of the messages'
+  // status and the status at the end of each stream that was read.
   Exit finish();
 
-  // The worst of what was said since it was asked last, between two inputs.
+  // Returns the worst status since the last call; to be called between two
+  // inputs.
   Exit take_status();
 
-  // After finish(): writes the lines that let go of all that the program holds
-  // (Session::let_go()).
+  // Writes the lines that free all that the program holds (Session::let_go()).
+  // Must be called after finish().
   void let_go();
 
-  // What it has cost and holds, if its quota is counted.
+  // Returns what the program has cost and holds, if its usage is counted.
   const Usage& usage() const { return session_.usage(); }
-  // Whether nothing more is to be fed.
+  // True if nothing more must be fed.
   bool has_stopped() const { return session_.stopped(); }
 
  private:

@@ -8,8 +8,8 @@
 namespace gt::emit {
 namespace {
 
-// The instruction with "r" and "x" for its names: what the history needs of it,
-// the same for every line of a pattern.
+// Returns the instruction with "r" and "x" for its names: the text that the
+// history needs, which is the same for every line of a pattern.
 std::string without_names(const Line& line) {
   std::string out;
   for (const Name& r : line.results) out += full_name("r", r.ranks) + " ";
@@ -32,7 +32,7 @@ std::string without_names(const Line& line) {
   return out;
 }
 
-// Calls take(index, reads) for the arguments that a target may stand behind.
+// Calls take(reads) for each argument that a target may be behind.
 template <typename Take>
 void each_reachable(const Ledger& ledger, const Call& call,
                     std::span<const ValueId> operands, const Take& take) {
@@ -81,7 +81,7 @@ bool Recorder::has_history(const Instruction& instruction) const {
                      is_value);
 }
 
-// The operands and results whose data a gradient of the line reads.
+// Finds the operands and results whose data a gradient of the line reads.
 void Recorder::find_needed(const Instruction& instruction,
                            grad::Form& form) const {
   const Call& call = instruction.call;
@@ -148,7 +148,7 @@ grad::HeldForm Recorder::record(const Instruction& instruction,
   return held;
 }
 
-// Whoever follows from the oldest line holds the history.
+// The history is held by whatever name follows from its oldest line.
 void Recorder::warn_of_limit(NodeId oldest, Origin origin) {
   const grad::Tape& tape = ledger_.tape;
   SymbolId holder = kNil;

@@ -1,5 +1,5 @@
-// Puts lines that were checked on the tape: decides which have a history, which
-// data their gradients will read, and when the history is too long.
+// Puts checked lines on the tape: decides which have a history, which data
+// their gradients will read, and when the history is too long.
 #pragma once
 
 #include <cstddef>
@@ -23,12 +23,13 @@ class Recorder {
   Recorder(Ledger& ledger, Messages& messages, Options options)
       : ledger_(ledger), messages_(messages), options_(options) {}
 
-  // Adds to the line those results that it leaves out and a gradient by one of
-  // its operands would read (the lse of an attention), under names of ours.
-  // True: there are such, and the line must be bound again.
+  // Adds to the line those results that it leaves out and that a gradient with
+  // respect to one of its operands would read (the lse of an attention), under
+  // internal names. Returns true if there are such results; then the line must
+  // be bound again.
   bool add_results(LineState& state) const;
 
-  // A line that was checked: what its operands hold, and its results' types.
+  // A checked line: what its operands hold, and its results' types.
   struct Instruction {
     const Line& line;
     const Call& call;
@@ -38,13 +39,15 @@ class Recorder {
     Origin origin;
   };
   // Makes values of its results. With a history they are a node on the tape,
-  // whose form is returned; else they are leaves, and no form is: where the op
-  // is a leaf by its row, no result holds floats, or no operand is a tensor.
+  // whose form is returned. Otherwise they are leaves, and no form is returned:
+  // if the op's row says so, if no result holds floats, or if no operand is a
+  // tensor.
   grad::HeldForm record(const Instruction& instruction,
                         std::vector<ValueId>& results) const;
 
-  // Forgets the oldest lines beyond the limit; the first time it warns, naming
-  // who holds the history. `origin`: the line that went over it.
+  // Forgets the oldest lines beyond the limit. The first time it prints a
+  // warning with the name that holds the history. `origin` is the line that
+  // exceeded the limit.
   void limit(Origin origin);
   bool shows() const { return options_.shows; }
   bool has_warned() const { return has_warned_; }

@@ -34,7 +34,7 @@ Result<Type> SavedTypes::type_of(const std::string& path) {
   return error;
 }
 
-// A guest's path leads nowhere but below its directory.
+// Reads a header. A guest's path is opened below the guest's directory only.
 Result<StoredTensor> SavedTypes::read_header(const StoredPath& path) {
   if (!is_guest_) return read_stored(path, headers_);
   const auto files = Files::make({files_}, "the directory of its user");

@@ -1,6 +1,6 @@
-// Types of stored tensors. gt-emit completes a load that states no type: of a
-// path that the program saved before, with the type that was saved; else with
-// the one that the file has.
+// Types of stored tensors. gt-emit completes a load that states no type: if the
+// program saved the path before, with the type that was saved; otherwise with
+// the type that the file has.
 #pragma once
 
 #include <string>
@@ -17,23 +17,23 @@ namespace gt::emit {
 
 class SavedTypes {
  public:
-  // All as in EmitOptions.
+  // The arguments are as in EmitOptions.
   SavedTypes(bool is_guest, std::string files, std::string no_files)
       : is_guest_(is_guest),
         files_(std::move(files)),
         no_files_(std::move(no_files)) {}
 
   // Error: the line is a load or save of a guest, and its path is not below the
-  // guest's directory, or there is none.
+  // guest's directory, or the guest has no directory.
   Status check(const Line& line) const;
   // Adds the type to the operands of a load that leaves it out; does nothing to
-  // others. Error: the file cannot be read, or its format is none that gt
-  // reads.
+  // other loads. Error: the file cannot be read, or gt does not read its
+  // format.
   Status complete(LineState& state);
   // Notes what a save stores: one type, or one for each of the line's ranks,
   // each of which writes a file of its own.
   void note(const LineState& state, const std::vector<Type>& saved);
-  // Appends all of it as text, for Rewriter::state().
+  // Appends all types as text, for Rewriter::state().
   void describe(std::string& text) const;
 
  private:

@@ -7,10 +7,11 @@
 
 namespace gt::emit {
 
-// Lines without ranks count in one register, lines with ranks in another, since
-// no line reads both. The one that the program needs first begins at --seed, so
-// that a program has the numbers of one that is placed as a whole.
-// `has_other`: the program has bound the other one.
+// Returns the number at which a register begins. Lines without ranks count in
+// one register, lines with ranks in another, since no line reads both. The one
+// that the program needs first begins at --seed, so that a program has the same
+// numbers as one that is placed as a whole. `has_other`: the program has bound
+// the other register.
 std::string Seeds::first(Kind kind, bool has_other) {
   constexpr uint64_t kFar = uint64_t{1} << 62;
   const Kind other = kind == Kind::kPlaced ? Kind::kUnplaced : Kind::kPlaced;
@@ -109,7 +110,7 @@ void Seeds::let_go(std::string_view name, std::string_view ranks) {
   }
 }
 
-// A register that the program bound is held by no read of ours.
+// A register that the program itself bound has no internal read that holds it.
 void Seeds::let_go(ValueId seed) {
   if (seed == kNil || !ledger_.tape.is_internal(seed)) return;
   ledger_.tape.make_users(seed);
@@ -130,7 +131,7 @@ void Seeds::hold(SymbolId seed, Origin origin) {
   const ValueId v =
       ledger_.tape.add_leaf(ledger_.types.id(kCount), false, origin);
   ledger_.tape.hold(v, seed, true);
-  ledger_.tape.add_read(v);  // the register stays
+  ledger_.tape.add_read(v);  // keeps the register
   ledger_.set(seed, v, origin);
 }
 
@@ -145,8 +146,8 @@ void Seeds::advance_unplaced(const LineState& state, std::string& out) {
 
 // ---- with ranks -------------------------------------------------------------
 
-// The register counts the uses of the whole program, whatever ranks they are
-// on: each rank that used one has it, and all count on together.
+// The register counts the uses of the whole program, on whatever ranks they
+// are: each rank that used a seed has the register, and all advance together.
 void Seeds::begin(const Ranks& ranks, const Mesh* mesh, std::string& out) {
   const auto reads = ledger_.find_pieces(kName, ranks);
   if (reads.missing.empty()) return;
@@ -179,7 +180,7 @@ void Seeds::keep(const Ranks& ranks, const Mesh* mesh, std::string& out) {
   for (const SymbolId id : ledger_.symbols.parts(kName)) {
     let_go(ledger_.symbols[id].value);
   }
-  ledger_.tape.add_read(v);  // the register stays
+  ledger_.tape.add_read(v);  // keeps the register
   ledger_.bind(kName, ranks, v, true, {}, out);
 }
 
@@ -189,7 +190,7 @@ void Seeds::advance_placed(const LineState& state, std::string& out) {
     all = together(all, *ledger_.symbols[id].ranks);
     let_go(ledger_.symbols[id].value);
   }
-  // A gradient may need this one.
+  // A gradient may need the seed that was used.
   ledger_.unbind(kName, all, state.origin, out);
   const std::string name = full_name(kName, to_string(all));
   out += name + " = add " + name + " 1" + writer_.at_note(state) + "\n";

@@ -16,8 +16,9 @@
 namespace gt::emit {
 namespace {
 
-// A filter's name, other than the one that programs may name as well. What a
-// result is printed under counts: it names a register when the result is read.
+// Checks that no name belongs to the filters, except `allowed`, which programs
+// may name as well. The name that a result is printed under is checked too,
+// since it names a register when the result is read back.
 Status check_internal_names(const Line& line, std::string_view allowed) {
   const auto check = [&](std::string_view name, uint32_t column) -> Status {
     if (!is_internal_name(name) || name == allowed) return ok_status();
@@ -39,7 +40,7 @@ Status check_internal_names(const Line& line, std::string_view allowed) {
   return ok_status();
 }
 
-// A name is bound once, or on ranks of its own each time.
+// Checks that each name is bound once, or on disjoint ranks each time.
 Status check_results(const Line& line) {
   const auto overlap = [](const Name& a, const Name& b) {
     if (a.ranks == b.ranks) return true;
@@ -89,7 +90,7 @@ void Session::feed(std::string_view line, Origin origin, std::string& out) {
     return failures_.reject(state_, s.error(), out);
   }
   if (state_.line.kind != Line::Kind::kInstruction) {
-    // The reader takes one for the end of the line; the rest would be next.
+    // The next reader would take a CR at the end as part of the line's end.
     while (line.ends_with('\r')) line.remove_suffix(1);
     if (answer_tape(line, out)) return;
     out += line;
@@ -102,7 +103,8 @@ void Session::feed(std::string_view line, Origin origin, std::string& out) {
   if (state_.is_plain) memos_.note(*pattern, state_);
 }
 
-// "#tape NAME": the history behind the value is to come back.
+// Answers "#tape NAME" with the history behind the value. False if it is no
+// such comment, or the name holds no value.
 bool Session::answer_tape(std::string_view comment, std::string& out) const {
   constexpr std::string_view kHead = "#tape ";
   if (!comment.starts_with(kHead)) return false;
@@ -131,7 +133,7 @@ const Pattern* Session::scan(std::string_view line) {
   return &pattern_;
 }
 
-// A line of a pattern that is known, or a plain free.
+// Answers a line of a known pattern, or a plain free.
 bool Session::feed_known(const Pattern& pattern, std::string_view line,
                          Origin origin, std::string& out) {
   const bool is_free = pattern.is_free();
@@ -160,7 +162,7 @@ Status Session::instruction(LineState& state, std::string& out) {
   const Line& line = state.line;
   const Statement statement = statement_of(line.op);
   const bool is_grad =
-      statement == Statement::kGrad;  // of floats, which no seed is
+      statement == Statement::kGrad;  // takes floats, and seeds are none
   if (!ledger_.emitted) {
     const Status s = check_internal_names(line, is_grad ? "" : Seeds::kName);
     if (!s.ok()) return s;
@@ -172,7 +174,7 @@ Status Session::instruction(LineState& state, std::string& out) {
   if (statement == Statement::kLoad || statement == Statement::kSave) {
     if (Status s = saved_.check(line); !s.ok()) {
       if (statement == Statement::kLoad) return s;
-      // No failure is saved in its place, since the path is not the guest's.
+      // A refused save saves no failure, since the path is not the guest's.
       messages_.error(s.error(), state.origin, state.text);
       return ok_status();
     }
@@ -245,7 +247,7 @@ Status Session::compute(LineState& state, std::string& out) {
   state.is_plain = state.has_pattern && state.added_texts.empty() &&
                    state.call.op->row->statement == Statement::kCompute &&
                    operands_.are_whole(state);
-  // What gradient lines are made from later is the line that is written.
+  // Gradient lines are made later from the line as it is written here.
   std::string written;
   writer_.write(state, written);
   state.form = recorder_.record({state.line, state.call, state.values,
@@ -264,7 +266,8 @@ Status Session::compute(LineState& state, std::string& out) {
   return ok_status();
 }
 
-// Operands that the user may leave to gt-emit: a seed, the type of a load.
+// Adds the operands that the user may leave to gt-emit: a seed, the type of a
+// load.
 Status Session::complete(LineState& state, std::string& out) {
   const Line& line = state.line;
   if (!is_placed(line) && Seeds::is_read(line) && !ledger_.emitted) {
@@ -280,7 +283,7 @@ Status Session::complete(LineState& state, std::string& out) {
 }
 
 Result<bool> Session::bind(LineState& state, std::string& out) {
-  // An unknown op is said before an unknown name.
+  // An unknown op is reported before an unknown name.
   if (find_op(state.line.op) == nullptr) return unknown_op(state.line);
   FailureText failed;
   if (Status s = operands_.resolve(state, failed); !s.ok()) return s.error();
@@ -344,10 +347,10 @@ Status Session::type_placed(LineState& state) {
   return ok_status();
 }
 
-// An operand is a failure: so are the line's results. A print or save of one
-// prints or saves the failure. But for its type, which nobody knows, the line
-// must be right; one that gt-emit wrote may save the failure of its own path,
-// which has been told.
+// If an operand is a failure, so are the line's results. A print or save of a
+// failure prints or saves it. The line must be right except for the type of the
+// failure, which is unknown; a line that gt-emit wrote may save the failure of
+// its own path, which was reported already.
 Status Session::pass_failure(LineState& state, const std::string& failed,
                              std::string& out) {
   if (!state.line.results.empty()) {
@@ -374,7 +377,7 @@ Status Session::count(LineState& state) {
   for (const TypeId type : state.result_types) {
     state.bytes += ledger_.bytes_of(type);
   }
-  uint64_t bytes_back = 0, names_back = 0;  // what the line replaces
+  uint64_t bytes_back = 0, names_back = 0;  // of what the line replaces
   for (const Name& result : state.line.results) {
     const SymbolId id =
         ledger_.symbols.find(full_name(result.text, result.ranks));
@@ -404,7 +407,7 @@ Status Session::count(LineState& state) {
   return ok_status();
 }
 
-// The cost on the first rank, on all of them.
+// Returns the cost on the first rank, times the number of ranks.
 uint64_t Session::cost_on_ranks(const LineState& state) const {
   const auto ranks = static_cast<double>(state.where.ranks.size());
   uint64_t moved = 0;
@@ -448,8 +451,8 @@ void Session::bind_results(LineState& state) {
 
 // ---- other lines with ranks -------------------------------------------------
 
-// Where the line runs, once its form is right and all it reads is there;
-// nothing: it reads a failure, and was answered.
+// Returns where the line runs, once its form was checked and everything that it
+// reads was found. Returns nothing if it reads a failure; then it was answered.
 Result<std::optional<Grid>> Session::read_pieces(LineState& state,
                                                  std::string& out) {
   state.types.assign(state.line.operands.size(), nullptr);
@@ -465,8 +468,9 @@ Result<std::optional<Grid>> Session::read_pieces(LineState& state,
   return std::optional<Grid>(std::move(grid.value()));
 }
 
-// Between two specs: lines over one axis each, under the result's name. They
-// are priced on the usual machine, since gt-emit reads no config.
+// Replaces a redistribute between two specs by lines over one axis each, under
+// the result's name. They are priced on the default machine, since gt-emit
+// reads no config.
 Status Session::redistribute(LineState& state, std::string& out) {
   const auto grid = read_pieces(state, out);
   if (!grid.ok()) return grid.error();

@@ -1,8 +1,9 @@
 // gt-emit's core: checks a program line by line and writes the stream.
 //
 // A session knows the type of every live name and the history behind it. It
-// writes each line as soon as it is read; what it adds (aliases of values that
-// a history needs, gradients, frees of its own names) stands right beside.
+// writes each line as soon as it is read. The lines that it adds (aliases of
+// values that a history needs, gradients, frees of internal names) stand right
+// beside it.
 //
 // The session decides what kind of line each is and which steps it goes
 // through. Its parts do the steps:
@@ -16,7 +17,7 @@
 //   Gradient  the lines of grad
 //   Failures  what becomes of lines that are refused
 //   SavedTypes  completes loads with the types of files
-// LineWriter writes their lines, and Messages tells people what is wrong.
+// LineWriter writes their lines, and Messages prints what is wrong.
 #pragma once
 
 #include <functional>
@@ -49,11 +50,12 @@ struct EmitOptions {
   std::string program = "gt-emit";
   bool at = true;  // write #at= for lines read from files
   bool fail_fast = false;
-  bool tape = false;  // print histories in place of the stream
-  int64_t seed = 0;   // of the register that stands in for absent seeds
+  bool tape = false;           // print histories in place of the stream
+  int64_t seed = 0;            // start of the register that stands in for seeds
   size_t history = 1'000'000;  // lines of history kept
-  // The program is a guest's: its paths are below `files`, which ends with '/';
-  // if that is "", it has no files, and `no_files` says why to people.
+  // The program is a guest's: its paths are below `files`, which ends with '/'.
+  // If `files` is "", the guest has no files, and `no_files` is the message
+  // that says why.
   bool is_guest = false;
   std::string files;
   std::string no_files;
@@ -62,10 +64,11 @@ struct EmitOptions {
 
 class Session : public Rewriter {
  public:
-  // `say` gets whole messages for people; they end in LF.
+  // `say` is called with whole messages for people; they end in LF.
   Session(EmitOptions options, std::function<void(std::string_view)> say);
 
-  // Inputs are named once; "<stdin>" and "-e" lines get #at= only by at_stdin.
+  // Adds an input, which is named once. "<stdin>" and "-e" lines get #at= only
+  // if `at` (EmitJob::at_stdin).
   uint32_t add_file(std::string_view name, bool at) {
     return files_.add(name, at);
   }
@@ -73,56 +76,59 @@ class Session : public Rewriter {
     return files_.name(file);
   }
 
-  // Checks one line, without its LF, and appends what becomes of it to `out`:
+  // Checks one line, without its LF, and appends what replaces it to `out`:
   // lines that end in LF. A line that is refused becomes failures of its
-  // results, is told once, and counts in status().
+  // results, is reported once, and counts in status().
   void feed(std::string_view line, Origin origin, std::string& out);
   // Refuses a line that was too long for the reader; `head` is its beginning.
   void reject_long(std::string_view head, Origin origin, std::string& out);
-  // Tells whether the lines to come stand between "#gt" and "#end": the stream
-  // has been emitted before (Ledger::emitted).
+  // Says whether the lines to come stand between "#gt" and "#end", in a stream
+  // that has been emitted before (Ledger::emitted).
   void set_emitted(bool emitted) { ledger_.emitted = emitted; }
 
-  // End of input: with --tape, what is left of the history.
+  // Ends the input: with --tape, appends what is left of the history to the
+  // text for people.
   void finish();
-  // Lets go of all that the program holds: appends the lines that free every
-  // live name and end every mesh. Nothing may be fed after it.
+  // Appends the lines that free every live name and end every mesh, so that the
+  // program holds nothing any more. Nothing may be fed after it.
   void let_go(std::string& out) const;
-  // Histories printed so far, with --tape.
+  // Returns the histories printed so far, with --tape.
   std::string take_tape() { return std::exchange(tape_text_, {}); }
 
   Exit status() const { return messages_.status(); }
-  // The status, which is kDone again from now on.
+  // Returns the status and resets it to kDone.
   Exit take_status() { return messages_.take_status(); }
   bool stopped() const { return options_.fail_fast && status() != Exit::kDone; }
 
-  // What a later line can depend on, line numbers apart, as one text; places
-  // are visited in the same order. Two sessions with equal states write the
-  // same for the same input.
+  // Sets `text` to everything that a later line can depend on, except for line
+  // numbers; places are visited, always in the same order. Two sessions with
+  // equal states write the same for the same input.
   void state(std::string& text, const PlaceVisitor& visit) override;
-  // How many things state() would go through, about.
+  // Returns roughly how many things state() goes through.
   size_t state_size() const override { return ledger_.tape.value_limit(); }
   size_t history() const override { return ledger_.tape.node_count(); }
-  // Messages said so far: a round that said something is not like another.
+  // Returns the number of messages so far: a round with a message is not like
+  // another.
   size_t messages() const override { return messages_.count(); }
   void begin_round() override { round_cost_ = ledger_.usage.cost; }
   void end_round() override { round_cost_ = ledger_.usage.cost - round_cost_; }
 
-  // What a guest has used, but for rounds that were replayed; and the cost of
-  // each of these.
+  // usage() returns what a guest has used, without the rounds that were
+  // replayed; round_cost() returns the cost of each of these rounds.
   const Usage& usage() const { return ledger_.usage; }
   uint64_t round_cost() const { return round_cost_; }
 
  private:
-  // The pattern of the line, valid until the next line; null if it has none
-  // (Pattern::scan).
+  // Returns the pattern of the line, valid until the next line; null if it has
+  // none (Pattern::scan).
   const Pattern* scan(std::string_view line);
   bool feed_known(const Pattern& pattern, std::string_view line, Origin origin,
                   std::string& out);
 
   bool answer_tape(std::string_view comment, std::string& out) const;
 
-  // The kinds of line. Each answers the line, or returns why it is refused.
+  // The kinds of line. Each function answers the line, or returns why it is
+  // refused.
   Status instruction(LineState& state, std::string& out);
   Status declare(LineState& state, std::string& out);
   Status fail(LineState& state, std::string& out);
@@ -131,15 +137,17 @@ class Session : public Rewriter {
   Status compute(LineState& state, std::string& out);
   Status output(LineState& state, std::string& out);
 
-  // The steps of a computing line. complete() adds operands that were left out;
-  // the binds find the operands and the results' types: false if an operand
-  // holds a failure, which was passed on, so that the line is done.
+  // The steps of a computing line. complete() adds operands that were left out.
+  // bind() and bind_placed() find the operands and the results' types; they
+  // return false if an operand holds a failure, which they have passed on, so
+  // that the line is done.
   Status complete(LineState& state, std::string& out);
   Result<bool> bind(LineState& state, std::string& out);
   Result<bool> bind_placed(LineState& state, std::string& out);
   Status type_placed(LineState& state);
   Result<std::optional<Grid>> read_pieces(LineState& state, std::string& out);
-  // Notes what a guest's line costs. Error: it would hold more than the quota.
+  // Counts what a guest's line costs. Error: the guest would hold more than the
+  // quota.
   Status count(LineState& state);
   uint64_t cost_on_ranks(const LineState& state) const;
   Status pass_failure(LineState& state, const std::string& failed,
@@ -159,17 +167,18 @@ class Session : public Rewriter {
   Frees frees_{ledger_, writer_, seeds_};
   Memos memos_{ledger_};
   Gradient gradient_;
-  // A line that comes again is not scanned again.
+  // The scanned patterns of lines that come again.
   struct Scanned {
     std::string text;
     bool emitted;
     Pattern pattern;  // its names are views into `text`
   };
   LineCache<Scanned> scanned_{size_t{1} << 8};
-  Pattern pattern_;  // of a line that is not in scanned_
-  LineState state_;  // of the line at hand; kept for its room
+  Pattern pattern_;  // the pattern of a line that is not in scanned_
+  LineState state_;  // the line at hand; a member to keep its memory
   std::string tape_text_;
-  uint64_t round_cost_ = 0;  // until end_round(): all of the cost before it
+  uint64_t round_cost_ = 0;  // before end_round(): the cost when the round
+                             // began
 };
 
 }  // namespace gt::emit

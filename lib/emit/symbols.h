@@ -17,18 +17,18 @@ using grad::NodeId;
 using grad::ValueId;
 
 struct Symbol {
-  // `since` of a symbol whose number has just passed to another name, until
-  // the Ledger sets it.
+  // The value of `since` in a symbol whose number was just given to another
+  // name, until the Ledger sets it.
   static constexpr uint64_t kJustNow = UINT64_MAX;
 
   ValueId value = kNil;  // kNil: unbound, or failed
   bool failed = false;   // bound to a fail value
-  // Since when the number is this name's, by the serial numbers of values
+  // The time from which the number is this name's, in serial numbers of values
   // (HistoryCells::serial): an older value was held by another name under it.
   uint64_t since = 0;
   Origin bound;         // the line that bound it
-  uint64_t bytes = 0;   // of the value, where usage is counted (usage.h)
-  Shared<Ranks> ranks;  // ascending; null of an unplaced one
+  uint64_t bytes = 0;   // bytes of the value, if usage is counted (usage.h)
+  Shared<Ranks> ranks;  // ascending; null if unplaced
 
   bool is_live() const { return value != kNil || failed; }
   void take_over() {
@@ -39,11 +39,11 @@ struct Symbol {
 
 class Symbols : public PlacedSymbolTable<Symbol> {
  public:
-  // All live names but those that filters invented.
+  // Returns all live names except those that filters invented.
   std::vector<std::string_view> names_of_users() const;
 };
 
-// Whether a filter invented the name: "_e0", or "c1/_e0" in name space c1.
+// True if a filter invented the name: "_e0", or "c1/_e0" in name space c1.
 bool is_internal_name(std::string_view name);
 
 }  // namespace gt::emit

@@ -55,7 +55,7 @@ Unreached::Rebound Unreached::rebound() const {
   return rebound;
 }
 
-// Whether the name that was lost is the target's, on some of its ranks.
+// True if the name that was lost is the target's, on some of its ranks.
 bool Unreached::is_of(const grad::Lost& lost, size_t target) const {
   const std::string_view operand = state_.line.operands[target + 1].text;
   const Ranks& ranks = targets_.values[target].ranks;
@@ -83,8 +83,8 @@ Status Unreached::check(size_t target, const Rebound& behind) const {
     const grad::Lost* rebound = nullptr;
     if (gone.kind != grad::Lost::Kind::kNot && is_of(gone, target))
       rebound = &gone;
-    // The name that went last stands for all that led here. It is not the
-    // target's unless that was bound since.
+    // The name that went last stands for all that led here. If it is not the
+    // target's name, it counts only if the target was bound after the loss.
     const bool since = is_of(lost, target)
                            ? bound > ledger_.tape.serial(id)
                            : bound > ledger_.tape.serial(targets_.loss);

@@ -1,9 +1,9 @@
-// Targets of a grad that the history behind the loss does not reach, although
-// the user may think that it does: since that history was consumed by another
-// grad, or forgotten, or since the target's name was bound again and the loss
-// depends on what it held before, which the grad does not say is meant
-// (reused=). Such a target is an error; one that the loss has nothing to do
-// with gets zeros and a warning (gradient_writer.h).
+// Finds targets of a grad that the history behind the loss does not reach,
+// although the user may think that it does. Either that history was consumed by
+// another grad, or forgotten; or the target's name was bound again, the loss
+// depends on what it held before, and the grad does not say (reused=) that this
+// is meant. Such a target is an error; a target that is unrelated to the loss
+// gets zeros and a warning (gradient_writer.h).
 #pragma once
 
 #include <string_view>
@@ -23,16 +23,17 @@ class Unreached {
         state_(state),
         targets_(targets) {}
 
-  // The error of a target behind a history that was consumed or forgotten.
+  // Returns the error for a target behind a history that was consumed or
+  // forgotten.
   Error explain(const grad::LostTarget& lost) const;
-  // Error: a target that the program does not reach, but the loss was computed
-  // from what the target's name held before it was bound again.
+  // Error: the program does not reach a target, but the loss was computed from
+  // what the target's name held before it was bound again.
   Status check(const grad::GradientProgram& program) const;
 
  private:
-  // Values behind the loss that a name held until it was bound again. `ends`:
-  // those whose own history ended by that. `by_name`: the others, by that name
-  // without its ranks.
+  // Values behind the loss that a name held until the name was bound again.
+  // `ends` are those whose own history ended because of that; `by_name` has the
+  // others, by that name without its ranks.
   struct Rebound {
     std::vector<ValueId> ends;
     std::unordered_map<std::string_view, std::vector<ValueId>> by_name;

@@ -1,24 +1,25 @@
-// What a program has cost so far and what its names hold, for a gt-emit that
-// serves guests (lib/serve). Of a program of one's own nothing is counted.
+// Counts what a program has cost so far and what its names hold, for a gt-emit
+// that serves guests (lib/serve). Nothing is counted for other programs.
 #pragma once
 
 #include <cstdint>
 
 namespace gt::emit {
 
-// What the names of a program may hold at once.
+// The most that the names of a program may hold at once.
 struct Quota {
-  uint64_t bytes = UINT64_MAX;  // of values, those of all ranks together
+  uint64_t bytes = UINT64_MAX;  // of values, summed over all ranks
   uint64_t names = UINT64_MAX;  // a name with ranks, x@0-3, is one
 };
 
 struct Usage {
   bool counts = false;
   Quota quota;
-  // Nanoseconds of one worker, by the op table (program/costs.h), of all lines
-  // that were written.
+  // The cost of all lines that were written, in nanoseconds of one worker, by
+  // the op table (program/costs.h).
   uint64_t cost = 0;
-  // Of the live names: the bytes of their values, and how many they are.
+  // The bytes of the values that live names hold, and the number of these
+  // names.
   uint64_t bytes = 0;
   uint64_t names = 0;
 };

@@ -30,7 +30,7 @@ std::pair<std::string, std::string> split(const std::string& path) {
   return {slash == 0 ? "/" : path.substr(0, slash), path.substr(slash + 1)};
 }
 
-// The path without symbolic links; its last part need not exist.
+// Returns the path without symbolic links; its last part need not exist.
 Result<std::string> real_or_new(const std::string& path) {
   if (const auto whole = real_path(path)) return *whole;
   if (errno != ENOENT) return io_error(path, errno);
@@ -43,8 +43,9 @@ Result<std::string> real_or_new(const std::string& path) {
   return (*parent == "/" ? "" : *parent) + "/" + name;
 }
 
-// The part of a path below a directory: the first that follows what leads to
-// the directory; "" if nothing does. `directory`: without symbolic links.
+// Returns the part of `path` below a directory: the first one that follows the
+// parts that lead to the directory; "" if none of them do. `directory` must be
+// without symbolic links.
 std::string_view part_below(const std::string& directory,
                             std::string_view path) {
   for (size_t slash = path.find('/'); slash != std::string_view::npos;
@@ -59,7 +60,7 @@ std::string_view part_below(const std::string& directory,
   return real_path(".") == directory ? path.substr(0, path.find('/')) : "";
 }
 
-// The nearest directory above a path that there is, without symbolic links.
+// Returns the nearest existing directory above a path, without symbolic links.
 std::string nearest_above(const std::string& path) {
   for (std::string at = path; at != "/" && at != ".";) {
     at = split(at).first;
@@ -113,7 +114,8 @@ bool Files::allows(const std::string& path, const std::string& resolved) const {
          resolved.starts_with(above + "/" + std::string(part) + "/");
 }
 
-// One error for all that is outside, whether there is such a file or not.
+// There is one error for every path outside, whether there is such a file or
+// not.
 Error Files::outside(const std::string& path) const {
   return Error{path + ": outside " + limit_};
 }
@@ -157,13 +159,15 @@ Result<Fd> Files::open(const std::string& path) const {
   if (!resolved.ok()) return resolved.error();
   auto directory = open_directory(resolved.value(), path);
   if (!directory.ok()) return directory.error();
-  // Not to hang on a FIFO; whoever reads checks that the file is regular.
+  // O_NONBLOCK, not to hang on a FIFO; the code that reads checks that the file
+  // is regular.
   Fd fd(::openat(directory.value().get(),
                  split(resolved.value()).second.c_str(),
                  O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
   if (fd.ok()) return fd;
-  // A symbolic link whose target is missing. To say so would tell what there is
-  // outside the roots, where it may lead; so it is refused like all outside.
+  // ELOOP: a symbolic link whose target is missing. The target may be outside
+  // the roots, and saying that it is missing would reveal what exists there, so
+  // the link is refused like any path outside.
   return is_limited() && errno == ELOOP ? outside(path) : io_error(path, errno);
 }
 

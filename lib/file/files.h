@@ -1,7 +1,8 @@
-// The files that load and save may open: all that the user may open, or only
-// those below the directories that --root names. Symbolic links are followed
-// before this is decided, so that none leads outside. Files that lie elsewhere
-// (remote_files.h) are opened by what set_remote() was given.
+// The files that load and save may open: every file that the user may open, or
+// only those below the directories that --root names. Symbolic links are
+// followed before this is decided, so that none leads outside. Files that lie
+// elsewhere (remote_files.h) are opened through the RemoteFiles passed to
+// set_remote().
 #pragma once
 
 #include <memory>
@@ -34,10 +35,10 @@ class Fd {
 
 class Files {
  public:
-  // Allows what is below these directories, which errors call `limit`; without
-  // any, the whole file system. With "DIR/*" for a directory, each directory in
-  // DIR is a root of its own: no link leads from one to another. Errors: a root
-  // that cannot be opened.
+  // Allows the files below these directories, or, if there are none, the whole
+  // file system. Errors about files outside call the directories `limit`.
+  // "DIR/*" makes each directory in DIR a root of its own: no link leads from
+  // one to another. Errors: a root that cannot be opened.
   static Result<Files> make(
       const std::vector<std::string>& roots,
       std::string limit = "the directories that --root allows");
@@ -50,28 +51,31 @@ class Files {
   // the path. A path outside the roots has the same error whether there is such
   // a file or not.
   Result<Fd> open(const std::string& path) const;
-  // The same of a file that is to be replaced: with its version if it lies
-  // elsewhere, or "". There need be none: the descriptor is then negative.
+  // Opens a file that is to be replaced, as open() does. Sets `version` to the
+  // file's version if the file lies elsewhere, else to "". The file need not
+  // exist: then the descriptor is negative, and the version of a file elsewhere
+  // is "none".
   Result<Fd> open_old(const std::string& path, std::string& version) const;
 
-  // Where a file is to be written: its directory, open, and its name in it. The
-  // file need not exist. Errors: as open(); something that is not a regular
-  // file has the name.
-  // Of a file elsewhere: what stores it there, and its path; `over` as for
-  // RemoteFiles::store().
+  // A place to write a file: its directory, open, and its name in that
+  // directory. For a file elsewhere: what stores it there, and its path as
+  // `name`; `over` is passed to RemoteFiles::store().
   struct Target {
     Fd directory;
     std::string name;
     std::shared_ptr<RemoteFiles> remote = nullptr;
     std::string over = {};
   };
+  // Finds where to write a file, which need not exist. Errors: as open();
+  // something that is not a regular file has the name.
   Result<Target> target(const std::string& path) const;
-  // An open file that has no name in any directory, as memfd_create(2) makes
-  // them, by the path "/proc/PID/fd/N" of a process that has it: open to be
-  // written where it lies, since there is no name that a new file could take.
-  // Negative if the path leads to no such file, or there are roots.
+  // Opens for writing a file that has no name in any directory, as
+  // memfd_create(2) makes them. The path is "/proc/PID/fd/N" of a process that
+  // has it open. Such a file is written in place, since there is no name that a
+  // new file could take. The result is negative if the path leads to no such
+  // file, or if there are roots.
   Fd open_nameless(const std::string& path) const;
-  // Makes the directories that a path needs and that are not there. Errors: as
+  // Makes the directories that a path needs and that do not exist. Errors: as
   // target(), and what stands in the way.
   Status make_parents(const std::string& path) const;
 
@@ -82,16 +86,17 @@ class Files {
     bool of_many = false;                 // each directory in it is a root
   };
   Error outside(const std::string& path) const;
-  // The absolute path with symbolic links followed; its last part need not
-  // exist.
+  // Returns the absolute path with symbolic links followed; its last part need
+  // not exist. Errors: the path leads outside the roots.
   Result<std::string> resolve(const std::string& path) const;
   // Opens the directory of a resolved path from its root on, part by part and
   // without following links, so that nobody can put a link there after the
   // path was resolved and checked.
   Result<Fd> open_directory(const std::string& resolved,
                             const std::string& path) const;
+  // Returns the root above the resolved path, or null.
   const Root* root_of(const std::string& resolved) const;
-  // Whether a path may lead where it does.
+  // True if `path` may lead to `resolved`, where it does lead.
   bool allows(const std::string& path, const std::string& resolved) const;
   bool is_limited() const { return root_of("/") == nullptr; }
 

@@ -40,7 +40,7 @@ bool JsonReader::take_count(uint64_t& out) {
   if (error != std::errc{}) return false;
   if (*begin == '0' && next - begin > 1) return false;
   at_ += static_cast<size_t>(next - begin);
-  // A fraction or an exponent is no count.
+  // A number with a fraction or an exponent is no count.
   return next == end || (*next != '.' && *next != 'e' && *next != 'E');
 }
 

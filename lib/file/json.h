@@ -19,7 +19,7 @@ class JsonReader {
   bool take_count(uint64_t& out);      // a whole number, 0 or more
   bool at_end();
 
-  // The index of the next byte, for errors.
+  // Returns the index of the next byte, for errors.
   size_t position() const { return at_; }
 
  private:
@@ -31,7 +31,7 @@ class JsonReader {
   size_t at_ = 0;
 };
 
-// The text as a JSON string: in quotes, with control bytes escaped.
+// Returns the text as a JSON string: in quotes, with control bytes escaped.
 std::string json_quote(std::string_view text);
 
 }  // namespace gt

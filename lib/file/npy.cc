@@ -34,7 +34,7 @@ Error malformed(const std::string& what) {
   return Error{"has a malformed header: " + what};
 }
 
-// The header's dictionary, a Python literal of three known keys.
+// Parses the header's dictionary, a Python literal of three known keys.
 class DictParser {
  public:
   DictParser(std::string_view text, StoredTensor& header)
@@ -114,7 +114,7 @@ class DictParser {
       }
       header_.type.shape.push_back(size);
       at_ += static_cast<size_t>(next - begin);
-      (void)take('L');  // as Python 2 wrote it
+      (void)take('L');  // Python 2 wrote an L
       if (take(',')) continue;
       if (!take(')')) return malformed("no end of the shape");
       break;
@@ -194,7 +194,7 @@ Result<StoredTensor> read_npy_header(int fd) {
   struct stat info {};
   if (::fstat(fd, &info) != 0) return Error{std::strerror(errno)};
   if (!S_ISREG(info.st_mode)) return Error{"is not a regular file"};
-  std::string bytes(256, '\0');  // nearly always enough
+  std::string bytes(256, '\0');  // nearly always long enough
   size_t have = 0;
   for (;;) {
     const ssize_t n = ::pread(fd, bytes.data() + have, bytes.size() - have,

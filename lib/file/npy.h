@@ -13,7 +13,7 @@
 
 namespace gt {
 
-// In bytes. A longer header is refused, as NumPy refuses one.
+// The longest header, in bytes. A longer one is refused, as NumPy does.
 inline constexpr size_t kMaxNpyHeader = size_t{64} << 10;
 
 // Reads the header from a file's first bytes, which may end anywhere after it.
@@ -25,8 +25,8 @@ Result<StoredTensor> parse_npy_header(std::string_view bytes);
 // above; not a regular file; fewer bytes than the header promises.
 Result<StoredTensor> read_npy_header(int fd);
 
-// The header that stands before the bytes of a row-major, little-endian tensor
-// of that type.
+// Returns the header that stands before the bytes of a row-major, little-endian
+// tensor of that type.
 std::string npy_header(const Type& type);
 
 }  // namespace gt

@@ -19,7 +19,8 @@ Status write_npy(int fd, const Type& type, const TensorBytes& bytes) {
       [fd](const void* data, size_t n) { return write_all(fd, data, n); });
 }
 
-// Over what the file holds, whose memory so need not be found again.
+// Writes over what the file holds, so that its memory need not be allocated
+// again.
 Status write_over(int fd, const Type& type, const TensorBytes& bytes) {
   if (Status s = write_npy(fd, type, bytes); !s.ok()) return s;
   if (::ftruncate(fd, ::lseek(fd, 0, SEEK_CUR)) == 0) return ok_status();

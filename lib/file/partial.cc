@@ -20,9 +20,9 @@ namespace gt {
 namespace {
 
 constexpr std::string_view kPartSuffix = ".gt-part";
-constexpr size_t kMostLeft = 16;  // in a directory
+constexpr size_t kMostLeft = 16;  // parts kept in a directory
 
-// What the names of all parts of a target begin with.
+// Returns what the names of all parts of a target begin with.
 std::string head_of(const std::string& target) {
   constexpr size_t kMost = 150;  // a name has 255 bytes at most
   if (target.size() <= kMost) return '.' + target + '.';
@@ -89,7 +89,7 @@ bool Partial::is_name(std::string_view name) {
   return name.starts_with('.') && name.ends_with(kPartSuffix);
 }
 
-// The file that has the name now, and is ours alone.
+// Locks the file. True if nobody else holds it, and it still has the name.
 bool Partial::lock() {
   struct stat info {
   }, named{};
@@ -106,8 +106,8 @@ Result<std::unique_ptr<Partial>> Partial::open(Files::Target target,
       head_of(target.name) + word + std::string(kPartSuffix);
   clean(target, name);
   std::unique_ptr<Partial> part(new Partial(std::move(target), name));
-  // Between opening and locking it may have been removed, or have taken its
-  // target's place.
+  // Between opening and locking, the part may have been removed, or may have
+  // taken its target's place.
   for (int tries = 0; tries < 10; ++tries) {
     part->fd_ = Fd(
         ::openat(part->target_.directory.get(), name.c_str(),

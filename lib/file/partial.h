@@ -1,10 +1,10 @@
-// A file that comes in parts, maybe of more than one program: until it is whole
-// it stands beside its target, under a name of its own, and it outlives who
-// writes it.
+// A file that comes in parts, maybe from more than one program. Until it is
+// whole it stands beside its target, under a name of its own, and it stays when
+// the program that writes it ends.
 //
-// For the target x.npy it is ".x.npy.WORD.gt-part". The word says which file is
-// coming, so that who goes on with it finds it, and one that another file has
-// left is not taken for it. Its writer holds a lock on it.
+// For the target x.npy the name is ".x.npy.WORD.gt-part". WORD says which file
+// is coming, so that a program that continues it finds it, and does not take
+// the rest of another file for it. The writer holds a lock on it.
 #pragma once
 
 #include <cstdint>
@@ -20,24 +20,26 @@ namespace gt {
 
 class Partial {
  public:
-  // Opens what has come of the target, or makes it anew. Others of the same
-  // target that nobody writes are removed; so are the oldest of more than 16 in
-  // the directory. `word`: up to 64 characters that may stand in a file's name.
-  // Null: somebody else writes it now. Errors: the system's message.
+  // Opens what has come of the target so far, or makes a new file. Removes
+  // other parts of the same target that nobody writes, and the oldest parts in
+  // the directory if there are more than 16. `word` has up to 64 characters,
+  // which must be allowed in a file's name. Returns null if another program
+  // writes the part now. Errors: the system's message.
   static Result<std::unique_ptr<Partial>> open(Files::Target target,
                                                const std::string& word);
-  // Whether a file's name is one of those.
+  // True if `name` is the name of such a part.
   static bool is_name(std::string_view name);
 
   int fd() const { return fd_.get(); }
-  // Bytes that have come.
+  // Returns the number of bytes that have come.
   Result<uint64_t> size() const;
 
-  // Returns when all bytes are on the disk; to be called before take_place().
+  // Returns when all bytes are on the disk. Must be called before take_place().
   Status flush() const;
-  // It takes the target's place, as place.h says. Error: the system's message.
+  // Moves the part to the target's place, as take_place() in place.h does.
+  // Errors: the system's message.
   Status take_place();
-  // It is not wanted any more.
+  // Deletes the part, which is no longer wanted.
   void remove();
 
  private:

@@ -11,8 +11,9 @@
 namespace gt {
 namespace {
 
-// A failing close() is how some file systems say that the disk is full. That of
-// a copy says so, too, and leaves the file its lock.
+// A failing close() is how some file systems report that the disk is full.
+// Closing a copy of the descriptor reports that too, and the file keeps its
+// lock.
 bool is_closed_well(int fd) {
   const int copy = ::fcntl(fd, F_DUPFD_CLOEXEC, 0);
   return copy >= 0 && ::close(copy) == 0;

@@ -24,7 +24,7 @@ namespace {
 constexpr size_t kWriteChunk = size_t{1} << 20;  // bytes written at a time
 constexpr const char* kSuffix = ".gt-save";      // of temporary names
 
-// Whether no program holds its lock, as each does that writes one.
+// True if no program holds the file's lock; a program that writes one holds it.
 bool is_abandoned(int directory, const char* name) {
   const Fd fd(::openat(directory, name,
                        O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
@@ -34,8 +34,8 @@ bool is_abandoned(int directory, const char* name) {
          ::flock(fd.get(), LOCK_EX | LOCK_NB) == 0;
 }
 
-// Temporary files of programs that were killed; each directory is looked
-// through once by a process.
+// Removes temporary files of programs that were killed. A process looks through
+// each directory once.
 void remove_abandoned(const Fd& directory) {
   static std::mutex mutex;
   static std::set<std::pair<dev_t, ino_t>> seen;
@@ -89,7 +89,7 @@ Replacement::Replacement(Files::Target target) : target_(std::move(target)) {
   fd_ = Fd(::openat(target_.directory.get(), ".",
                     O_RDWR | O_TMPFILE | O_CLOEXEC, 0666));
   if (fd_.ok()) {
-    ::flock(fd_.get(), LOCK_EX | LOCK_NB);  // nobody else has it
+    ::flock(fd_.get(), LOCK_EX | LOCK_NB);  // nobody else has it yet
   } else if (errno == EOPNOTSUPP || errno == EISDIR || errno == EINVAL) {
     make_named();
   }
@@ -98,8 +98,8 @@ Replacement::Replacement(Files::Target target) : target_(std::move(target)) {
 
 Replacement::~Replacement() { hide(); }
 
-// Between the file's creation and its lock another program may take it for
-// one that was left behind, and remove it; then it is made again.
+// Between the file's creation and its lock, another program may take it for one
+// that was left behind, and remove it; then it is made again.
 void Replacement::make_named() {
   for (int tries = 0; tries < 10; ++tries) {
     fd_ =

@@ -28,7 +28,7 @@ struct StoredDtype {
   size_t bits;
   std::optional<Dtype> dtype;
 };
-// All that the format knows, so that shapes of any can be checked.
+// All dtypes that the format knows, so that shapes of any can be checked.
 constexpr std::array<StoredDtype, 22> kStoredDtypes = {{
     {"F32", 32, Dtype::kF32},
     {"F64", 64, Dtype::kF64},
@@ -68,7 +68,7 @@ Error malformed_header(const SafetensorsEntry& entry, const std::string& what) {
   return malformed_header("tensor '" + excerpt(entry.name) + "' " + what);
 }
 
-// Bytes that the shape takes; nothing for a dtype of unknown size.
+// Returns the bytes that the shape takes; nothing for a dtype of unknown size.
 Result<std::optional<size_t>> shape_bytes(const SafetensorsEntry& entry) {
   const StoredDtype* dtype = find_stored_dtype(entry.dtype);
   if (dtype == nullptr) return std::optional<size_t>();
@@ -203,7 +203,7 @@ Status check_names(const SafetensorsHeader& header) {
   return malformed_header("tensor '" + excerpt(*twice) + "' stands twice");
 }
 
-// Each byte belongs to one tensor.
+// Checks that each byte belongs to one tensor.
 Status check_places(const SafetensorsHeader& header, size_t bytes) {
   size_t at = 0;
   for (const SafetensorsEntry& entry : header.tensors) {
@@ -240,7 +240,7 @@ const SafetensorsEntry* SafetensorsHeader::find(std::string_view name) const {
 Result<StoredTensor> SafetensorsHeader::stored(std::string_view name) const {
   const SafetensorsEntry* entry = find(name);
   if (entry == nullptr) {
-    // A hostile file's names shall not take long to compare.
+    // Names from a hostile file must not take long to compare.
     std::vector<std::string_view> names;
     for (const SafetensorsEntry& e : tensors) {
       if (names.size() < kMostSuggestions) names.push_back(e.name);

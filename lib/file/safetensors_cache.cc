@@ -32,7 +32,7 @@ Result<std::shared_ptr<const SafetensorsHeader>> SafetensorsCache::read(
 }
 
 void SafetensorsCache::keep(Entry entry) {
-  // What was known of the file is out of date.
+  // What is known of the same file is out of date.
   const auto drop = [this](std::list<Entry>::iterator it) {
     tensors_ -= it->header->tensors.size();
     entries_.erase(it);

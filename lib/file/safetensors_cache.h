@@ -23,15 +23,14 @@ class SafetensorsCache {
       std::chrono::nanoseconds settled = std::chrono::seconds(1))
       : settled_(settled) {}
 
-  // The header of an open file, as read_safetensors() gives it. The file is
-  // known by device, inode, size and time of change, so one that was changed or
-  // replaced is read anew.
+  // Returns the header of an open file, as read_safetensors() does. A file is
+  // recognised by device, inode, size and time of change, so one that was
+  // changed or replaced is read anew.
   Result<std::shared_ptr<const SafetensorsHeader>> read(int fd);
 
  private:
-  // The limits of what is kept: as many files as a large checkpoint has, and
-  // the tensors in all of them. The file that was used least recently goes
-  // first.
+  // The most files and tensors that are kept. The former is as many files as a
+  // large checkpoint has. The file that was used least recently goes first.
   static constexpr size_t kMostFiles = 64;
   static constexpr size_t kMostTensors = 200'000;
 
@@ -39,7 +38,7 @@ class SafetensorsCache {
     dev_t device = 0;
     ino_t inode = 0;
     off_t size = 0;
-    int64_t changed = 0;  // when the inode did, in nanoseconds since 1970
+    int64_t changed = 0;  // when the inode changed, in ns since 1970
     bool operator==(const Key&) const = default;
   };
   struct Entry {
@@ -50,7 +49,7 @@ class SafetensorsCache {
 
   std::chrono::nanoseconds settled_;
   std::list<Entry> entries_;  // the last used first
-  size_t tensors_ = 0;        // of all entries
+  size_t tensors_ = 0;        // in all entries
 };
 
 }  // namespace gt

@@ -24,9 +24,10 @@ Result<SafetensorsHeader> read_old(const Fd& fd, const std::string& path) {
                "; save to another path, or remove it"};
 }
 
-// Of programs that add to files of one directory, one at a time: else what one
-// adds is lost in what another has read before. The file itself cannot be
-// locked, since another one takes its place. Ends with the descriptor.
+// Lets one program at a time add to files of a directory: otherwise what one
+// adds is lost when another has read the file before that. The file itself
+// cannot be locked, since another one takes its place. The lock ends with the
+// descriptor.
 Result<Fd> lock_directory(const Fd& directory, const std::string& path) {
   constexpr auto kPause = std::chrono::milliseconds(10);
   constexpr auto kPatience = std::chrono::seconds(60);
@@ -53,7 +54,7 @@ Status copy_bytes(int from, size_t offset, size_t bytes, int to) {
                     ? ::copy_file_range(from, &at, to, nullptr, bytes, 0)
                     : -1;
     if (n < 0 && chunk.empty() && errno == EINTR) continue;
-    if (n < 0) {  // not between these file systems; by hand
+    if (n < 0) {  // not possible between these file systems
       chunk.resize(kCopyChunk);
       n = ::pread(from, chunk.data(), std::min(bytes, kCopyChunk), at);
       if (n < 0 && errno == EINTR) continue;

@@ -18,24 +18,24 @@ namespace gt {
 
 class SafetensorsUpdate {
  public:
-  // The file need not exist. Errors name it: it exists and is no safetensors
-  // file, or its directory cannot be written.
+  // Prepares to save to `file`, which need not exist. Errors name it: it exists
+  // and is no safetensors file, or its directory cannot be written.
   static Result<std::unique_ptr<SafetensorsUpdate>> make(
       const Files& files, const std::string& file);
 
-  // Whether a tensor of that name was added.
+  // True if a tensor of that name was added.
   bool has(std::string_view tensor) const;
-  // Writes the tensor to the scratch file; its name must not have been added
+  // Writes the tensor to the scratch file. Its name must not have been added
   // yet. On an error nothing is added.
   Status add(const std::string& tensor, const Type& type,
              const TensorBytes& bytes);
 
   // Replaces the file by one with the new tensors and the other tensors of the
   // old file. The old file is read now, since another program may have written
-  // it after make(); programs that do this in one directory wait for each other
-  // (up to a minute); where the file lies elsewhere, it is written anew if
-  // another one has written it meanwhile. If it fails the file is as it was;
-  // see Replacement::commit() for the one exception.
+  // it after make(). Programs that do this in one directory wait for each
+  // other, for up to a minute. If the file lies elsewhere and another program
+  // writes it meanwhile, the work starts over. If commit() fails the file is as
+  // it was; see Replacement::commit() for the one exception.
   Status commit(const Files& files);
 
  private:
@@ -56,7 +56,7 @@ class SafetensorsUpdate {
   Replacement spool_;   // the scratch file, with the new tensors' bytes
   size_t spooled_ = 0;  // bytes in it
   std::vector<SafetensorsEntry> entries_;  // the new tensors, placed in spool_
-  std::set<std::string, std::less<>> names_;  // theirs
+  std::set<std::string, std::less<>> names_;  // the new tensors' names
 };
 
 }  // namespace gt

@@ -35,7 +35,7 @@ Result<StoredTensor> read_one_of(int fd, const StoredPath& path,
   return Error{std::move(message)};
 }
 
-// What links there are elsewhere is not known here.
+// Links on the other host are not known here.
 std::string normal_remote(const StoredPath& path) {
   const RemotePath at = split_remote(path.file);
   std::string out = at.endpoint + "/" +
@@ -49,7 +49,7 @@ std::string normal_remote(const StoredPath& path) {
 StoredPath split_path(std::string_view path) {
   const std::string mark = std::string(kSuffix) + ":";
   const size_t at = path.rfind(mark);
-  // A host may have such a name, too.
+  // A host's name may end in ".safetensors", too.
   const size_t host = is_remote(path) ? split_remote(path).endpoint.size() : 0;
   if (at != std::string_view::npos && at >= host) {
     const size_t colon = at + kSuffix.size();
@@ -98,7 +98,7 @@ Result<StoredTensor> read_stored(int fd, const StoredPath& path,
 
 Result<StoredTensor> read_stored(const StoredPath& path,
                                  SafetensorsCache& headers) {
-  // Not to hang on a FIFO; only regular files are read.
+  // O_NONBLOCK, not to hang on a FIFO; only regular files are read.
   const int fd = ::open(path.file.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
   if (fd < 0) return Error{path.file + ": " + std::strerror(errno)};
   auto stored = read_stored(fd, path, headers);

@@ -11,25 +11,26 @@
 
 namespace gt {
 
-// The parts of a path such as "x.npy", or "model.safetensors:blocks.0.w" where
-// the tensor's name follows the last ".safetensors:".
+// The parts of a path such as "x.npy" or "model.safetensors:blocks.0.w". The
+// tensor's name follows the last ".safetensors:".
 struct StoredPath {
   std::string file;
   std::string tensor;           // "" for a file of one tensor
   bool in_safetensors = false;  // by the file's name
 };
 StoredPath split_path(std::string_view path);
-// One spelling for all paths of a file, so that a load waits for a save of the
-// same file: absolute, and through the symbolic links that are there now. A
-// tensor's name stays as it is. A path of a file elsewhere (remote_files.h)
-// loses "." and double slashes alone.
+// Returns one spelling for all paths of a file, so that a load waits for a save
+// of the same file: absolute, and with the symbolic links that are there now
+// followed. A tensor's name stays as it is. In a path of a file elsewhere
+// (remote_files.h), only "." and double slashes are removed.
 std::string normal_path(std::string_view path);
-// The file of a path that stands in quotes on a line, without the tensor's
-// name, as normal_path() spells it.
+// Returns the file of a path that stands in quotes on a line, without the
+// tensor's name, as normal_path() spells it.
 std::string stored_file(std::string_view quoted);
 
-// The path to which one rank saves its piece where several ranks save: for rank
-// 2 "w@2.npy" of "w.npy", and "m.safetensors:w@2" of "m.safetensors:w".
+// Returns the path to which one rank saves its piece when several ranks save:
+// for rank 2, "w@2.npy" for "w.npy", and "m.safetensors:w@2" for
+// "m.safetensors:w".
 std::string path_of_rank(const std::string& path, std::string_view rank);
 
 // A tensor's type, and what has to be known to read its bytes.
@@ -47,11 +48,12 @@ class SafetensorsCache;
 // error's message begins with the file's name.
 Result<StoredTensor> read_stored(int fd, const StoredPath& path,
                                  SafetensorsCache& headers);
-// The same of a file that it opens by its name.
+// Does the same for a file that it opens by its name.
 Result<StoredTensor> read_stored(const StoredPath& path,
                                  SafetensorsCache& headers);
 
-// Whether a path is relative and stays below where it begins: it has no "..".
+// True if the path is relative and has no "..", so that it stays below the
+// directory where it begins.
 bool stays_below(std::string_view path);
 
 }  // namespace gt

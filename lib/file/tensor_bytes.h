@@ -1,5 +1,5 @@
-// The bytes of a tensor as those who write a file get them: whole, or piece by
-// piece from somewhere that shows only some of them at a time.
+// Hands a tensor's bytes to code that writes a file: all at once, or piece by
+// piece if they come from something that shows only some of them at a time.
 #pragma once
 
 #include <cstddef>
@@ -14,12 +14,12 @@ class TensorBytes {
  public:
   // Takes some bytes, which may be gone once it has returned.
   using Take = std::function<Status(const void* data, size_t bytes)>;
-  // Gives all bytes in their order to `take`. An error of its own, or that of
-  // `take`, ends it.
+  // Passes all bytes, in order, to `take`. Stops at an error of its own or of
+  // `take`, and returns it.
   using Give = std::function<Status(const Take& take)>;
 
   explicit TensorBytes(Give give) : give_(std::move(give)) {}
-  // Those at an address.
+  // Makes a TensorBytes of the bytes at an address.
   TensorBytes(const void* data, size_t bytes)
       : give_([data, bytes](const Take& take) { return take(data, bytes); }) {}
 

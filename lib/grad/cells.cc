@@ -38,7 +38,7 @@ ValueId HistoryCells::new_value(Cell::Kind kind, bool differentiable,
 void HistoryCells::free_cell(ValueId id) {
   if (cells_[id].has_facts != 0) facts_.erase(id);
   cells_[id] = Cell{};
-  cells_[id].uses = kNil;  // settle() may come by once more
+  cells_[id].uses = kNil;  // settle() may still visit the cell
   free_cells_.push_back(id);
 }
 
@@ -232,7 +232,7 @@ void HistoryCells::new_line(FormId id, std::span<const ValueId> operands,
   ++node_count_;
 }
 
-// The operands and the further results of a wide line.
+// Adds the operands and the further results of a wide line.
 void HistoryCells::add_slots(NodeId id, std::span<const ValueId> slots,
                              size_t operands) {
   ValueId last = kNil;
@@ -292,7 +292,8 @@ Node HistoryCells::node(NodeId id) const {
 }
 
 std::vector<NodeId> HistoryCells::nodes_by_age() const {
-  // The serial numbers stand beside the nodes: cells lie all over memory.
+  // Serial numbers are copied beside the nodes for the sort, since the cells
+  // are scattered in memory.
   std::vector<std::pair<uint64_t, NodeId>> by_age;
   by_age.reserve(node_count_);
   for (NodeId id = 0; id < cells_.size(); ++id) {
@@ -333,7 +334,7 @@ void HistoryCells::end(NodeId id) {
 
 void HistoryCells::retire(ValueId id) {
   if (const NodeId node = producer(id); node != kNil && node != id) {
-    // Its node is there, and gives it no more.
+    // The node still exists; it no longer gives this result.
     const UseId at =
         slot_at(node, form(node).operands + cells_[id].operands[1] - 1);
     cells_[at >> 1].operands[at & 1] = kNil;
@@ -362,7 +363,7 @@ void HistoryCells::free_line(NodeId id) {
   free_cell(id);
 }
 
-// Takes the use that `link` names out of its list.
+// Removes the use that `link` refers to from its list.
 void HistoryCells::unlink(UseId& link) {
   const UseId at = link;
   link = next(at);
@@ -396,7 +397,7 @@ void HistoryCells::sweep() {
   }
 }
 
-// Whether an operand of the node stands in a list of uses.
+// True if an operand of the node is in a list of uses.
 bool HistoryCells::is_linked(NodeId id) const {
   const Cell& cell = cells_[id];
   if (cell.kind == Cell::kWide) return cell.next[1] != 0;

@@ -1,16 +1,17 @@
 // The memory of a history: its values, the lines that made them, and which line
-// reads which value. tape.h, the class above it, decides what goes and when.
+// reads which value. The class above it, Tape (tape.h), decides what is dropped
+// and when.
 //
-// A value is what one instruction defined; one without a node behind it is a
-// leaf. A node is an instruction that can be differentiated; its id is that of
-// its first result. What lines have in common but for their values is a Form
+// A value is what one instruction defined; a value without a node is a leaf. A
+// node is an instruction that can be differentiated; its id is that of its
+// first result. What lines have in common except for their values is a Form
 // (forms.h).
 //
-// Values and nodes are cells of 40 bytes under 32-bit ids, which are used
-// again. Of a value that is gone nothing is kept but this: the cell of a line's
-// first result is that of its node, and stays until the node is gone as well
-// and no list of uses names it. What few values have stands beside the cells,
-// as Facts (facts.h).
+// Values and nodes are cells of 40 bytes under 32-bit ids, which are reused. Of
+// a value that is gone nothing is kept, with one exception: the cell of a
+// line's first result is also that of its node, and stays until the node is
+// gone as well and no list of uses has it. What only few values have is kept
+// beside the cells, as Facts (facts.h).
 #pragma once
 
 #include <cstdint>
@@ -27,7 +28,7 @@
 
 namespace gt::grad {
 
-// What is known of a node, as a copy.
+// A copy of what is known of a node.
 struct Node {
   using Values = SmallVector<ValueId, 4>;
   const Op* op = nullptr;
@@ -35,9 +36,9 @@ struct Node {
   uint64_t serial = 0;
   Origin origin;
   uint32_t live_inputs = 0;  // operands from which a target can be reached
-  Values operands;           // of the line; kNil where there is no tensor
-  Values results;            // kNil: nobody can mean it any more
-  Values needed;             // those whose data the gradient lines read
+  Values operands;           // of the line; kNil for no tensor
+  Values results;            // kNil: nothing can refer to it any more
+  Values needed;             // values whose data the gradient lines read
 };
 
 class HistoryCells {
@@ -47,65 +48,69 @@ class HistoryCells {
 
   // ---- values
 
-  // Ids are below it, those of values that are gone among them; the other
-  // questions are about values that are alive.
+  // Returns a bound: ids are below it, also those of values that are gone. The
+  // other functions must be called for values that are alive.
   size_t value_limit() const { return cells_.size(); }
   bool is_alive(ValueId id) const { return cells_[id].is_value(); }
-  // Nobody has held it yet, and it is kept until somebody does.
+  // True if nothing has held the value yet; it is kept until something does.
   bool is_fresh(ValueId id) const { return cells_[id].fresh != 0; }
   TypeId type(ValueId id) const;
-  // The name that holds it, or kNil; and the name of ours that holds it beside
-  // the user's, or kNil. is_internal(): the name that holds it is ours.
+  // name() returns the name that holds the value, or kNil. alias() returns the
+  // name of gt's own that holds it beside the user's, or kNil. is_internal() is
+  // true if the name that holds it is gt's own.
   SymbolId name(ValueId id) const;
   SymbolId alias(ValueId id) const;
   bool is_internal(ValueId id) const;
-  // It holds floats.
+  // True if the value holds floats.
   bool is_differentiable(ValueId id) const {
     return cells_[id].differentiable != 0;
   }
-  // The node that made it; kNil of a leaf.
+  // Returns the node that made the value; kNil for a leaf.
   NodeId producer(ValueId id) const;
   // Serial numbers grow from line to line, and are never used again.
   uint64_t serial(ValueId id) const { return cells_[id].serial; }
   uint64_t next_serial() const { return next_serial_; }
-  // The line that defined it.
+  // Returns the line that defined the value.
   Origin origin(ValueId id) const;
-  // Why the history behind it is not there any more, if there was one.
+  // Returns why the history behind the value is gone, if there was one.
   const Lost& lost(ValueId id) const;
-  // The user's name that held the value until that was bound again or freed.
+  // Returns the user's name that held the value until the name was bound again
+  // or freed.
   Lost gone(ValueId id) const;
-  // The targets that were behind it, of a value whose history was lost.
+  // Returns the targets that were behind the value, if its history was lost.
   const Hidden& hidden(ValueId id) const;
-  // How many lines that are yet to be written read the data.
+  // Returns how many lines that are still to be written read the data.
   uint32_t pending(ValueId id) const;
-  // How many nodes have a gradient that reads the data, in time linear in the
-  // value's users; and whether any of those, or of the pending lines, does.
+  // reads() returns how many nodes have a gradient that reads the data, in time
+  // linear in the value's users. is_needed() is true if any of those, or any
+  // pending line, reads it.
   uint32_t reads(ValueId id) const;
   bool is_needed(ValueId id) const;
   std::vector<NodeId> users(ValueId id) const;  // newest first
-  // Sets the places that origin(), lost() and gone() tell: when a round of a
-  // loop is replayed (stream/replay.h) its lines stand further down than those
+  // Sets the places that origin(), lost() and gone() return. When a round of a
+  // loop is replayed (stream/replay.h), its lines stand further down than those
   // that were recorded.
   void move_places(ValueId id, Origin origin, Origin lost, Origin gone);
 
   // ---- nodes
 
   size_t node_count() const { return node_count_; }
-  // All of them, the oldest first.
+  // Returns all nodes, the oldest first.
   std::vector<NodeId> nodes_by_age() const;
   Node node(NodeId id) const;
   const Form& form(NodeId id) const { return forms_[cells_[id].form]; }
-  // Its instruction, with "r" and "x" for the names.
+  // Returns the node's instruction, with "r" and "x" for the names.
   const Line& line(NodeId id) const { return forms_.parsed(cells_[id].form); }
-  // Calls use(value) for each operand that is a tensor, without a copy.
+  // Calls use(value) for each operand that is a tensor, without copying the
+  // node.
   template <typename Use>
   void each_operand(NodeId id, const Use& use) const {
     each_slot(id, [&](uint32_t, UseId at) { use(operand(at)); });
   }
 
-  // is_target(): a later grad could name the value as a target: it holds
-  // floats, and a user's name holds it. reachable(): it is such, or a way leads
-  // from it to such.
+  // is_target() is true if a later grad could name the value as a target: it
+  // holds floats, and a user's name holds it. reachable() is true if the value
+  // is a target, or a way leads from it to one.
   bool is_target(ValueId id) const {
     return is_differentiable(id) && is_held_by_user(id);
   }
@@ -114,19 +119,20 @@ class HistoryCells {
   }
 
  protected:
-  // A use: an operand of a line, by the cell that has it and which of the
-  // cell's two it is. The uses of a value are a linked list, the newest first.
+  // A use: an operand of a line, identified by the cell that has it and which
+  // of the cell's two operands it is. The uses of a value are a linked list,
+  // the newest first.
   using UseId = uint32_t;
 
   // Millions are kept, so a line of one result and at most two operands is one
-  // cell; each further result and each pair of operands takes one more. To read
-  // what the fields mean, read the kinds first.
+  // cell; each further result and each pair of operands takes one more. What a
+  // field means depends on the kind of the cell.
   struct Cell {
     enum Kind : uint64_t {
       kFree,
       kLeaf,    // a value without a node
       kLine,    // a node and its first result
-      kWide,    // the same, with its operands in cells of kMore
+      kWide,    // as kLine, with its operands in cells of kMore
       kResult,  // a further result
       kMore     // two operands or further results of a kWide line
     };
@@ -139,22 +145,23 @@ class HistoryCells {
     uint64_t ended : 1;   // the node is gone
     uint64_t dead : 1;    // the first result is gone
     uint64_t inputs : 2;  // of kLine: operands that can reach a target
-    // If `name` held the value once and was bound again soon: how many lines
-    // after the value's own that was. 0: it was not, or Facts::gone tells.
+    // If `name` held the value once and was bound again soon after: how many
+    // lines after the value's own line that was. 0: it was not, or Facts::gone
+    // has it.
     uint64_t gone : 5;
     uint64_t line_high : 6;
     uint32_t line_low;
-    // Of a line its FormId, of a leaf its TypeId, of kMore its line's cell.
+    // A line's FormId, a leaf's TypeId, or the cell of the line of a kMore.
     uint32_t form;
-    SymbolId name;  // that holds or held it; of kMore: the next kMore
-    UseId uses;     // the newest; of kMore: the index of its first operand
-    // Of kLine its operands, kNil for none. Of a leaf: the number of its file.
-    // Of kResult: its line's cell, and its index among the results. Of kWide:
-    // the first kMore. Of kMore: values, the operands first, the further
-    // results behind them.
+    SymbolId name;  // holds or held it; for kMore: the next kMore
+    UseId uses;     // the newest; for kMore: its first operand's index
+    // For kLine, its operands, kNil for none. For a leaf, the number of its
+    // file. For kResult, its line's cell, and its index among the results. For
+    // kWide, the first kMore. For kMore, values: first the operands, then the
+    // further results.
     ValueId operands[2];
-    // Of each operand the next older use of the same value. Of kWide: how many
-    // operands can reach a target, and how many stand in lists of uses.
+    // For each operand, the next older use of the same value. For kWide: how
+    // many operands can reach a target, and how many are in lists of uses.
     UseId next[2];
 
     bool is_line() const { return kind == kLine || kind == kWide; }
@@ -184,8 +191,8 @@ class HistoryCells {
     return (cell.kind == Cell::kMore ? cell.uses : 0) + (at & 1);
   }
   bool has_ended(UseId at) const { return cells_[node_of(at)].ended != 0; }
-  // Whether is(use) is true of some use of the value by a node that is there,
-  // from the newest on.
+  // True if is(use) is true for some use of the value by a node that still
+  // exists. Asks from the newest use on.
   template <typename Is>
   bool any_use(ValueId id, const Is& is) const {
     for (UseId at = cells_[id].uses; at != kNil; at = next(at)) {
@@ -215,34 +222,35 @@ class HistoryCells {
   }
   Facts& facts(ValueId id);
   void trim_facts(ValueId id);
-  // From here on Facts::reads counts the nodes that read the data as they come
-  // and go.
+  // Makes Facts::reads count, from now on, the nodes that read the data as they
+  // come and go.
   void count_reads(ValueId id);
-  // A gradient line of the node that made it reads it.
+  // True if a gradient line of the node that made the value reads it.
   bool reads_itself(ValueId id) const;
 
   ValueId add_leaf(TypeId type, bool differentiable, Origin origin);
-  // Makes a node of that form with its results. `live`: how many of the
-  // operands lead to a target.
+  // Makes a node of that form with its results. `live` is the number of
+  // operands that lead to a target.
   void new_line(FormId form, std::span<const ValueId> operands, uint32_t live,
                 Origin origin, std::vector<ValueId>& results);
   Node::Values results_of(NodeId id) const;
-  // One operand of the node fewer leads to a target. True: it was the last.
+  // Notes that one operand fewer of the node leads to a target. True if it was
+  // the last.
   bool drop_input(NodeId id);
 
-  // The node goes. Its results stay as leaves until retire().
+  // Ends the node. Its results stay as leaves until retire().
   void end(NodeId id);
-  // The value goes, and its cell with it, unless that is a node's which is
-  // there or stands in lists of uses.
+  // Removes the value, and its cell, unless the cell is that of a node that
+  // still exists or is in lists of uses.
   void retire(ValueId id);
-  // Takes uses by nodes that are gone from the front of the value's list. Those
-  // behind a use that is there stay, so that no list must be searched, until
-  // there are many: then sweep_if_many() goes through all lists.
+  // Removes uses by nodes that are gone from the front of the value's list.
+  // Those behind a use that exists stay, so that no list must be searched,
+  // until there are many of them: then sweep_if_many() goes through all lists.
   void clean(ValueId id);
   void sweep_if_many();
 
-  // By id. Of a cell the tape itself changes `held`, `name`, `gone` and
-  // `fresh`.
+  // The cells, by id. The tape itself changes only `held`, `name`, `gone` and
+  // `fresh` of a cell.
   Slab<Cell> cells_;
 
  private:
@@ -260,7 +268,7 @@ class HistoryCells {
   std::vector<ValueId> free_cells_;
   std::unordered_map<ValueId, Facts> facts_;
   size_t node_count_ = 0;
-  // How many nodes are gone with their first result, but stand in lists of
+  // How many nodes are gone with their first result, but are still in lists of
   // uses.
   size_t zombies_ = 0;
   uint64_t next_serial_ = 1;

@@ -7,8 +7,8 @@
 namespace gt::grad {
 namespace {
 
-// What brings a contribution of one type to its value's: the adjoints of
-// broadcasting and of promotion.
+// What brings a contribution of one type to the type of its value: the adjoints
+// of broadcasting and of promotion.
 struct Fit {
   std::vector<int64_t> axes;  // to sum
   bool reshapes = false;
@@ -18,7 +18,7 @@ struct Fit {
   friend bool operator==(const Fit&, const Fit&) = default;
 };
 
-// Dimensions that broadcasting added or stretched.
+// Returns the dimensions that broadcasting added or stretched.
 std::vector<int64_t> summed_axes(const Shape& from, const Shape& to) {
   std::vector<int64_t> axes;
   const size_t lead = from.size() - std::min(from.size(), to.size());
@@ -30,7 +30,7 @@ std::vector<int64_t> summed_axes(const Shape& from, const Shape& to) {
   return axes;
 }
 
-// `axes`: those to sum, if the wholes say.
+// `axes`: the axes to sum, if the types of the wholes determine them.
 Fit fit_of(const Type& from, const Type& to,
            const std::optional<std::vector<int64_t>>& axes) {
   Fit fit;
@@ -77,7 +77,8 @@ void Contributions::add(ValueId value, const GradientOperand& operand,
   }
 }
 
-// Added where a contribution lies already, kept beside elsewhere.
+// Adds a contribution to those on the same ranks; on other ranks it is kept
+// beside them.
 void Contributions::put(Parts& parts, Handle handle, Ranks ranks, MeshId mesh) {
   const auto sum = [&](Handle other, const Ranks& where) {
     return lines_.add(
@@ -101,8 +102,8 @@ void Contributions::put(Parts& parts, Handle handle, Ranks ranks, MeshId mesh) {
   std::erase_if(parts, [](const HandleOnRanks& p) { return p.ranks.empty(); });
 }
 
-// What broadcasting added or stretched, by the wholes: of pieces a size of 1
-// does not tell.
+// Returns the axes that broadcasting added or stretched in the wholes: a size
+// of 1 in a piece does not tell.
 std::optional<std::vector<int64_t>> Contributions::whole_axes(
     const GradientOperand& operand, TypeId wanted) const {
   if (!ValueTypes::is_placed(wanted)) return std::nullopt;
@@ -114,8 +115,8 @@ std::optional<std::vector<int64_t>> Contributions::whole_axes(
   return summed_axes(from->shape, to->shape);
 }
 
-// The contribution in the value's own shape and dtype: a line for each set of
-// ranks that need the same.
+// Brings the contribution to the value's own shape and dtype, with a line for
+// each set of ranks that need the same.
 std::vector<HandleOnRanks> Contributions::fit(ValueId value,
                                               const GradientOperand& operand,
                                               const Ranks& ranks, MeshId mesh) {
@@ -168,8 +169,9 @@ std::vector<HandleOnRanks> Contributions::fit(ValueId value,
   return fitted;
 }
 
-// A value that every rank holds alike gets the sum of what flows back to them;
-// where a line gave unrelated values, they are its summands.
+// The gradient of a value that all ranks hold alike (R) is the sum of what
+// flows back to them. If a line gave unrelated values there (V), they are the
+// summands.
 Handle Contributions::settle(ValueId value, Handle handle,
                              const LinePlace& place) {
   if (place.ranks.empty()) return handle;

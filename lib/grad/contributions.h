@@ -1,5 +1,5 @@
 // The gradient of each value while it is put together from contributions, one
-// from each operand through which the value reaches the loss.
+// for each operand through which the value reaches the loss.
 //
 // Two contributions to one value are added at once, by a line "add", on the
 // ranks where both lie; on other ranks they stand side by side, so that the
@@ -20,26 +20,26 @@ class Contributions {
   Contributions(const Tape& tape, GradientLines& lines)
       : tape_(tape), lines_(lines) {}
 
-  // The lines of another node begin. What lines before give may be part of
-  // other gradients; what these give is not yet, so that their lines may still
-  // get a note (GradientLines::owe).
+  // Begins the lines of another node. What earlier lines give may be part of
+  // other gradients; what the lines from here on give is not yet, so they may
+  // still get a note (GradientLines::owe).
   void begin_node() { fresh_from_ = lines_.count(); }
 
   // Adds a contribution on `ranks` (ascending; none: unplaced). First it is
   // brought to the value's own shape and dtype: summed over the dimensions that
-  // broadcasting added or stretched, reshaped, cast. The lines that this takes
-  // stand under the mesh.
+  // broadcasting added or stretched, reshaped, cast. The lines for that are
+  // added under `mesh`.
   void add(ValueId value, const GradientOperand& operand, const Ranks& ranks,
            MeshId mesh);
 
   bool has(ValueId value) const { return parts_.count(value) > 0; }
-  // The ranks that have a gradient, and the gradient by its parts, which have
-  // no rank in common.
+  // ranks() returns the ranks that have a gradient; parts() returns the
+  // gradient by its parts, which have no rank in common.
   Ranks ranks(ValueId value) const;
   const std::vector<HandleOnRanks>& parts(ValueId value) const;
-  // The gradient as one on all ranks of the place, with zeros where there is
-  // none; lines that join its parts are added if it takes some. The value must
-  // have a gradient on some rank.
+  // Returns the gradient as one value on all ranks of the place, with zeros
+  // where there is none, and adds the lines that join its parts if that takes
+  // some. The value must have a gradient on some rank.
   Handle read(ValueId value, const LinePlace& place);
   void erase(ValueId value) { parts_.erase(value); }
 
@@ -56,8 +56,8 @@ class Contributions {
   const Tape& tape_;
   GradientLines& lines_;
   std::unordered_map<ValueId, Parts> parts_;
-  std::unordered_set<Handle> given_;  // some value's gradient already
-  size_t fresh_from_ = 0;             // the line where the node's lines begin
+  std::unordered_set<Handle> given_;  // handles that are some value's gradient
+  size_t fresh_from_ = 0;             // the index of the node's first line
 };
 
 }  // namespace gt::grad

@@ -72,8 +72,8 @@ Result<std::vector<TypeId>> GradientLines::infer_unplaced(
   return made;
 }
 
-// Whether an operand's pieces are neither copies, summands nor shards, as the
-// largest of each rank's part is before the largest of all is known.
+// True if an operand's pieces are neither copies, summands nor shards, such as
+// the largest value of each rank's part before the largest of all is known.
 bool GradientLines::reads_unrelated(const GradientLine& line) const {
   return std::any_of(
       line.operands.begin(), line.operands.end(), [this](const auto& o) {
@@ -89,8 +89,8 @@ bool GradientLines::reads_unrelated(const GradientLine& line) const {
 
 namespace {
 
-// #partial= speaks of all results alike. Where only some are sums, #type= says
-// of each what it is.
+// Notes which results are sums. #partial= applies to all results alike; if only
+// some are sums, #type= states what each result is.
 void note_sums(const LineTypes& types, GradientLine& line, const Mesh* mesh) {
   const auto& summed = types.summed;
   if (summed.empty()) return;
@@ -152,7 +152,7 @@ std::vector<Handle> GradientLines::add(const Op* op, size_t results,
   auto made = place.ranks.empty() ? infer_unplaced(line, results)
                                   : infer_on_ranks(line, results, place);
   if (!made.ok()) {
-    // A value in between may be too large for any type.
+    // An intermediate value may be too large for any type.
     fail(made.error().message);
     const TypeId any =
         place.ranks.empty()

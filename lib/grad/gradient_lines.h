@@ -1,5 +1,5 @@
 // Appends lines to a gradient program. The types of their results are inferred
-// from the op table, as for the lines of any program; each result gets a
+// from the op table, as for the lines of any program. Each result gets a
 // handle.
 #pragma once
 
@@ -14,9 +14,9 @@
 
 namespace gt::grad {
 
-// Where lines run.
+// The ranks and the mesh of a line.
 struct LinePlace {
-  std::vector<int64_t> ranks;  // in their order; none: unplaced
+  std::vector<int64_t> ranks;  // in the order as written; none: unplaced
   MeshId mesh = 0;
 };
 
@@ -26,8 +26,8 @@ struct HandleOnRanks {
   Ranks ranks;
 };
 
-// The line as a program has it, with "r" and "x" for the names that it has not
-// got yet. Its views are into `line`.
+// Returns the line as a program has it, with "r" and "x" for the names, which
+// are not given yet. It keeps views into `line`.
 Line written_line(const GradientLine& line, size_t results);
 
 class GradientLines {
@@ -39,7 +39,8 @@ class GradientLines {
                 GradientProgram& program)
       : tape_(tape), types_(types), meshes_(meshes), program_(program) {}
 
-  // Operands: text of the language; a gradient; a value of the forward program.
+  // Make operands: text of the language, a gradient, or a value of the forward
+  // program.
   static GradientOperand text(std::string t) {
     return {GradientOperand::Kind::kText, 0, std::move(t), {}};
   }
@@ -50,39 +51,41 @@ class GradientLines {
     return {GradientOperand::Kind::kForward, v, {}, {}};
   }
 
-  // Notes of the lines to come: #signal, #mb and #local of their forward line.
+  // Sets the notes of the lines to come: #signal, #mb and #local of their
+  // forward line.
   void set_notes(std::string notes) { notes_ = std::move(notes); }
 
   // Appends a line at the place, and returns its results. An operand is read on
-  // the place's ranks unless it says others. `claim`: what the result, a
-  // constant, is on axes where that does not follow (#type=). A line whose
-  // types do not go together is appended all the same, and fail() is called.
+  // the place's ranks unless it has ranks of its own. `claim` says what the
+  // result, a constant, is on axes where that does not follow from the operands
+  // (#type=). A line whose types do not fit together is appended all the same,
+  // and fail() is called.
   std::vector<Handle> add(const Op* op, size_t results,
                           std::vector<GradientOperand> operands, Keys keys,
                           const LinePlace& place, Placement claim = {});
   Handle add(std::string_view op, std::vector<GradientOperand> operands,
              Keys keys, const LinePlace& place, Placement claim = {});
   // Appends a line of pieces_op(): one gradient on all ranks of the place, made
-  // of the parts on their ranks, and of zeros on the `rest`, of types
-  // zero(rank).
+  // of the parts on their ranks, and of zeros of type zero(rank) on the ranks
+  // `rest`.
   Handle join(const std::vector<HandleOnRanks>& parts, const Ranks& rest,
               const TypeOnRank& zero, const Placement& claim,
               const LinePlace& place);
-  // Appends a line of zeros: of type(rank) on each rank of the place; or cut
+  // Append a line of zeros: of type(rank) on each rank of the place, or cut
   // from a whole.
   Handle zeros(const TypeOnRank& type, const Placement& claim,
                const LinePlace& place);
   Handle zeros(Dtype dtype, const StatedCut& cut, const Placement& claim,
                const LinePlace& place);
 
-  // Of a handle or a forward value.
+  // Returns the type of a handle or a forward value.
   TypeId type_id(const GradientOperand& operand) const;
   const Type& type(const GradientOperand& operand, int64_t rank) const {
     return types_.on(type_id(operand), rank);
   }
-  // What it is on each axis; empty of an unplaced one.
+  // Returns the letters of a type on each axis; empty for an unplaced one.
   const Placement& letters(TypeId type) const;
-  // How its pieces on the place's ranks are cut, as split= says it.
+  // Returns how the pieces on the place's ranks are cut, as split= says it.
   std::optional<StatedCut> cut(TypeId type, const LinePlace& place) const {
     if (!ValueTypes::is_placed(type)) return std::nullopt;
     return cut(types_.placed(type), place);
@@ -91,7 +94,7 @@ class GradientLines {
                                const LinePlace& place) const {
     return stated_cut(type, place.ranks, meshes_[place.mesh]);
   }
-  // Its whole, if that is known.
+  // Returns the type of the whole, if that is known.
   std::optional<Type> whole(TypeId type) const {
     if (!ValueTypes::is_placed(type)) return types_[type];
     const PlacedType& placed = types_.placed(type);
@@ -101,24 +104,25 @@ class GradientLines {
   const ValueTypes& types() const { return types_; }
   const Mesh* mesh(MeshId id) const { return meshes_[id]; }
 
-  // A line with #local gives unrelated values (V) where it is. This notes on
-  // the gradient's line, if it is such a one, that the pieces are shards, cut
-  // as the value is whose gradient they are.
+  // If the gradient's line has #local, notes on it that the pieces are shards,
+  // cut as the value is whose gradient they are. Without the note, a line with
+  // #local gives unrelated values (V).
   void claim_shards(Handle handle, TypeId value);
 
   // Notes that a gradient is, on some axes, a sum that is still to be taken
-  // (P), where its line gave unrelated values (V). `fresh`: the line belongs to
-  // nobody else, and gets the note #partial=; else a copy is appended that has
-  // it, and is returned.
+  // (P), where its line gave unrelated values (V). If `fresh`, nothing else
+  // uses the line yet, and it gets the note #partial=; otherwise a copy that
+  // has the note is appended, and returned.
   Handle owe(Handle handle, const Placement& partial, bool fresh,
              const LinePlace& place);
-  // The index of the line that makes it, and whether a line reads it by now.
+  // line_of() returns the index of the line that makes the gradient; is_read()
+  // is true if a line reads it already.
   size_t line_of(Handle handle) const { return line_of_[handle]; }
   bool is_read(Handle handle) const { return is_read_[handle]; }
-  size_t count() const { return program_.lines.size(); }  // of lines
+  size_t count() const { return program_.lines.size(); }  // lines so far
 
-  // The gradient cannot be said in lines: sets GradientProgram::possible, if
-  // nothing did before.
+  // Notes that the gradient cannot be written as lines: sets
+  // GradientProgram::possible, unless an error is there already.
   void fail(std::string message);
 
  private:

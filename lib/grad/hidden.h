@@ -1,5 +1,5 @@
-// What a history that was consumed led to: for each value that outlives it, the
-// targets that stood behind. A later grad through such a value is refused if
+// The targets that a consumed history led to: for each value that outlives it,
+// those that were behind it. A later grad through such a value is refused if
 // one of its targets may be among them, since that gradient would be wrong.
 #pragma once
 
@@ -13,16 +13,16 @@
 
 namespace gt::grad {
 
-// One consumed history is one table: a row of bits for each of its lines, with
-// a bit for each target, which says whether that stands behind the line's
+// The table of one consumed history: a row of bits for each of its lines, with
+// a bit for each target, which says whether the target was behind the line's
 // results.
 struct HiddenTable {
   std::vector<uint64_t> serials;  // of the targets, ascending
   std::vector<uint64_t> bits;     // row by row
-  size_t words = 0;               // of a row
+  size_t words = 0;               // words in a row
 
-  // Bit 0 of a row says that it is not known what stands behind; then come the
-  // targets' bits.
+  // Bit 0 of a row says that it is not known what was behind; the targets' bits
+  // follow.
   bool at(size_t row, size_t bit) const {
     return (bits[row * words + bit / 64] >> (bit % 64) & 1) != 0;
   }
@@ -34,7 +34,7 @@ struct HiddenTable {
       bits[row * words + w] |= bits[other * words + w];
     }
   }
-  // The bit of a target; 0 for one that is not behind anything here.
+  // Returns the bit of a target; 0 for one that is not behind anything here.
   size_t bit_of(uint64_t serial) const {
     const auto it = std::lower_bound(serials.begin(), serials.end(), serial);
     if (it == serials.end() || *it != serial) return 0;
@@ -42,12 +42,12 @@ struct HiddenTable {
   }
 };
 
-// A row of a table; without a table it is not known what stands behind.
+// A row of a table; without a table it is not known what was behind.
 struct Hidden {
   Shared<HiddenTable> table;
   uint32_t row = 0;
 
-  // Whether the target of that serial number may stand behind.
+  // True if the target with that serial number may have been behind.
   bool may_be(uint64_t serial) const {
     if (!table || table->at(row, 0)) return true;
     const size_t bit = table->bit_of(serial);
@@ -60,12 +60,13 @@ struct Hidden {
 
 class HistoryCells;
 
-// The table of a history that is about to be consumed: row i is of nodes[i],
-// which come newest first. None when that would be a large table.
+// Returns the table of a history that is about to be consumed: row i is for
+// nodes[i], which come newest first. Returns none if the table would be large.
 Shared<HiddenTable> find_hidden(const HistoryCells& tape,
                                 std::span<const NodeId> nodes);
-// What stands behind a line some of whose operands have lost their history. If
-// these are several that have not the same behind them, that is not known.
+// Returns what is behind a line some of whose operands have lost their history.
+// If there are several such operands and not all have the same behind them, it
+// is not known.
 Hidden merge_hidden(const HistoryCells& tape,
                     std::span<const ValueId> operands);
 

@@ -19,7 +19,7 @@ void collect(const Tape& tape, ValueId loss, History& history) {
       [&tape](NodeId a, NodeId b) { return tape.serial(a) > tape.serial(b); });
 }
 
-// Values from which a target can be reached, targets included.
+// Marks the values from which a target can be reached, targets included.
 void mark_wanted(const Tape& tape, History& history) {
   std::unordered_set<ValueId>& wanted = history.wanted;
   for (const ValueId t : history.targets) {
@@ -36,7 +36,8 @@ void mark_wanted(const Tape& tape, History& history) {
   }
 }
 
-// Values behind the loss whose own history, being lost, may hide targets.
+// Returns the values behind the loss whose own history is lost and may hide
+// targets.
 std::vector<ValueId> lost_ends(const Tape& tape, ValueId loss) {
   std::vector<ValueId> ends;
   walk_back(tape, loss, [&](ValueId id) {
@@ -53,7 +54,7 @@ bool may_hide(const Tape& tape, ValueId end, ValueId target) {
          tape.hidden(end).may_be(serial);
 }
 
-// Such a value that is reached without passing the target; or kNil.
+// Returns such a value that is reached without passing the target; or kNil.
 ValueId lost_between(const Tape& tape, ValueId loss, ValueId target) {
   ValueId found = kNil;
   walk_back(tape, loss, [&](ValueId id) {
@@ -83,8 +84,8 @@ History find_history(const Tape& tape, ValueId loss,
   return history;
 }
 
-// A lost history can only have read values that are older than its result.
-// Behind a target nothing matters to that target.
+// A lost history can only have read values that are older than its result. What
+// is behind a target does not matter for that target.
 bool find_lost(const Tape& tape, ValueId loss,
                const std::vector<GradientTarget>& targets, LostTarget& lost) {
   const std::vector<ValueId> ends = lost_ends(tape, loss);
@@ -93,7 +94,8 @@ bool find_lost(const Tape& tape, ValueId loss,
       const auto hides = [&](ValueId end) {
         return may_hide(tape, end, part.value);
       };
-      // Targets and the lines behind the loss may both be many.
+      // Targets and lines behind the loss may both be many, so this check comes
+      // first.
       if (std::none_of(ends.begin(), ends.end(), hides)) continue;
       lost = {lost_between(tape, loss, part.value), t};
       if (lost.value != kNil) return true;

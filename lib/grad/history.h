@@ -1,5 +1,5 @@
-// Which part of the tape a grad goes through: what stands behind its loss, and
-// of that what leads to its targets.
+// Finds the part of the tape that a grad goes through: what is behind its loss,
+// and the part of that which leads to its targets.
 #pragma once
 
 #include <unordered_set>
@@ -10,8 +10,8 @@
 
 namespace gt::grad {
 
-// Calls goes_on(id) once for each value behind `from`, itself included;
-// where it says false, what that value was computed of is not looked at.
+// Calls goes_on(id) once for each value behind `from`, and for `from` itself.
+// If it returns false, what that value was computed from is not visited.
 template <typename GoesOn>
 void walk_back(const Tape& tape, ValueId from, const GoesOn& goes_on) {
   std::unordered_set<ValueId> seen;
@@ -26,19 +26,21 @@ void walk_back(const Tape& tape, ValueId from, const GoesOn& goes_on) {
   }
 }
 
+// The part of a tape that a grad goes through.
 struct History {
-  // The order in which reverse mode takes the nodes: by serial number.
+  // Reverse mode visits nodes in the order of their serial numbers.
   std::vector<NodeId> nodes;            // behind the loss, newest first
-  std::unordered_set<ValueId> reached;  // behind it, or the loss itself
-  std::unordered_set<ValueId> wanted;   // on the way to a target, or one
+  std::unordered_set<ValueId> reached;  // behind the loss, or the loss itself
+  std::unordered_set<ValueId> wanted;   // on the way to a target, or a target
   std::unordered_set<ValueId> targets;
 };
 
+// Finds what is behind the loss and leads to the targets.
 History find_history(const Tape& tape, ValueId loss,
                      const std::vector<GradientTarget>& targets);
 
-// Whether a history that was consumed or forgotten may have led to a target;
-// then `lost` becomes the value that had it, and that target.
+// True if a history that was consumed or forgotten may have led to a target.
+// Then sets `lost` to the value that had it, and that target.
 bool find_lost(const Tape& tape, ValueId loss,
                const std::vector<GradientTarget>& targets, LostTarget& lost);
 

@@ -1,4 +1,4 @@
-// Numbers of what a history is made of.
+// The numbers of values and nodes in a history.
 #pragma once
 
 #include "program/ids.h"
@@ -6,7 +6,7 @@
 namespace gt::grad {
 
 using ValueId = uint32_t;
-// That of the node's first result, also once that is gone.
+// The id of the node's first result, also once that is gone.
 using NodeId = ValueId;
 inline constexpr uint32_t kNil = UINT32_MAX;
 

@@ -12,8 +12,8 @@ Placement letters_of(const Placement& type) {
   return letters;
 }
 
-// R and I hold the same bits, and src= says which is meant: without the notes
-// that say so as well a program has the same gradient.
+// R and I hold the same bits, and src= says which is meant. So a program
+// without the notes that also say it has the same gradient.
 void take_source(const Line& line, const Mesh* mesh, Placement& type) {
   const std::string_view* src = line.key("src");
   const std::string_view* over = line.key("over");
@@ -37,8 +37,8 @@ Inferred inferred(const Line& line, const LineRanks& where,
   return infer({line, &where, names, known, nullptr, mode});
 }
 
-// The types by all that is known of the operands: their letters, and the wholes
-// whose shards they are.
+// Infers the types from all that is known of the operands: their letters, and
+// the wholes whose shards they are.
 Inferred global_types(const Line& line, const LineRanks& where,
                       const AxisNames& names,
                       std::span<const PlacedType* const> operands) {
@@ -51,9 +51,9 @@ Inferred global_types(const Line& line, const LineRanks& where,
   return inferred(line, where, names, values, operands, {});
 }
 
-// The types by the operands' letters alone, without the wholes whose shards
-// they are: for lines in which global_types() finds a fault, or which read a
-// value whose whole is not known.
+// Infers the types from the operands' letters alone, without the wholes whose
+// shards they are: for lines in which global_types() finds a fault, or which
+// read a value whose whole is not known.
 Inferred local_types(const Line& line, const LineRanks& where,
                      const AxisNames& names,
                      std::span<const PlacedType* const> operands) {

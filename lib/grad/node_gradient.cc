@@ -69,8 +69,9 @@ void NodeGradient::write(std::vector<StepGroup> groups) {
   }
 }
 
-// An operand by which the row has no gradient would be taken for one that does
-// not matter. (It may not, to the results that the loss depends on.)
+// Refuses an operand for which the row has no gradient, since it would be taken
+// for one that does not matter. (It may indeed not matter to the results that
+// the loss depends on.)
 void NodeGradient::refuse_unknown() {
   const auto defined_by = [](const std::vector<Step>& steps) {
     std::unordered_set<uint32_t> out;
@@ -98,9 +99,9 @@ void NodeGradient::refuse_unknown() {
   }
 }
 
-// Sizes are those of each rank's pieces. Where they are a tensor's that is cut,
-// the line says so, and the whole's sizes: then it is one line for all ranks,
-// and its result is cut like that tensor.
+// The steps have the sizes of each rank's pieces. If these are sizes of a
+// tensor that is cut, changes the steps to state the cut and the whole's sizes:
+// then there is one line for all ranks, and its result is cut like that tensor.
 void NodeGradient::state_wholes() {
   const bool same =
       std::all_of(groups_.begin(), groups_.end(), [&](const StepGroup& group) {
@@ -130,7 +131,8 @@ void NodeGradient::state_whole(size_t s) {
   }
 }
 
-// The type whose sizes the step states, of one dimension if it is of one.
+// Returns the type whose sizes the step states, reduced to one dimension if the
+// step states only that one.
 std::optional<PlacedType> NodeGradient::sized_as(const Step& step) const {
   if (!step.sized) return std::nullopt;
   const ValueId v = value_of(step.sized->ref);
@@ -145,8 +147,8 @@ std::optional<PlacedType> NodeGradient::sized_as(const Step& step) const {
   return type;
 }
 
-// The sizes that the step states of a part become those of the whole. What is
-// not cut is of the size that the step gives it.
+// Changes the sizes that the step states from those of a part to those of the
+// whole. A dimension that is not cut keeps the size that the step has.
 void NodeGradient::widen(Step& step, const std::vector<SpecEntry>& spec,
                          const Shape& part, const Shape& whole) {
   const auto widen_shape = [&](Shape& shape) {
@@ -165,13 +167,13 @@ void NodeGradient::widen(Step& step, const std::vector<SpecEntry>& spec,
       widen_shape(shape);
       value = list_text(shape);
     } else if (key == "heads" && part.back() > 0) {
-      // They divide the last dimension, and are cut with it.
+      // Heads divide the last dimension, and are cut with it.
       value = std::to_string(std::stoll(value) * whole.back() / part.back());
     }
   }
 }
 
-// An exchange whose parts are not alike in some group.
+// True for an exchange whose parts differ in size in some group.
 bool NodeGradient::is_uneven(size_t s) const {
   return std::any_of(
       groups_.begin(), groups_.end(), [&](const StepGroup& group) {
@@ -196,7 +198,7 @@ void NodeGradient::write_same(const Same& groups) {
   }
 }
 
-// Steps that lead to a wanted gradient.
+// Chooses the steps that lead to a wanted gradient.
 bool NodeGradient::select(const std::vector<Step>& steps,
                           std::vector<bool>& chosen) {
   chosen.assign(steps.size(), false);
@@ -212,7 +214,7 @@ bool NodeGradient::select(const std::vector<Step>& steps,
       if (o.is_ref) {
         needed.insert(key_of(o.ref));
       } else if (is_name(o.text)) {
-        // A stream that was emitted before gets no result added.
+        // In a stream that was emitted before, no result can be added.
         pass_.lines.fail("the gradient of " + node_.op->name +
                          " needs its result " + o.text +
                          ", which the line left out");
@@ -233,7 +235,7 @@ LinePlace NodeGradient::place_on(const Ranks& ranks) const {
   return place;
 }
 
-// One line for all groups whose text is the same.
+// Writes one line for all groups whose text is the same.
 void NodeGradient::write_step(const Same& groups, size_t s) {
   std::vector<bool> done(groups.size(), false);
   for (size_t i = 0; i < groups.size(); ++i) {
@@ -256,7 +258,7 @@ void NodeGradient::write_step(const Step& step, const LinePlace& place) {
     operands.push_back(o.is_ref ? read(o.ref, place)
                                 : GradientLines::text(o.text));
   }
-  // A copy says that two gradients are one.
+  // A copy only says that two gradients are the same.
   if (step.op->row->collective == Collective::kCopy) {
     return define(step.results[0], {operands[0], ranks});
   }
@@ -271,7 +273,7 @@ void NodeGradient::write_step(const Step& step, const LinePlace& place) {
 }
 
 // A constant is R on every axis, but what it is joined with may be something
-// else there: any constant is I as well, and zeros are a P.
+// else there. Any constant may be typed I as well, and zeros may be typed P.
 Placement NodeGradient::claim_of(const Op& constant) {
   Placement claim;
   for (uint32_t r = 0; r < node_.results.size(); ++r) {
@@ -290,10 +292,11 @@ Placement NodeGradient::claim_of(const Op& constant) {
   return claim;
 }
 
-// A constant that an operand's gradient is built up in, as by scatter_add into
-// zeros, has the type of that gradient: the dual of the operand's. It is said
-// only where the types of all of them are known as shards of wholes, since what
-// is added there may else be V where the gradient waits for no sum.
+// A constant in which an operand's gradient is built up, such as the zeros of a
+// scatter_add, has the type of that gradient: the dual of the operand's. This
+// is claimed only if the types of all of them are known as shards of wholes:
+// otherwise what is added there may still be V where the gradient is not a
+// pending sum.
 Placement NodeGradient::claim_of(const Step& step) {
   Placement claim = claim_of(*step.op);
   const auto& types = pass_.lines.types();
@@ -321,7 +324,8 @@ Placement NodeGradient::claim_of(const Step& step) {
 void NodeGradient::define(const Ref& ref, Value value) {
   if (is_wanted(ref)) {
     const ValueId v = operand_value(ref.index);
-    // Letters of a placed line may depend on who else reads it, so these wait.
+    // The letters of a placed line may depend on its other readers, so its
+    // contributions are added later.
     if (place_.ranks.empty()) {
       pass_.gradients.add(v, value.operand, {}, 0);
     } else {
@@ -358,7 +362,7 @@ GradientOperand NodeGradient::read(const Ref& ref, const LinePlace& place) {
   return values.back().operand;
 }
 
-// A result that the loss does not use has gradient zero.
+// The gradient of a result that the loss does not use is zero.
 Handle NodeGradient::result_gradient(uint32_t result) {
   const auto it = result_gradients_.find(result);
   if (it != result_gradients_.end()) return it->second;
@@ -387,7 +391,8 @@ Handle NodeGradient::result_gradient(uint32_t result) {
   return h;
 }
 
-// Of one that is gone: as another result that is cut, in its own sizes.
+// For a result that is gone: returns the cut of another result that is cut,
+// applied to the sizes of this one.
 std::optional<StatedCut> NodeGradient::cut_of_result(uint32_t result) {
   if (place_.ranks.empty()) return std::nullopt;
   PlacedType type;

@@ -1,11 +1,11 @@
-// The gradient lines of one node: the gradient that its op's row in the op
-// table has as text, made concrete (ops/text.h) on the ranks where the node
-// runs. Of the row's lines those are written that lead to the gradient of an
-// operand from which a target can be reached.
+// Writes the gradient lines of one node: the text that the row of its op in the
+// op table has as its gradient, made concrete (ops/text.h) on the ranks where
+// the node runs. Only those of the row's lines are written that lead to the
+// gradient of an operand from which a target can be reached.
 //
 // If such an operand has no line in the row, the whole grad is refused ("OP has
 // no gradient by its operand X; if none is meant, detach what it reads there"),
-// since to take zeros for it might be wrong in silence. It is not refused if
+// since taking zeros for it might be wrong without notice. It is not refused if
 // the row says that the gradient is zero (Op::is_non_differentiable), or if the
 // row has a line for it through other results, on which the loss does not
 // depend.
@@ -21,7 +21,7 @@
 
 namespace gt::grad {
 
-// What the visits to all nodes of one grad share.
+// The data that the visits to all nodes of one grad share.
 struct Pass {
   const Tape& tape;
   const History& history;
@@ -39,14 +39,14 @@ struct StepGroup {
 
 class NodeGradient {
  public:
-  // `call`: the node's call as any of its ranks makes it; it is only asked
-  // which argument is which operand, and for its op and keys.
+  // `call` is the node's call as any of its ranks makes it; only its op, its
+  // keys and which argument is which operand are used.
   NodeGradient(const Pass& pass, const Node& node, const Call& call,
                LinePlace place)
       : pass_(pass), node_(node), call_(call), place_(std::move(place)) {}
 
-  // Appends the lines and hands what they give to the Contributions. There is
-  // one group for an unplaced node; for a placed one, groups with other types.
+  // Appends the lines and passes their results to the Contributions. An
+  // unplaced node has one group; a placed node has one for each set of types.
   void write(std::vector<StepGroup> groups);
 
  private:
@@ -58,7 +58,7 @@ class NodeGradient {
     ValueId value;
     Value part;
   };
-  // Groups whose steps are the same but for sizes.
+  // Groups whose steps are the same except for sizes.
   using Same = std::vector<const StepGroup*>;
 
   void refuse_unknown();

@@ -23,7 +23,8 @@ int parameter_named(const std::vector<Parameter>& all,
   return -1;
 }
 
-// An operand of any kind may be a tensor's name as well: where a slice starts.
+// An operand that takes any kind of word may also be a tensor's name, such as
+// the start of a slice.
 bool may_be_tensor(const Parameter& parameter) {
   return parameter.role == Role::kTensor || parameter.role == Role::kAny;
 }

@@ -39,8 +39,9 @@ class Reverse {
   }
 
  private:
-  // The loss is one number on each of its ranks, and right only if it is P or I
-  // on every axis; the gradient of an I is an I.
+  // Makes the gradient of the loss. The loss is one number on each of its
+  // ranks, and valid only if it is P or I on every axis; the gradient of an I
+  // is an I.
   void seed() {
     const TypeId type = tape_.type(question_.loss);
     const LinePlace place{question_.ranks, question_.mesh};
@@ -99,7 +100,7 @@ class Reverse {
     Node node;
     const Line& line;           // its instruction
     std::vector<bool> reached;  // its results that have a gradient
-    LineRanks where = {};       // of one on ranks
+    LineRanks where = {};       // if it has ranks
     Call call = {};
   };
 
@@ -126,7 +127,7 @@ class Reverse {
     }
   }
 
-  // The node's call again, from its text and the operands' types.
+  // Binds the node's call again, from its text and the operands' types.
   void visit_unplaced(Visit& visit) {
     const Node& n = visit.node;
     std::vector<const Type*> types;
@@ -162,7 +163,7 @@ class Reverse {
            tape_.is_differentiable(v);
   }
 
-  // What was put together comes apart.
+  // Splits the gradient of a value that was joined from pieces.
   void visit_pieces(const Visit& visit) {
     const Node& n = visit.node;
     const std::vector<HandleOnRanks> parts = gradients_.parts(n.results[0]);
@@ -179,7 +180,8 @@ class Reverse {
     }
   }
 
-  // Back from set to set, or the sum of all to the one they came from.
+  // Copies the gradient back from set to set, or brings the sum over all ranks
+  // to the one that they were copied from.
   void visit_copy(const Visit& visit) {
     const Node& n = visit.node;
     const ValueId v = n.operands[0];
@@ -205,8 +207,8 @@ class Reverse {
     gradients_.add(v, GradientLines::handle(dx), ascending(from), here.mesh);
   }
 
-  // A group of ranks for each group of the collective: rows may need the sizes
-  // of its pieces. Groups whose text comes out alike share their lines.
+  // Makes a step group for each group of the collective, since rows may need
+  // the sizes of its pieces. Groups whose text is equal share their lines.
   std::vector<StepGroup> crossing_groups(Visit& visit) {
     const Node& n = visit.node;
     std::vector<StepGroup> steps;
@@ -229,7 +231,8 @@ class Reverse {
     return steps;
   }
 
-  // Each rank by itself; with split= all of them, since it speaks of the set.
+  // Visits the ranks that have a gradient, each by itself. With split= it
+  // visits all, since split= is about the whole set.
   void visit_local(Visit& visit) {
     const Node& n = visit.node;
     const auto grid =
@@ -283,16 +286,16 @@ class Reverse {
     return classes.size();
   }
 
-  // Dimensions before the last can be merged into one, of what the line reads
-  // and of what it makes.
+  // True if the dimensions before the last can be merged into one, both in what
+  // the line reads and in what it makes.
   bool folds(const Node& n) const {
     const auto fits = [this](ValueId v) { return v == kNil || folds(v); };
     return (n.operands.empty() || fits(n.operands[0])) &&
            std::all_of(n.results.begin(), n.results.end(), fits);
   }
 
-  // None is cut but the first and the last, and of these all ranks have as
-  // much, and more than one index.
+  // True if no dimension is cut except the first and the last, and all ranks
+  // have the same number of indices of these, and more than one.
   bool folds(ValueId v) const {
     const PlacedType& type = types_.placed(tape_.type(v));
     if (!type.global || !type.global->is_sharded()) return true;
@@ -314,8 +317,8 @@ class Reverse {
     return {{}, gradient_steps(visit.call, &visit.reached), visit.call.results};
   }
 
-  // The node's call as one device would make it. False: the whole of some
-  // operand is not known.
+  // Binds the node's call as one device would make it. False if the whole of
+  // some operand is not known.
   bool bind_whole(Visit& visit, Line& line) const {
     const Node& n = visit.node;
     std::vector<std::optional<Type>> wholes;
@@ -332,11 +335,11 @@ class Reverse {
     return gt::bind(line, types, visit.call).ok();
   }
 
-  // The gradient lines are placed as well: where a step takes split=, it says
-  // that and the whole's sizes as the forward line did, for all ranks in one,
-  // and not which part of it each rank has.
+  // The gradient lines have ranks as well. If a step takes split=, it states
+  // split= and the whole's sizes as the forward line did, once for all ranks,
+  // and not which part each rank has.
   void state_split(Visit& visit, std::vector<StepGroup>& groups) {
-    Line whole_of_node;  // which the call is of, from here on
+    Line whole_of_node;  // the call has views into it from here on
     if (!bind_whole(visit, whole_of_node)) return;
     for (const std::string_view name : {"split", "shape"}) {
       const int key = visit.call.op->key_index(name);

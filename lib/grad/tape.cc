@@ -70,7 +70,7 @@ NodeId Tape::oldest() {
       next_aged_ = 0;
       aged_at_ = next_serial();
     }
-    // A cell that was used again since has a serial number of its own.
+    // A cell that was reused since then has a new serial number.
     const Cell& cell = cells_[aged_[next_aged_]];
     if (cell.is_line() && cell.ended == 0 && cell.serial < aged_at_) {
       return aged_[next_aged_];
@@ -199,8 +199,8 @@ void Tape::forget(NodeId node, const Lost& why) {
 void Tape::remove(NodeId id, const Lost* why) {
   if (!cells_[id].is_line() || cells_[id].ended != 0) return;
   const Node n = node(id);
-  // What was consumed or forgotten may have led to a target; what ended with
-  // its names did not.
+  // A history that was consumed or forgotten may have led to a target; one that
+  // ended with its names did not.
   if (why != nullptr && why->kind == Lost::Kind::kRebound) {
     for (const ValueId v : n.operands) {
       if (v != kNil && lost(v).hides_targets()) why = &lost(v);
@@ -237,7 +237,7 @@ void Tape::remove(NodeId id, const Lost* why) {
 
 // ---- what follows from a change ---------------------------------------------
 
-// Histories that reach no target end; values that nobody holds go.
+// Ends histories that reach no target, and drops values that nothing holds.
 void Tape::settle() {
   while (!unreached_.empty() || !maybe_dead_.empty()) {
     if (!unreached_.empty()) {
@@ -253,7 +253,7 @@ void Tape::settle() {
   sweep_if_many();
 }
 
-// The lines that read a value that leads to no target any more.
+// Updates the lines that read a value which no longer leads to a target.
 void Tape::lose_inputs(ValueId value, const Lost& why) {
   walked_ = value;
   for (UseId at = cells_[value].uses; at != kNil; at = next(at)) {
@@ -274,9 +274,10 @@ bool Tape::has_wanted_result(NodeId id) const {
   return std::any_of(results.begin(), results.end(), is_wanted);
 }
 
-// Nothing follows from a value that no user's name holds and that no node and
-// no pending line uses. Its own node may still read it, which must not keep the
-// two alive; another result of that node may.
+// Drops the value, and its node, if nothing follows from it: no user's name
+// holds it, and no node and no pending line uses it. Its own node may still
+// read it, but that must not keep the two alive; another result of that node
+// may.
 void Tape::consider(ValueId id) {
   if (!is_alive(id) || cells_[id].fresh != 0) return;
   const bool has_facts = cells_[id].has_facts != 0;

@@ -1,18 +1,18 @@
-// The history of live values: what reverse mode walks back.
+// The history of live values, which reverse mode walks back.
 //
 // A value is what one instruction defined; a node is an instruction that can be
 // differentiated. The tape keeps exactly what a later `grad` could use:
 //   - a node is kept while something live follows from it (a held value, or a
 //     kept node that reads its results), and
 //   - while it can reach a target: a value that a user's name holds.
-// Both are reference counts, so upkeep is constant time a line and what loops
-// leave behind goes by itself.
+// Both are reference counts, so the upkeep takes constant time a line, and what
+// loops leave behind is dropped without a search.
 //
 // A value is held by the name that is bound to it: a user's, or one that
-// gt-emit invented (internal). What only an internal name holds is no target.
-// When no gradient needs the data of such a value any more, it turns up in
-// take_idle(), and gt-emit frees the name. How values and nodes are kept:
-// cells.h.
+// gt-emit invented (internal). A value that only an internal name holds is no
+// target. When no gradient needs the data of such a value any more, take_idle()
+// returns it, and gt-emit frees the name. cells.h describes how values and
+// nodes are stored.
 #pragma once
 
 #include <cstdint>
@@ -23,58 +23,61 @@
 
 namespace gt::grad {
 
-// The pseudo-op of a value whose pieces several values hold: "r@0-3 = pieces
-// x@0-1 x@2-3" on the tape, nothing in the stream.
+// Returns the pseudo-op of a value whose pieces several values hold: "r@0-3 =
+// pieces x@0-1 x@2-3" on the tape, nothing in the stream.
 const Op& pieces_op();
 
 class Tape : public HistoryCells {
  public:
-  // A value without history.
+  // Adds a value without history.
   using HistoryCells::add_leaf;
 
-  // Records an instruction; `results` become the values of its results. They
-  // are leaves if no target can be reached from any operand, and else a new
-  // node's. `origin` must be in the form's file.
+  // Records an instruction and sets `results` to the values of its results.
+  // They are leaves if no target can be reached from any operand, and otherwise
+  // belong to a new node. `origin` must be in the form's file.
   void record(FormId form, std::span<const ValueId> operands, Origin origin,
               std::vector<ValueId>& results);
-  // Puts values of floats, each on ranks of its own, together into one, which
-  // is recorded as a node of pieces_op(). Of `form` the line, the mesh and the
-  // text for people are given.
+  // Joins values of floats, each on ranks of its own, into one, which is
+  // recorded as a node of pieces_op(). The caller sets the line, the mesh and
+  // the text for people of `form`.
   ValueId join(Form form, TypeId type, std::span<const ValueId> pieces,
                Origin origin);
 
-  // A name is bound to the value, which none holds yet.
+  // Binds a name to the value, which no name may hold yet.
   void hold(ValueId value, SymbolId name, bool internal);
-  // The name that holds it is bound to something else, or freed. `why` becomes
-  // the lost() of values whose history ends by that.
+  // Notes that the name that holds the value is bound to something else, or
+  // freed. `why` becomes the lost() of values whose history ends because of it.
   void let_go(ValueId value, const Lost& why);
-  // The user's name holds it on fewer ranks from here on, which is another
-  // symbol.
+  // Notes that the user's name holds the value on fewer ranks from now on,
+  // under the symbol `name`.
   void rename(ValueId value, SymbolId name) { cells_[value].name = name; }
-  // A name of ours holds the data beside the user's name, until it is idle.
+  // Notes that a name of gt's own holds the data beside the user's name, until
+  // the value is idle.
   void hold_alias(ValueId value, SymbolId name);
   void drop_alias(ValueId value);  // that name was freed
-  // No user's name is going to hold the new value: it is not kept for one any
-  // more, and stays only while it is needed.
+  // Says that no user's name will hold the new value. It is not kept for one
+  // any more, and stays only while it is needed.
   void end_fresh(ValueId value);
-  // The name of ours that holds it counts as a user's from here on.
+  // Makes the internal name that holds the value count as a user's from now on.
   void make_users(ValueId value);
-  // Sets what gone() tells: the user's name that held the value, and where that
-  // was bound again or freed.
+  // Sets what gone() returns: the user's name that held the value, and where
+  // that was bound again or freed.
   void note_gone(ValueId value, const Lost& gone);
 
-  // A line that is yet to be written reads the data; it was written.
+  // add_read() notes that a line that is still to be written reads the data;
+  // drop_read() notes that such a line was written.
   void add_read(ValueId value) { ++facts(value).pending; }
   void drop_read(ValueId value);
 
-  // Ends nodes: those that a grad consumed (all behind its loss, newest first),
-  // or one since the history is too long.
+  // End nodes: consume() those that a grad consumed (all behind its loss,
+  // newest first), forget() one because the history is too long.
   void consume(std::span<const NodeId> nodes, const Lost& why);
   void forget(NodeId node, const Lost& why);
   NodeId oldest();  // kNil: there is none
 
-  // Values that a name of ours holds and whose data came to be needed by nobody
-  // since the last call. One may stand there twice, or be needed again.
+  // Returns the values that a name of gt's own holds and whose data became
+  // unneeded since the last call. A value may be listed twice, or be needed
+  // again.
   std::vector<ValueId> take_idle();
 
  private:
@@ -84,13 +87,13 @@ class Tape : public HistoryCells {
   void consider(ValueId value);
   bool has_wanted_result(NodeId id) const;
 
-  ValueId walked_ = kNil;  // whose uses are being gone through
+  ValueId walked_ = kNil;  // the value whose uses are being visited
   std::vector<ValueId> idle_;
   // For oldest(): the nodes by age as they were when aged_ was made.
   std::vector<NodeId> aged_;
   size_t next_aged_ = 0;
   uint64_t aged_at_ = 0;  // the next serial number then
-  // What a change left to do, by settle(): values from which no target can be
+  // What a change left to do, for settle(): values from which no target can be
   // reached any more, and values that may have to go.
   struct Unreached {
     ValueId value;

@@ -1,6 +1,6 @@
-// Types as small numbers, so that equal types compare in one instruction. One
-// number stands for the type of an unplaced value, or for all that is known of
-// a placed one: its ranks, the types of its pieces, what it is on each axis.
+// Gives types small numbers, so that equal types are found with one comparison.
+// One number stands for the type of an unplaced value, or for all that is known
+// of a placed one: its ranks, the types of its pieces, what it is on each axis.
 #pragma once
 
 #include <cstddef>
@@ -21,15 +21,17 @@ namespace gt::grad {
 
 struct PlacedType {
   Ranks ranks;              // ascending
-  std::vector<Type> types;  // one for all, or one a rank
+  std::vector<Type> types;  // one for all ranks, or one for each
   Placement letters;        // R, I, V or P on each axis (spmd/placement.h)
-  // The same with the dimensions that axes shard; nothing if that is not known.
+  // The letters with the dimensions that axes shard; nothing if that is not
+  // known.
   std::optional<Placement> global = std::nullopt;
   const Type& on(int64_t rank) const;
   friend bool operator==(const PlacedType&, const PlacedType&) = default;
 };
 
-// Of ranks in any order, and the types of the pieces in the same order.
+// Returns the type of a value on ranks in any order, with the types of the
+// pieces in the same order.
 PlacedType placed_type(const std::vector<int64_t>& ranks,
                        const std::vector<Type>& by_position, Placement letters);
 
@@ -43,7 +45,7 @@ class ValueTypes {
   TypeId id(PlacedType type);
 
   static bool is_placed(TypeId id) { return (id & kPlaced) != 0; }
-  // Of a placed one the type on its first rank.
+  // Returns the type; for a placed one, that on its first rank.
   const Type& operator[](TypeId id) const {
     return is_placed(id) ? placed(id).types[0] : unplaced_[id];
   }
@@ -51,15 +53,16 @@ class ValueTypes {
     return is_placed(id) ? placed(id).on(rank) : unplaced_[id];
   }
   const PlacedType& placed(TypeId id) const { return placed_[id & ~kPlaced]; }
-  // None of an unplaced one.
+  // Returns no ranks for an unplaced type.
   const Ranks& ranks(TypeId id) const;
-  // "f32[2,3]"; of uneven pieces "f32[2,3]@0-1 f32[1,3]@2".
+  // Returns "f32[2,3]", or "f32[2,3]@0-1 f32[1,3]@2" for uneven pieces.
   std::string describe(TypeId id) const;
 
-  // A rank set may be large, so once types of placed values take much room
-  // (is_crowded) those that are not in use are to go: keep_only() keeps `uses`.
-  // The numbers of the others come to mean other types, so whoever kept one
-  // compares rounds(), which grows each time.
+  // A rank set may be large, so once the types of placed values take much room
+  // (is_crowded), those that are not in use should be dropped: keep_only()
+  // keeps those in `uses`. The numbers of the others will stand for other
+  // types, so whoever kept a number must compare rounds(), which grows each
+  // time.
   bool is_crowded() const { return weight_ > limit_; }
   void keep_only(const std::unordered_set<TypeId>& uses);
   uint64_t rounds() const { return rounds_; }
@@ -73,12 +76,12 @@ class ValueTypes {
 
   TypeIds unplaced_;
   Interner<PlacedType, PlacedTypeHash> placed_;
-  size_t weight_ = 0;  // of the placed ones, in numbers
+  size_t weight_ = 0;  // size of the placed ones, in numbers
   size_t limit_ = kLimit;
   uint64_t rounds_ = 0;
 };
 
-// Meshes as small numbers; 0 is none.
+// The number of a mesh; 0 stands for none.
 using MeshId = uint32_t;
 
 class MeshIds {

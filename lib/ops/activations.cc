@@ -1,6 +1,6 @@
 // Activation functions and their fused gradients. An op named f_grad takes the
-// gradient g of f's result and gives that of f's operand; it has a gradient
-// itself, so that grad of a grad works.
+// gradient g of f's result and returns the gradient of f's operand. It has a
+// gradient itself, so that grad of a grad works.
 #include "ops/families.h"
 
 namespace gt {
@@ -247,7 +247,7 @@ constexpr Row kRows[] = {
        g = mul dy s
        c = gt t {threshold}
        dx = where c dy g)",
-     // Never exp of what is positive, so that nothing overflows.
+     // exp is never taken of a positive number, so that nothing overflows.
      .expansion = R"(
        t = mul x {beta}
        a = abs t

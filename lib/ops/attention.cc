@@ -32,7 +32,7 @@ Status check_ranks(const Call& call) {
   return ok_status();
 }
 
-// How many heads of q share one of the `own` that operand i has.
+// Finds how many heads of q share one of the `own` heads that operand i has.
 Status find_group(const Call& call, int64_t own, int64_t all, size_t i,
                   Attention& a) {
   if (own < 1 || all % own != 0) {
@@ -48,8 +48,8 @@ Status find_group(const Call& call, int64_t own, int64_t all, size_t i,
   return ok_status();
 }
 
-// Heads in the last dimension, heads=, of q; with enable_gqa=1 k and v may have
-// fewer, of the same depth.
+// Divides the last dimension into heads. The number heads= is that of q; with
+// enable_gqa=1 k and v may have fewer, of the same depth.
 Status divide_heads(const Call& call, Attention& a) {
   const bool grouped = call.flag("enable_gqa");
   const int64_t depth = call.type(0).shape.back();
@@ -94,8 +94,8 @@ Status divide_heads(const Call& call, Attention& a) {
   return find_group(call, size / a.depth, a.heads, 1, a);
 }
 
-// The leading dimensions of operand i, as if each head were there `group`
-// times.
+// Returns the leading dimensions of operand i, as if each head were there
+// `group` times.
 Shape repeated_lead(const Call& call, size_t i, const Attention& a) {
   Shape lead = lead_of(call.type(i).shape);
   if (i > 0 && !call.has_key("heads") && !lead.empty()) {
@@ -138,7 +138,8 @@ Status check_sizes(const Call& call, const Attention& a) {
                   std::to_string(kv_heads) + " heads");
 }
 
-// The mask, if there is one: bool or q's dtype, broadcast to the scores.
+// Checks the mask, if there is one: it is bool or of q's dtype, and broadcasts
+// to the scores.
 Status check_mask(const Call& call, Attention& a) {
   const size_t i = operand_named(call, "mask");
   if (i >= call.arguments.size() || !call.given(i)) return ok_status();
@@ -176,7 +177,7 @@ Result<Attention> attention_of(const Call& call) {
   a.causal = call.flag("causal");
   a.scale = call.has_key("scale") ? call.number("scale")
                                   : 1 / std::sqrt(static_cast<double>(a.depth));
-  // Known once the result is: part= speaks of o, or of gq's rows.
+  // Only once the results are known: part= is about o, or about gq's rows.
   if (call.has_key("part") && !call.results.empty()) {
     const auto part = part_of(call);
     if (!part.ok()) return part.error();

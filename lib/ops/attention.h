@@ -1,5 +1,4 @@
-// The sizes of an attention, which its rows of the op table and the kernels
-// need.
+// The sizes of an attention, for its rows of the op table and for the kernels.
 #pragma once
 
 #include "ops/call.h"
@@ -21,17 +20,17 @@ struct Attention {
   int64_t depth = 0;
   int64_t width = 0;
   bool causal = false;
-  // If causal, row i sees the columns up to first + i. Not 0 where part= says
-  // that these rows are a block of more.
+  // If causal, row i sees the columns up to first + i. `first` is not 0 if
+  // part= says that these rows are a block of a larger whole.
   int64_t first = 0;
-  double scale = 1;  // of the scores
+  double scale = 1;  // factor of the scores
   // The mask: "none", "bool" (which scores count), or "float" (added to the
   // scores).
   const char* masked = "none";
 };
 
-// The sizes of a call of attention or attention_grad, whose first operands are
-// q, k and v. Errors: sizes that do not fit together.
+// Returns the sizes of a call of attention or attention_grad, whose first
+// operands are q, k and v. Errors: sizes that do not fit together.
 Result<Attention> attention_of(const Call& call);
 
 }  // namespace gt

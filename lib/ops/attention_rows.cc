@@ -1,5 +1,5 @@
-// Attention: every row of q takes a mean of v's rows, weighted by how near
-// their keys are.
+// Attention: every row of q gets a mean of v's rows, weighted by how near their
+// keys are to it.
 #include "ops/attention_rows.h"
 
 #include "ops/families.h"
@@ -8,13 +8,14 @@
 namespace gt {
 namespace {
 
-// s, the scores, and i, the numbers of their rows; a block's begin at {first}.
+// Computes s, the scores, and i, the numbers of their rows, which begin at
+// {first} for a block.
 constexpr char kScoresOfRows[] = R"(
        qs = mul qh {factor}
        s = matmul qs kh tb=1
        [causal=1] i = arange i64[{rows}] {first})";
 
-// tm: the scores s, -inf where the row i may not see the column.
+// Computes tm: the scores s, but -inf where the row i may not see the column.
 constexpr char kMaskedScores[] = R"(
        [causal=1] j = arange i64[{columns}]
        [causal=1] r = unsqueeze i axis=-1
@@ -25,7 +26,7 @@ constexpr char kMaskedScores[] = R"(
        [masked=float] tm = add t mask
        [masked=none] tm = copy t)";
 
-// p: the weights, by lse, which is -inf in a row that sees nothing.
+// Computes p: the weights, from lse, which is -inf in a row that sees nothing.
 constexpr char kWeightsOfLse[] = R"(
        l0 = unsqueeze lse axis=-1
        [masked!=none] lh = eq l0 -inf
@@ -34,8 +35,8 @@ constexpr char kWeightsOfLse[] = R"(
        x = sub tm l
        p = exp x)";
 
-// gs: the gradient by the scores. gp is the one by the weights, and n0 has each
-// row's sum of the weights times gp.
+// Computes gs: the gradient of the scores. gp is that of the weights, and n0
+// has each row's sum of the weights times gp.
 constexpr char kGradientOfScores[] = R"(
        [glse] gl = unsqueeze glse axis=-1
        [glse] n = sub n0 gl
@@ -141,8 +142,8 @@ constexpr auto kAttentionGrad =
        gk = merge_heads z0 heads={heads})");
 
 constexpr Row kRows[] = {
-    // A gradient of the mask wants the scores of all rows and columns; it is
-    // written only where something asks for it.
+    // The gradient of the mask needs the scores of all rows and columns; it is
+    // written only if something asks for it.
     {.signature = "o [lse] = attention q k v [mask] causal=0 enable_gqa=0 "
                   "[heads=] [scale=] [split=] [shape=] [part=]",
      .index = "...sd!,...t!d!,...t!d!,...->...sd,...s",
@@ -240,8 +241,8 @@ constexpr Row kRows[] = {
                 "o = attention q q v causal=1\n"
                 "print o\n"
                 "=> o = tensor f32[2,1] 2 4"},
-    // o and lse are what attention gave of q, k and v: no variables of their
-    // own, so what the gradient says of q, k and v is all.
+    // o and lse are what attention gave for q, k and v. They are not variables
+    // of their own, so the gradients of q, k and v are the only ones.
     {.signature = "gq gk gv = attention_grad q k v o lse go [glse] [mask] "
                   "causal=0 [heads=] [scale=] [split=] [shape=] [part=]",
      .index = "...sd!,...t!d!,...t!d!,...sd!,...s,...sd!,...s,...->...sd,"
@@ -260,7 +261,7 @@ constexpr Row kRows[] = {
      .source = "Dao et al., FlashAttention, NeurIPS 2022, algorithm 4",
      .internal = true,
      .part_operand = 3},
-    // heads=, split= and shape= speak of the tensor with the heads in its last
+    // heads=, split= and shape= are about the tensor with the heads in its last
     // dimension.
     {.signature = "y = split_heads x [heads=] [split=] [shape=]",
      .linear = "0",
@@ -289,7 +290,7 @@ constexpr Row kRows[] = {
      .flops = 0,
      .sense = "[...,h,s,d] as [...,s,h*d]; x itself without heads=.",
      .internal = true},
-    // Here they speak of the tensor with fewer heads.
+    // heads=, split= and shape= are about the tensor with fewer heads.
     {.signature = "y = repeat_heads x size= [heads=] [split=] [shape=]",
      .linear = "0",
      .accepts = "float",

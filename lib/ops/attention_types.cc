@@ -1,4 +1,4 @@
-// Types, words and index rules of attention's rows.
+// The types, placeholders and index rules of attention's rows.
 #include <algorithm>
 #include <utility>
 
@@ -56,13 +56,14 @@ Status types_attention_grad(Call& call) {
 
 namespace {
 
-// Nothing where heads= is not given, as a key that is then left out.
+// Returns "" if heads= is not given, so that the key is left out.
 std::string heads_text(const Call& call, const Attention& a, bool of_key) {
   if (!call.has_key("heads")) return "";
   return std::to_string(of_key ? a.heads / a.group : a.heads);
 }
 
-// Whether operand i has all leading dimensions, or is broadcast along some.
+// True if operand i has all leading dimensions, and is not broadcast along
+// some.
 bool has_all_lead(const Call& call, const Attention& a, size_t i) {
   const Shape& shape = call.type(i).shape;
   return shape.size() == a.lead.size() + 2 &&
@@ -131,8 +132,9 @@ Status types_merge_heads(Call& call) {
   return ok_status();
 }
 
-// Every dimension but the rows of a head for itself; heads stand side by side
-// in the last dimension of one tensor, and before the rows in the other.
+// Returns a label for each dimension; with heads=, the last dimension has one
+// for its heads. Heads stand side by side in the last dimension of one tensor,
+// and before the rows in the other.
 std::vector<Label> labels_heads(const Call& call) {
   const bool splits = call.op->name == "split_heads";
   const bool has_heads = call.has_key("heads");
@@ -176,9 +178,9 @@ namespace {
 
 bool is_fold(const Call& call) { return call.op->name == "fold_heads"; }
 
-// Which dimension of a tensor whose heads repeat_heads repeats has them: the
-// last, heads= of them side by side, or the one before the rows. And of how
-// many elements a head is there.
+// Which dimension has the heads, in a tensor whose heads repeat_heads repeats:
+// the last, in which heads= of them stand side by side, or the one before the
+// rows. `unit` is the number of elements that a head has there.
 struct HeadDim {
   size_t dim = 0;
   int64_t unit = 1;
@@ -196,8 +198,8 @@ Result<HeadDim> head_dim(const Call& call) {
     h.heads = shape[h.dim];
     return h;
   }
-  // heads= counts the fewer heads: those that are repeated, or those that
-  // folding leaves.
+  // heads= is the smaller number of heads: of those that are repeated, or of
+  // those that folding leaves.
   h.heads = call.integer("heads");
   if (is_fold(call) &&
       __builtin_mul_overflow(h.heads, call.integer("size"), &h.heads)) {
@@ -246,7 +248,8 @@ std::string repeat_word(const Call& call, std::string_view name, size_t) {
   return list_text(shape);
 }
 
-// Every dimension for itself; of heads, a group goes with the one it shares.
+// Returns a label for each dimension; a group of heads goes with the head that
+// it shares.
 std::vector<Label> labels_repeat_heads(const Call& call) {
   const HeadDim h = head_dim(call).value();
   const int64_t group = call.integer("size");
@@ -267,7 +270,8 @@ std::vector<Label> labels_repeat_heads(const Call& call) {
 
 namespace {
 
-// Where the dimensions that all of an attention's tensors share stand in each.
+// Finds the dimensions that all of an attention's tensors share, and where they
+// are in each tensor.
 class AttentionLabels {
  public:
   explicit AttentionLabels(const Call& call)
@@ -291,7 +295,8 @@ class AttentionLabels {
   }
   bool is_mask(size_t i) const { return i == (backward_ ? 7U : 3U); }
   bool is_lse(size_t i) const { return backward_ && (i == 4 || i == 6); }
-  // The mask's dimension that is d of the scores [lead,(heads),rows,columns].
+  // Returns the mask's dimension that corresponds to dimension d of the scores
+  // [lead,(heads),rows,columns].
   int32_t mask_dim(size_t i, int32_t d, int64_t size) const {
     const int32_t scores = lead_ + (has_heads_ ? 3 : 2);
     const int32_t dim = d - (scores - rank(call_.type(i)));
@@ -301,8 +306,8 @@ class AttentionLabels {
 
   Label lead_label(int32_t d) const {
     const int64_t size = a_.lead[static_cast<size_t>(d)];
-    // Without heads= the last of them may be heads, of which k and v have one
-    // for each group.
+    // Without heads= the last leading dimension may be the heads, of which k
+    // and v have one for each group.
     const bool grouped = a_.group > 1 && !has_heads_ && d + 1 == lead_;
     Label label(call_, grouped ? size / a_.group : size);
     const int64_t unit = grouped ? a_.group : 1;
@@ -347,7 +352,7 @@ class AttentionLabels {
     return rows;
   }
 
-  // A head of k and v, and the group that shares it.
+  // The label of a head of k and v, with the group that shares it.
   Label head_label() const {
     const int64_t count = a_.heads / a_.group;
     Label heads(call_, count);

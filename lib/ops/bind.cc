@@ -1,4 +1,4 @@
-// Binding a parsed line to its op: arity, kinds, keys.
+// Binds a parsed line to its op: checks arity, kinds and keys.
 #include <algorithm>
 
 #include "base/message.h"
@@ -51,7 +51,8 @@ Error arity_error(const Line& line, const Op& op, const char* what,
                 "; usage: " + op.row->signature);
 }
 
-// How many of the optional parameters are given, the first ones first.
+// Checks how many operands and results are given; of optional ones, the first
+// may be given without the others.
 Status check_arity(const Line& line, const Op& op) {
   const size_t most = op.operands.size();
   const size_t least = op.least_operands();
@@ -136,8 +137,8 @@ Status bind_operand(const Operand& operand, const Type* type, Role role,
       argument.role = Role::kString;
       return ok_status();
     case Kind::kGlob:
-      // Of names that free lets go of: check_emitted() tells a program that
-      // does not know them all.
+      // A glob stands for names in a free. check_emitted() refuses it in
+      // programs that do not know all names.
       if (op.row->statement != Statement::kFree) break;
       argument.role = Role::kTensor;
       return ok_status();
@@ -147,8 +148,8 @@ Status bind_operand(const Operand& operand, const Type* type, Role role,
                                 "'; usage: " + op.row->signature);
 }
 
-// Binds the operands that a variadic operand of numbers stands for, which is
-// the last of its signature.
+// Binds the operands that a variadic operand of numbers stands for. It must be
+// the last in the signature.
 Status bind_numbers(std::span<const Operand> operands, const Op& op,
                     Call& call) {
   Argument& argument = call.arguments.emplace_back();
@@ -166,7 +167,8 @@ Status bind_operands(const Line& line, std::span<const Type* const> types,
                      const Op& op, Call& call) {
   const size_t given = line.operands.size();
   const size_t slots = std::max(op.operands.size(), given);
-  size_t spare = slots - given;  // optional ones that are absent, if fixed
+  size_t spare = slots - given;  // optional ones that are absent, if not
+                                 // variadic
   size_t next = 0;
   call.arguments.reserve(slots);
   // Optional ones are filled from the left.
@@ -203,7 +205,7 @@ bool is_word_of(std::string_view word, std::string_view words) {
   return false;
 }
 
-// "" when the value is of the key's kind, else what was expected.
+// Returns "" if the value is of the key's kind, else what was expected.
 std::string expected_of(const KeyRow& row, std::string_view value) {
   using Kind = KeyRow::Kind;
   switch (row.kind) {
@@ -266,7 +268,8 @@ Status bind_keys(const Line& line, const Op& op, Call& call) {
   return ok_status();
 }
 
-// How a whole is cut has a meaning only for the ranks that hold its pieces.
+// split= and shape= say how a whole is cut, which has a meaning only for the
+// ranks that hold its pieces.
 Status check_placed_keys(const Line& line, const Op& op) {
   if (is_placed(line)) return ok_status();
   for (const Key& key : line.keys) {

@@ -1,4 +1,4 @@
-// The op table for people: the list, one op's page, and what both share.
+// The op table for people: the list, one op's page, and functions for both.
 #include "ops/catalog.h"
 
 #include <algorithm>
@@ -12,7 +12,7 @@ namespace gt {
 namespace {
 
 constexpr size_t kColumns = 80;
-constexpr size_t kSignature = 34;  // wide enough for most
+constexpr size_t kSignature = 34;  // wide enough for most signatures
 
 void pad_to(std::string& out, size_t start, size_t width) {
   const size_t used = out.size() - start;

@@ -1,5 +1,5 @@
-// Along which dimensions ranks may cut an op's tensors, by the index rule of
-// the call in its example.
+// Finds along which dimensions ranks may cut an op's tensors, by the index rule
+// of the call in its example.
 #include <map>
 #include <string>
 
@@ -21,7 +21,7 @@ void append_place(std::string& out, std::string_view name,
   if (place.unit > 1) out += "*" + std::to_string(place.unit);
 }
 
-// "a.1 b.0 summed"
+// Returns the text of a label, "a.1 b.0 summed".
 std::string label_text(const Call& call, const Label& label) {
   std::string out;
   for (size_t i = 0; i < label.arguments.size(); ++i) {
@@ -39,7 +39,8 @@ std::string label_text(const Call& call, const Label& label) {
   return label.needs_split ? out + " split=" : out;
 }
 
-// Binds the example's line; false: it is none, or cannot be bound alone.
+// Binds the example's line. False if it is no instruction, or cannot be bound
+// alone.
 bool bind_example(const Line& line, const ExampleTypes& types, Call& call) {
   std::vector<const Type*> operands;
   for (const Operand& operand : line.operands) {

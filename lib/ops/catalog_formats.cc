@@ -1,4 +1,4 @@
-// The op table for programs: JSON, mdoc(7), and shells' completions.
+// The op table for programs: JSON, mdoc(7), and completions for shells.
 #include <algorithm>
 
 #include "file/json.h"
@@ -9,7 +9,7 @@
 namespace gt {
 namespace {
 
-// Puts commas between members or elements; the text is JSON already.
+// Puts commas between the members or elements, whose text must be JSON already.
 class JsonList {
  public:
   JsonList(char open, char close) : out_(1, open), close_(close) {}
@@ -136,7 +136,7 @@ std::string op_json(const Op& op) {
   return json.text();
 }
 
-// Text that roff reads as text.
+// Escapes a text so that roff prints it as it is.
 std::string roff(std::string_view text) {
   std::string out;
   for (const char c : text) {
@@ -148,7 +148,7 @@ std::string roff(std::string_view text) {
       out += c;
     }
   }
-  // No word of ours begins a line with a request but these.
+  // No other text in the table begins a line with a request.
   if (out.starts_with('.') || out.starts_with('\'')) out = "\\&" + out;
   return out;
 }
@@ -157,7 +157,7 @@ void append_literal(std::string& out, const std::string& lines) {
   for (const std::string& line : text_lines(lines)) out += roff(line) + "\n";
 }
 
-// Sentences begin on a line of their own, as mdoc wants.
+// Begins each sentence on a line of its own, as mdoc requires.
 void append_sentences(std::string& out, std::string_view text) {
   while (!text.empty()) {
     size_t end = text.find(". ");
@@ -167,7 +167,7 @@ void append_sentences(std::string& out, std::string_view text) {
   }
 }
 
-// "Cut: a.0 y.0; b.1 y.1; a.1 b.0 summed."
+// Appends "Cut: a.0 y.0; b.1 y.1; a.1 b.0 summed."
 void append_cuts(std::string& out, const Op& op) {
   std::string text;
   for (const std::string& cut : cut_texts(op)) {

@@ -12,7 +12,7 @@ Status types_cast(Call& call) {
   return ok_status();
 }
 
-// What an integer dtype holds, the least and the greatest.
+// The least and the greatest value that an integer dtype holds.
 struct Span {
   int64_t least, greatest;
   std::string_view least_text, greatest_text;
@@ -22,11 +22,12 @@ Span span_of(Dtype dtype) {
   if (dtype == Dtype::kI32) {
     return {INT32_MIN, INT32_MAX, "-2147483648", "2147483647"};
   }
-  return {INT64_MIN, INT64_MAX, "", ""};  // every literal
+  return {INT64_MIN, INT64_MAX, "", ""};  // holds every literal
 }
 
-// A bound that the dtype does not hold bounds nothing, or would leave nothing:
-// the literal must not wrap to another one.
+// A literal bound that the dtype does not hold must not wrap to another number.
+// It either has no effect, and is replaced by the dtype's own bound, or would
+// leave no value, which is an error.
 Status types_clamp(Call& call) {
   if (Status s = infer_by_terms(call); !s.ok()) return s;
   const Dtype dtype = call.results[0].dtype;
@@ -55,7 +56,8 @@ Status types_clamp(Call& call) {
 constexpr char kTwo[] = "...,...->...";
 constexpr char kOne[] = "...->...";
 
-// Rounded summands do not make the rounded sum.
+// The sum of rounded summands is not the rounded sum, so only casts of floats
+// to floats count as linear.
 Linearity cast_linearity(const Call& call) {
   return is_float(call.arguments[1].type.dtype) ? Linearity::kLinear
                                                 : Linearity::kNone;
@@ -235,7 +237,7 @@ constexpr Row kRows[] = {
      .internal = true},
     {.signature = "y = cast x dtype",
      .index = kOne,
-     .linear = "0",  // of floats
+     .linear = "0",  // for operands that are floats
      .gradient = "dx = cast dy {x.dtype}",
      .types = types_cast,
      .sense = "x in another dtype.",

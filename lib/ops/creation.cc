@@ -1,4 +1,4 @@
-// Values out of nothing: literals, fills, random numbers, files.
+// Makes values from nothing: literals, fills, random numbers, files.
 #include "ops/families.h"
 #include "ops/part.h"
 #include "ops/shape_rules.h"

@@ -1,4 +1,4 @@
-// Elementary functions and rounding, element by element. PyTorch's dtypes.
+// Elementary functions and rounding, element by element, with PyTorch's dtypes.
 #include "ops/families.h"
 
 namespace gt {

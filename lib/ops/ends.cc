@@ -9,13 +9,13 @@
 namespace gt {
 namespace {
 
-// Pairs of ends as words, "PV>RI": each letter on the left to each on the
-// right.
+// The pairs of ends that an op connects, as words: "PV>RI" connects each letter
+// on the left to each on the right.
 struct Connections {
   std::string_view op;
   std::string_view pairs;
   std::string_view gated;
-  bool converts;  // it states the type anew, and may find it as it is
+  bool converts;  // it states the type anew, or leaves it as it is
 };
 
 constexpr std::string_view kAll = "RIVPS>RIVPS";
@@ -39,7 +39,7 @@ const Connections* connections_of(const Op& op) {
   return found == std::end(kConnections) ? nullptr : found;
 }
 
-// f(left, right) of each word until one is true.
+// Calls f(left, right) for each word until one call returns true.
 template <typename F>
 bool any_word(std::string_view pairs, F f) {
   while (!pairs.empty()) {
@@ -61,7 +61,8 @@ bool is_own_piece(const End& end) {
   return end.letter == 'V' || end.letter == 'S';
 }
 
-// "R or I"; of the second S in "Si to Sj" the index is another one.
+// Returns "R or I". `index` is that of an S: 'j' for the second S in "Si to
+// Sj".
 std::string alternatives(std::string_view letters, char index) {
   std::string text;
   for (const char letter : letters) {

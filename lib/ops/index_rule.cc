@@ -9,7 +9,8 @@
 namespace gt {
 namespace {
 
-// The terms of a call's arguments and results, as index of the op's own.
+// The index terms of a call's arguments and results, taken from those of its
+// op.
 class Terms {
  public:
   explicit Terms(const Call& call) : call_(call) {
@@ -37,8 +38,8 @@ class Terms {
   std::vector<const Term*> of_operand_;
 };
 
-// Places of a term's dimensions, by letter, and of its broadcast dimensions,
-// counted from the last: '0' + j.
+// The places of a term's dimensions: by letter, or, for the broadcast dimension
+// number j from the last, by -1 - j.
 using Letters = std::map<int, int32_t>;
 
 Letters letters_of(const Term& term, size_t rank, bool exchanged) {
@@ -67,7 +68,7 @@ bool is_whole(const Term& term, int letter) {
   return false;
 }
 
-// Whether the row is linear in arguments i and j together.
+// True if the row is linear in arguments i and j together.
 bool added_together(const Call& call, size_t i, size_t j) {
   const size_t n = call.arguments.size();
   const char a = static_cast<char>('0' + call.op->parameter_of(i, n));
@@ -93,15 +94,15 @@ void find_added(const Call& call, Label& label) {
   }
 }
 
-// Whether a coordinate of the label has no index in some tensor, as a head of
-// width 0 has none: such a label cannot be cut.
+// True if a coordinate of the label has no index in some tensor, such as a head
+// of width 0: such a label cannot be cut.
 bool has_no_unit(const Label& label) {
   const auto none = [](const LabelDim& p) { return p.unit == 0; };
   return std::any_of(label.arguments.begin(), label.arguments.end(), none) ||
          std::any_of(label.results.begin(), label.results.end(), none);
 }
 
-// The label of one letter; nothing where it must be whole.
+// Adds the label of one letter, unless its dimension must be whole.
 void add_letter(const Call& call, const Terms& terms, int letter,
                 std::vector<Label>& labels) {
   Label label(call, 1);
@@ -129,7 +130,7 @@ void add_letter(const Call& call, const Terms& terms, int letter,
     }
     label.is_summed |= !label.results[r].is_there();
   }
-  // A dimension of size 1 beside a larger one is read whole.
+  // Each rank reads a dimension of size 1 beside a larger one whole.
   for (size_t i = 0; i < call.arguments.size(); ++i) {
     LabelDim& p = label.arguments[i];
     if (!p.is_there() || label.size == 1) continue;
@@ -143,7 +144,8 @@ std::vector<int64_t> axes_of(const Call& call, size_t i) {
   return axes.ok() ? axes.value() : std::vector<int64_t>{};
 }
 
-// What a reduction over axis= makes of argument x, the first that is whole.
+// Returns the index of x, the operand of a reduction over axis= that is not
+// reduced yet.
 size_t reduced_argument(const Call& call) {
   for (size_t i = 0; i < call.op->operands.size(); ++i) {
     if (call.op->operands[i].name == "x") return i;

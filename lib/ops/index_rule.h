@@ -1,12 +1,12 @@
 // The index rule of a call: which dimensions of its operands and results run
 // through one index. As in einsum, an index has a label: in a matrix product
-// mk,kn->mn the label k stands on dimension 1 of the first operand, on
+// mk,kn->mn the label k stands on dimension 1 of the first operand and on
 // dimension 0 of the second, and is summed over.
 //
 // All propagation of shardings follows from it: which dimensions can be cut
 // together, when the results are then partial sums, and which dimensions must
-// be whole on each rank. gt-shard chooses layouts by it, gt-check checks types
-// by it.
+// be whole on each rank. gt-shard chooses layouts by it, and gt-check checks
+// types by it.
 #pragma once
 
 #include <cstdint>
@@ -18,12 +18,12 @@
 
 namespace gt {
 
-// Whether the argument is a tensor's name: not a number, and not left out.
+// True if the argument is a tensor's name: not a number, and not left out.
 inline bool is_tensor(const Argument& a) {
   return a.role == Role::kTensor && !a.absent && !a.literal;
 }
 
-// Where a label stands in one tensor: on dimension `dim`, of which `unit`
+// The place of a label in one tensor: on dimension `dim`, in which `unit`
 // consecutive indices make one coordinate of the label (as a head is `unit`
 // columns of [s,h*d]). dim -1: the tensor lacks the label.
 struct LabelDim {
@@ -36,58 +36,61 @@ struct LabelDim {
 // One index of a call. If ranks cut it, every tensor that has the label is cut
 // in the same places, and tensors that lack it are read whole by each rank.
 struct Label {
-  // A label that stands nowhere yet, of n coordinates.
+  // Makes a label of n coordinates that stands nowhere yet.
   Label(const Call& call, int64_t n);
 
-  int64_t size;                     // how many coordinates it has
+  int64_t size;                     // the number of coordinates
   std::vector<LabelDim> arguments;  // in the order of call.arguments
   std::vector<LabelDim> results;    // in the order of call.results
-  // Some result lacks the label and is a sum over it: if ranks cut it, that
-  // result is a partial sum on each.
+  // True if some result lacks the label and is a sum over it: if ranks cut the
+  // label, that result is a partial sum on each rank.
   bool is_summed = false;
-  // The computation needs to know which part of the whole a rank has: where it
-  // begins (dropout's mask, a rotary angle, a causal row), or how many of what
-  // a key counts are in it (heads=). A line whose label is cut needs split=.
+  // True if the computation needs to know which part of the whole a rank has:
+  // where it begins (dropout's mask, a rotary angle, a causal row), or how many
+  // of the things that a key counts are in it (heads=). A line whose label is
+  // cut then needs split=.
   bool needs_split = false;
-  // A table is indexed along it (the rows of an embedding): indices count in
-  // the whole, and an index into another rank's part gives zero, so that the
-  // results are partial sums. Such a label needs split=, too.
+  // True if a table is indexed along the label (the rows of an embedding).
+  // Indices count in the whole, and an index into another rank's part gives
+  // zero, so that the results are partial sums. Such a label needs split=, too.
   bool is_looked_up = false;
-  // Of a summed label, by argument: the argument lacks the label and is only
-  // added to the sum, as a bias is. If the label is cut it must be a partial
-  // sum itself; else each rank would add all of it.
+  // For a summed label, by argument: true if the argument lacks the label and
+  // is only added to the sum, as a bias is. If the label is cut, such an
+  // argument must be a partial sum itself; otherwise each rank would add all of
+  // it.
   std::vector<bool> added;
-  // "max" or "min": a result that lacks the label is the largest or smallest
-  // value along it. If ranks cut it, each has that of its part, and an
-  // all_reduce finds that of all.
+  // "max" or "min" if a result that lacks the label is the largest or smallest
+  // value along it, else "". If ranks cut the label, each rank has the extreme
+  // of its part, and an all_reduce finds that of the whole.
   std::string_view extreme;
-  // No rank's part may be empty: an empty part has no heads, or no maximum.
+  // True if no rank's part may be empty: an empty part has no heads, or no
+  // maximum.
   bool is_never_empty = false;
 };
 
-// The labels of a call whose types are known. A dimension that has no label
-// must be whole on each rank.
+// Returns the labels of a call whose types are known. A dimension that has no
+// label must be whole on each rank.
 std::vector<Label> index_rule(const Call& call);
 
 // ---- functions that rows name as Row::labels --------------------------------
 
-// What a row without a function gets: a label for each letter of its index
+// The rule of a row without a function: a label for each letter of its index
 // terms that is not marked '!', and for each broadcast dimension.
 std::vector<Label> labels_by_terms(const Call& call);
-// A label for each dimension, which is the same in all tensors; none for the
-// dimensions of key axis=, which must be whole.
+// Returns a label for each dimension, which is the same in all tensors, but
+// none for the dimensions of key axis=, which must be whole.
 std::vector<Label> labels_along_axis(const Call& call);
-// Of a reduction of operand x over axis=. All three give a label for each
-// dimension that stays. The reduced dimensions have no label in labels_kept(),
-// a summed one in labels_summed(), and one with `extreme` in labels_extreme().
-// Other arguments may have the shape of x or that of the reduced result.
+// The labels of a reduction of operand x over axis=. All three give a label for
+// each dimension that stays. For a reduced dimension labels_kept() gives none,
+// labels_summed() a summed one, and labels_extreme() one with `extreme`. Other
+// arguments may have the shape of x or that of the reduced result.
 std::vector<Label> labels_kept(const Call& call);
 std::vector<Label> labels_summed(const Call& call);
-std::vector<Label> labels_extreme(const Call& call);  // of max and min
-// Dimension d of every argument is dimension to[d] of every result; if that is
-// -1 it has no label.
+std::vector<Label> labels_extreme(const Call& call);  // for max and min
+// Returns labels of an op that moves dimensions: dimension d of every argument
+// is dimension to[d] of every result. If to[d] is -1, dimension d has no label.
 std::vector<Label> labels_moved(const Call& call, std::span<const int32_t> to);
-// No labels: nothing may be cut.
+// Returns no labels: nothing may be cut.
 std::vector<Label> labels_none(const Call& call);
 
 }  // namespace gt

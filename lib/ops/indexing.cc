@@ -1,4 +1,4 @@
-// Parts of tensors, and tensors of parts: slices, joins, lookups.
+// Parts of tensors, and tensors made of parts: slices, joins, lookups.
 #include "ops/families.h"
 #include "ops/index_rule.h"
 #include "ops/shape_rules.h"
@@ -17,15 +17,17 @@ Status types_slice(Call& call) {
   return ok_status();
 }
 
-// A plain slice is put back by a pad, a strided one by a gap behind each of its
-// elements. The gaps take a dimension more for each strided one.
+// The placeholders of slice's gradient. A pad puts a plain slice back; for a
+// strided one, gaps behind each of its elements are made first. The gaps take
+// one more dimension for each strided dimension.
 //
-// {form}: "scattered" where there are too many, "strided", "named" (a scalar's
-// name as start) or "plain"; {dropped}: whether an index dropped a dimension;
-// {x.kept}: the result's shape with it; {after}: where the gaps' dimensions
-// are; {gaps}: of the pad that makes them; {x.merged}: the shape with them;
-// {width}: of the pad that puts it back; {along}: a shape that is size= along
-// the axis and 1 elsewhere.
+// {form}: "scattered" if these are too many dimensions, "strided", "named" (a
+// scalar's name is the start) or "plain"; {dropped}: "1" if an index dropped a
+// dimension; {x.kept}: the result's shape with that dimension; {after}: where
+// the dimensions of the gaps are; {gaps}: width= of the pad that makes the
+// gaps; {x.merged}: the shape with them; {width}: width= of the pad that puts
+// the slice back; {along}: a shape that is size= along the axis and 1
+// elsewhere; {extent}: the size of the axis.
 std::string slice_word(const Call& call, std::string_view name, size_t) {
   const std::vector<Cut> cuts = slice_cuts(call).value();
   bool dropped = false;
@@ -55,7 +57,8 @@ std::string slice_word(const Call& call, std::string_view name, size_t) {
   if (name == "width") return list_text(width);
   if (name != "along" && name != "extent") return "";
   const auto axis = static_cast<size_t>(one_axis(call, 0).value());
-  // At least 1: of nothing there is no start, and by 0 nothing is divided.
+  // At least 1: an axis of size 0 has no start, and the expansion must not
+  // divide by 0.
   if (name == "extent") {
     return std::to_string(std::max<int64_t>(1, call.type(0).shape[axis]));
   }
@@ -86,7 +89,8 @@ Status types_concat(Call& call) {
   return ok_status();
 }
 
-// {start}: where operand number `each` begins.
+// The placeholders of concat. {start}: where operand number `each` begins;
+// {length}: its size along the axis.
 std::string concat_word(const Call& call, std::string_view name, size_t each) {
   const auto axis = static_cast<size_t>(one_axis(call, 0).value());
   if (name == "length") return std::to_string(call.type(each).shape[axis]);
@@ -115,7 +119,7 @@ Status types_stack(Call& call) {
   return ok_status();
 }
 
-// {each}: the number of the operand.
+// The placeholder of stack. {each}: the number of the operand.
 std::string stack_word(const Call&, std::string_view name, size_t each) {
   return name == "each" ? std::to_string(each) : "";
 }
@@ -153,7 +157,8 @@ Status types_embedding_grad(Call& call) {
   return ok_status();
 }
 
-// {table_rows}: how many rows the table has; the whole one, if shape= says.
+// The placeholder of embedding. {table_rows}: the number of rows of the table;
+// those of the whole table, if shape= gives them.
 std::string embedding_word(const Call& call, std::string_view name, size_t) {
   if (name != "table_rows") return "";
   const std::vector<int64_t> whole = call.integers("shape");
@@ -161,14 +166,14 @@ std::string embedding_word(const Call& call, std::string_view name, size_t) {
   return std::to_string(call.type(0).shape[0]);
 }
 
-// Dimensions that a slice takes whole.
+// Gives labels to the dimensions that a slice takes whole.
 std::vector<Label> labels_slice(const Call& call) {
   const std::vector<Cut> cuts = slice_cuts(call).value();
   std::vector<int32_t> to;
   int32_t next = 0;
   for (size_t d = 0; d < cuts.size(); ++d) {
     const Cut& cut = cuts[d];
-    // size= states a size along axis=, which would be the whole's.
+    // size= states a size along axis=, which would have to be the whole's.
     const bool sized = call.has_key("size") &&
                        static_cast<int64_t>(d) == one_axis(call, 0).value();
     const bool all = !sized && !cut.dropped && cut.step == 1 &&
@@ -189,8 +194,8 @@ std::vector<Label> labels_stack(const Call& call) {
   return labels_moved(call, to);
 }
 
-// gather and scatter_add: indices into x along the axis; the other dimensions
-// go side by side where all of x's is meant.
+// The labels of gather and scatter_add, which have indices into x along the
+// axis. Other dimensions have labels if the index has all of x's size there.
 std::vector<Label> labels_indexed(const Call& call) {
   const bool gathers = call.op->name == "gather";
   const auto axis = static_cast<size_t>(one_axis(call, 0).value());
@@ -218,7 +223,8 @@ std::vector<Label> labels_indexed(const Call& call) {
   return labels;
 }
 
-// The rows of the table are looked up; only it, or its gradient, has them.
+// The rows of the table are looked up: only the table, or its gradient, has
+// them.
 std::vector<Label> labels_embedding(const Call& call) {
   std::vector<Label> labels = labels_by_terms(call);
   const bool backward = call.op->name == "embedding_grad";

@@ -1,4 +1,5 @@
-// Result types from index terms and dtype rules, and what type functions share.
+// Infers result types from index terms and dtype rules; and helpers of type
+// functions.
 #include <algorithm>
 #include <array>
 
@@ -10,13 +11,14 @@
 namespace gt {
 namespace {
 
-// PyTorch's categories: bool < integer < float.
+// Returns PyTorch's categories: bool < integer < float.
 int category(Dtype d) {
   if (d == Dtype::kBool) return 0;
   return is_integer(d) ? 1 : 2;
 }
 
-// Within integers: u8 < i32 < i64. Within floats: f16, bf16 < f32 < f64.
+// Returns the rank within a category. Integers: u8 < i32 < i64. Floats: f16,
+// bf16 < f32 < f64.
 int rank_of(Dtype d) {
   switch (d) {
     case Dtype::kI64:
@@ -49,7 +51,7 @@ bool accepts(std::string_view word, Dtype d) {
   return true;
 }
 
-// Word number i of a comma list; the last one repeats.
+// Returns word number i of a comma list; the last one repeats.
 std::string_view list_item(std::string_view list, size_t i) {
   for (; i > 0; --i) {
     const size_t comma = list.find(',');
@@ -79,7 +81,7 @@ Status check_dtypes(const Call& call) {
   return ok_status();
 }
 
-// The index term of argument i, a tensor; null when the op has none.
+// Returns the index term of argument i, a tensor; null if the op has none.
 const Term* term_of(const Call& call, size_t i) {
   const Op& op = *call.op;
   if (op.operand_terms.empty()) return nullptr;
@@ -91,8 +93,9 @@ const Term* term_of(const Call& call, size_t i) {
   return &op.operand_terms[tensor];
 }
 
-// A number may stand where no letter asks for a dimension, but nothing can be
-// its second name.
+// Checks numbers in the place of tensors. A number may stand where the index
+// term has no letters, but not as the operand of an alias, since it has no
+// name.
 Status check_literals(const Call& call) {
   for (size_t i = 0; i < call.arguments.size(); ++i) {
     if (!call.arguments[i].literal) continue;
@@ -108,7 +111,7 @@ Status check_literals(const Call& call) {
   return ok_status();
 }
 
-// Sizes bound so far while terms are matched.
+// The sizes that letters are bound to while terms are matched.
 struct Binding {
   std::array<int64_t, 26> size;
   std::array<size_t, 26> from;  // argument that bound the letter
@@ -156,7 +159,7 @@ Error size_error(const Call& call, char letter, size_t i, size_t j, int64_t m,
                std::to_string(n) + " differ"};
 }
 
-// Whether the operand's last two dimensions stand exchanged: keys ta= and tb=.
+// True if the operand's last two dimensions are exchanged: keys ta= and tb=.
 bool is_transposed(const Call& call, size_t i) {
   return (i == 0 && call.flag("ta")) || (i == 1 && call.flag("tb"));
 }
@@ -199,7 +202,7 @@ Status match_terms(const Call& call, Binding& b) {
   return ok_status();
 }
 
-// Type of the operand with the result's name, if there is one.
+// Returns the type of the operand with the result's name, if there is one.
 const Type* type_of_operand(const Call& call, const std::string& name) {
   for (size_t i = 0; i < call.arguments.size(); ++i) {
     const size_t p = call.op->parameter_of(i, call.arguments.size());
@@ -249,7 +252,7 @@ Dtype promote(Dtype a, Dtype b) {
   if (a == b) return a;
   if (category(a) != category(b)) return category(a) > category(b) ? a : b;
   if (rank_of(a) != rank_of(b)) return rank_of(a) > rank_of(b) ? a : b;
-  return Dtype::kF32;  // f16 with bf16
+  return Dtype::kF32;  // f16 with bf16 gives f32
 }
 
 Dtype promote(std::span<const Argument> arguments) {
@@ -339,8 +342,8 @@ std::string Call::describe(size_t i) const {
 
 namespace {
 
-// The whole letters of a result's term that no operand bound: the elements of a
-// window, each of which has its sum.
+// Binds the letters of a result's term that are marked whole and that no
+// operand bound: the elements of a window, each of which has its own sum.
 void bind_whole_letters(const Term& term, const Shape& shape, Binding& b) {
   if (term.broadcast || term.letters.size() != shape.size()) return;
   for (size_t k = 0; k < shape.size(); ++k) {
@@ -351,13 +354,14 @@ void bind_whole_letters(const Term& term, const Shape& shape, Binding& b) {
 
 }  // namespace
 
-// Terms that keys make others (heads=) are not those of the row: then operands
-// that do not fit say nothing, and the results are the least there is to do. So
-// are the results of what reads no tensor, as randn.
+// Keys such as heads= may change the shapes, so that operands do not fit the
+// row's terms. Then the terms do not tell the size of the index space, and the
+// elements of the results are a lower bound. They are the size of an op that
+// reads no tensor, such as randn.
 double flops(const Call& call) {
   if (call.op->row->flops == 0 || call.op->operand_terms.empty()) return 0;
-  // The common case, without looking at each dimension. What is created has no
-  // operand that broadcasts.
+  // The common case is computed without looking at each dimension. It needs an
+  // operand that broadcasts, which an op that creates values does not have.
   const auto has_no_letters = [](const Term& t) { return t.letters.empty(); };
   const bool is_pointwise =
       call.results.size() == 1 &&

@@ -1,4 +1,4 @@
-// The same elements in another shape or order.
+// Ops that give the same elements in another shape or order.
 #include <algorithm>
 
 #include "ops/families.h"
@@ -166,7 +166,7 @@ Status types_pad(Call& call) {
   return result(call, shape);
 }
 
-// {opposite}: the width that undoes this one.
+// The placeholder of pad. {opposite}: the width that undoes this one.
 std::string pad_word(const Call& call, std::string_view name, size_t) {
   if (name != "opposite") return "";
   std::vector<int64_t> width = call.integers("width");
@@ -209,7 +209,7 @@ std::vector<Label> labels_transpose(const Call& call) {
   return labels_moved(call, to);
 }
 
-// A dimension that grew is in the result alone.
+// A dimension that grew has a label in the result alone.
 std::vector<Label> labels_expand(const Call& call) {
   const Shape& from = call.type(0).shape;
   const Shape& to = call.results[0].shape;
@@ -244,7 +244,7 @@ std::vector<Label> labels_pad(const Call& call) {
   return labels_moved(call, to);
 }
 
-// A margin of anything but zeros is added once for each summand.
+// A margin of anything other than zeros is added once for each summand.
 Linearity pad_linearity(const Call& call) {
   return call.number("value") == 0 ? Linearity::kLinear : Linearity::kAffine;
 }
@@ -352,7 +352,7 @@ constexpr Row kRows[] = {
                 "print y\n"
                 "=> y = tensor f32[3] 3 2 1"},
     {.signature = "y = pad x width= value=0",
-     .linear = "0",  // of zeros; the join knows other values
+     .linear = "0",  // for zeros; the join handles other values
      .gradient = "dx = pad dy width={opposite}",
      .types = types_pad,
      .labels = labels_pad,

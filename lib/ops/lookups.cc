@@ -1,4 +1,4 @@
-// Rows and elements that an index names: taken, overwritten, one-hot.
+// Ops on rows and elements that an index names: take, overwrite, one-hot.
 #include <algorithm>
 #include <numeric>
 
@@ -11,13 +11,13 @@
 namespace gt {
 namespace {
 
-// A take, or its gradient: the tensor that has the rows is [lead,rows,trail],
-// the one that was picked from it [lead,index,trail].
+// The shapes of a take or its gradient: the tensor that has the rows is
+// [lead,rows,trail], the one that was picked from it [lead,index,trail].
 struct Take {
   Shape lead, index, trail;
-  int64_t rows = 0;   // that are here
-  int64_t whole = 0;  // that an index may name
-  int64_t first = 0;  // where those that are here begin
+  int64_t rows = 0;   // rows that this rank has
+  int64_t whole = 0;  // rows that an index may name
+  int64_t first = 0;  // where this rank's rows begin
   bool flat = false;  // axis= is absent: x is read as one row after another
 
   int64_t width() const { return lead.elements() * trail.elements(); }
@@ -43,7 +43,7 @@ Status check_rank(size_t rank) {
                                            " dimensions");
 }
 
-// take x index.
+// Reads a call of take x index.
 Result<Take> take_forward(const Call& call) {
   Take t;
   const Shape& x = call.type(0).shape;
@@ -60,13 +60,13 @@ Result<Take> take_forward(const Call& call) {
   t.lead = part_of_shape(x, 0, k);
   t.trail = part_of_shape(x, k + 1, x.size());
   t.rows = t.whole = x[k];
-  // A gradient of pieces speaks of the whole by shape=.
+  // In a gradient of pieces, shape= gives the sizes of the whole.
   const std::vector<int64_t> whole = call.integers("shape");
   if (whole.size() == x.size()) t.whole = whole[k];
   return t;
 }
 
-// take_grad g index: g is [lead,index,trail].
+// Reads a call of take_grad g index, whose g is [lead,index,trail].
 Result<Take> take_backward(const Call& call) {
   Take t;
   const Shape& g = call.type(0).shape;
@@ -125,7 +125,8 @@ Status types_take_grad(Call& call) {
   return ok_status();
 }
 
-// Axes [from, from + n) first, then the others; or the order that undoes it.
+// Returns the order with axes [from, from + n) first and then the others; or,
+// if `undone`, the order that undoes this.
 std::vector<int64_t> axes_first(size_t rank, size_t from, size_t n,
                                 bool undone) {
   std::vector<int64_t> order(rank);
@@ -141,12 +142,13 @@ std::vector<int64_t> axes_first(size_t rank, size_t from, size_t n,
   return order;
 }
 
-// {form}: "flat", "first" (the rows are dimension 0) or "inner"; {whole}: rows
-// that an index may name; {here}: those that x has, the whole one's beside
-// split=; {table} {picked}: the shapes of a matrix of the rows,
-// and of those that were picked; {front} {back}: the order of dimensions that
-// takes what has the rows, or was picked, to the front or back; {kept}: its
-// shape in front; {part}: that of the table; {picks}: the index as a list.
+// The placeholders of take. {form}: "flat", "first" (the rows are dimension 0)
+// or "inner"; {whole}: the number of rows that an index may name; {here}: of
+// those that x has, which is that of the whole beside split=; {table} {picked}:
+// the shapes of a matrix of the rows, and of those that were picked; {front}
+// {back}: the orders of dimensions that bring the rows, or what was picked, to
+// the front and back; {kept}: the shape with them in front; {part}: part= of
+// the table; {picks}: the index as a list.
 std::string take_placeholder(const Call& call, std::string_view name, size_t) {
   const Take t = take_of(call).value();
   const Shape all = joined(t.lead, t.trail, {});
@@ -176,8 +178,8 @@ std::string take_placeholder(const Call& call, std::string_view name, size_t) {
          std::to_string(t.width());
 }
 
-// Dimensions of the rows go side by side; those of the index, too, or are
-// summed over; and the rows themselves are looked up.
+// The dimensions beside the rows have labels; so have those of the index, which
+// take_grad sums over; the rows themselves are looked up.
 std::vector<Label> labels_take(const Call& call) {
   const Take t = take_of(call).value();
   const bool backward = is_backward(call);
@@ -215,9 +217,9 @@ std::vector<Label> labels_take(const Call& call) {
   return labels;
 }
 
-// scatter and scatter_grad: what is beside the axis goes side by side where all
-// of x is meant; of two indices along it the later one counts, so they stay
-// together.
+// The labels of scatter and scatter_grad. Dimensions other than the axis have
+// labels if the index has all of x's size there. The index is not cut along the
+// axis: of two equal indices the later one counts, so they must stay together.
 std::vector<Label> labels_scatter(const Call& call) {
   const bool backward = call.op->name == "scatter_grad";
   const auto axis = static_cast<size_t>(one_axis(call, 0).value());
@@ -239,8 +241,9 @@ std::vector<Label> labels_scatter(const Call& call) {
   return labels;
 }
 
-// {places}: i64 in the shape of g; {along} {length}: the index's size on the
-// axis, as a shape that is 1 elsewhere, and as a number.
+// The placeholders of scatter. {places}: an i64 type in the shape of g; {along}
+// {length}: the index's size along the axis, as a shape that is 1 elsewhere,
+// and as a number.
 std::string scatter_word(const Call& call, std::string_view name, size_t) {
   const auto axis = static_cast<size_t>(one_axis(call, 0).value());
   const Shape& index = call.type(1).shape;
@@ -262,7 +265,7 @@ Status types_one_hot(Call& call) {
   return ok_status();
 }
 
-// {hot}: the type of the ones.
+// The placeholder of one_hot. {hot}: the type of the ones.
 std::string one_hot_word(const Call& call, std::string_view name, size_t) {
   if (name != "hot") return "";
   Shape shape = call.type(0).shape;
@@ -276,7 +279,8 @@ std::vector<Label> labels_one_hot(const Call& call) {
   return labels_moved(call, to);
 }
 
-// Expansions begin with the index as a list of rows, none of them negative.
+// Expansions begin with this: the index as a list of rows, none of them
+// negative.
 constexpr char kRowsOfIndex[] = R"(
        c = cast index i64
        n = lt c 0

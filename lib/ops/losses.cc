@@ -1,4 +1,4 @@
-// Losses: how far what a model says is from what it should say.
+// Losses: how far a model's output is from what it should be.
 #include "ops/families.h"
 #include "ops/index_rule.h"
 #include "ops/row_text.h"
@@ -7,13 +7,13 @@
 namespace gt {
 namespace {
 
-// A loss for each element, or one for all.
+// Adds the result type: a loss for each element, or one for all.
 void reduce_losses(Call& call, Dtype dtype, const Shape& each) {
   const bool none = call.key("reduction") == "none";
   call.results.push_back({dtype, none ? each : Shape{}});
 }
 
-// Logits [...,c], classes [...].
+// Checks that logits are [...,c] and classes [...].
 Status check_classes(const Call& call, size_t x, size_t target) {
   const Shape& logits = call.type(x).shape;
   const Shape& classes = call.type(target).shape;
@@ -38,7 +38,7 @@ Status check_classes(const Call& call, size_t x, size_t target) {
                     : "argmax axis=-1 makes them of a row for each class")};
 }
 
-// A factor for each class.
+// Checks that the weight has a factor for each class.
 Status check_weight(const Call& call, size_t x, size_t weight) {
   if (!call.given(weight)) return ok_status();
   const Shape wanted{call.type(x).shape.back()};
@@ -59,7 +59,7 @@ Status types_cross_entropy(Call& call) {
   return widen_result(call);
 }
 
-// g is of the logits' dtype, or of that which they are computed in.
+// g has the logits' dtype, or the dtype in which they are computed.
 Status types_cross_entropy_grad(Call& call) {
   if (Status s = check_classes(call, 1, 2); !s.ok()) return s;
   const bool none = call.key("reduction") == "none";
@@ -90,11 +90,12 @@ Status types_huber(Call& call) {
   return types_elementwise_loss(call);
 }
 
-// What a cross entropy with weights, ignored classes or smoothing needs more:
-// {plain}: 0 if there are any, else 1; {smooth}: 1 if labels are smoothed;
-// {own} {shared}: what the target's class gets, and each class, of a row's
-// whole 1, negative; {target.rows} {x.wide}: types of {wide}; {counted}: what a
-// mean divides by: "number" if each row counts 1, "flags" if some do not,
+// The placeholders that a cross entropy needs for weights, ignored classes or
+// smoothing. {plain}: 0 if there are any of these, else 1; {smooth}: 1 if
+// labels are smoothed; {own} {shared}: the negative shares of a row's total of
+// 1 that the target's class gets in addition, and that each class gets;
+// {target.rows} {x.wide}: types in the dtype {wide}; {counted}: what a mean
+// divides by: "number" if each row counts 1, "flags" if some do not count,
 // "weights" if they have factors.
 std::string weighted_word(const Call& call, std::string_view name) {
   const double smoothing = call.number("label_smoothing");
@@ -115,10 +116,11 @@ std::string weighted_word(const Call& call, std::string_view name) {
   return "";
 }
 
-// {count}: losses; {classes}; {picks}: the shape of an element of each row;
-// {factor}: what a square's derivative is multiplied by; {below}: -delta=, of
-// huber; {wide}: the dtype that losses are computed in; {narrow}: that of the
-// logits where it is another, else "same".
+// The placeholders of losses. {count}: the number of losses; {classes}: that of
+// classes; {picks}: the shape of one element for each row; {factor}: what a
+// square's derivative is multiplied by; {below}: -delta=, for huber; {wide}:
+// the dtype that losses are computed in; {narrow}: that of the logits if it is
+// another, else "same".
 std::string loss_word(const Call& call, std::string_view name, size_t) {
   const auto& [dtype, x] = call.type(operand_named(call, "x"));
   if (call.op->name == "cross_entropy") {
@@ -147,7 +149,8 @@ std::string loss_word(const Call& call, std::string_view name, size_t) {
   return number_text(mean ? 2 / static_cast<double>(count) : 2);
 }
 
-// A row a label; over all of them a sum is a sum, a mean is none.
+// Returns a label for each dimension of rows. Over all rows a sum of losses is
+// a sum; a mean is not, so it has no labels.
 std::vector<Label> labels_loss(const Call& call) {
   const Shape& rows = call.type(1).shape;
   const std::string_view reduction = call.key("reduction");
@@ -177,7 +180,7 @@ std::vector<Label> labels_loss_grad(const Call& call) {
   }
   return labels;
 }
-// y: what reduction= makes of l, the loss of each element.
+// Computes y: what reduction= makes of l, the loss of each element.
 constexpr char kReduced[] = R"(
        [reduction=none] y = copy l
        [reduction=sum] y = sum l
@@ -212,8 +215,8 @@ constexpr auto kBce = row_text(R"(
                                kReduced);
 
 constexpr Row kRows[] = {
-    // With weights, ignored classes or smoothing a row's target is a
-    // distribution, d, whose product with -log_softmax x is its loss.
+    // With weights, ignored classes or smoothing, a row's target is a
+    // distribution, d. Its product with -log_softmax x is the row's loss.
     {.signature = "y = cross_entropy x target [weight] reduction=mean "
                   "[ignore_index=] label_smoothing=0 [out=]",
      .index = "...c!,...,c!->",

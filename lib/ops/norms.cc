@@ -7,7 +7,7 @@
 namespace gt {
 namespace {
 
-// gx gw gb of g x [w].
+// The result types gx gw gb for the operands g x [w].
 Status types_norm_grad(Call& call) {
   const Shape& x = call.type(1).shape;
   if (x.empty()) {
@@ -31,7 +31,8 @@ Status types_norm_grad(Call& call) {
               "without w there is only gx");
 }
 
-// {lead}: the axes but the last, {flat}: there are none.
+// The placeholders of norms. {lead}: the axes except the last; {flat}: "1" if
+// there are none.
 std::string norm_word(const Call& call, std::string_view name, size_t) {
   const size_t rank = call.results[0].shape.size();
   if (name == "flat") return rank == 1 ? "1" : "0";
@@ -41,7 +42,7 @@ std::string norm_word(const Call& call, std::string_view name, size_t) {
   return list_text(axes);
 }
 
-// n and r of x, in layer_norm.
+// Computes n and r from x, for layer_norm.
 constexpr char kLayerOfX[] = R"(
        m = mean x axis=-1 keepdims=1
        e = sub x m
@@ -51,7 +52,7 @@ constexpr char kLayerOfX[] = R"(
        r = rsqrt u
        n = mul e r)";
 
-// n and r of x, in rms_norm.
+// Computes n and r from x, for rms_norm.
 constexpr char kRmsOfX[] = R"(
        q = mul x x
        v = mean q axis=-1 keepdims=1
@@ -59,13 +60,14 @@ constexpr char kRmsOfX[] = R"(
        r = rsqrt u
        n = mul x r)";
 
-// h: the gradient by n.
+// Computes h: the gradient with respect to n.
 constexpr char kGradientOfN[] = R"(
        [w] h = mul g w
        [!w] h = copy g)";
 
-// b2: h without its parts along the constants and along n. The mean and the
-// square of n are fixed, so x cannot move it along these. x's gradient is b2 r.
+// Computes b2: h without its parts along the constants and along n. The mean
+// and the square of n are fixed, so x cannot move n in these directions. x's
+// gradient is b2 r.
 constexpr char kLayerBesideN[] = R"(
        b = mul h n
        bm = mean b axis=-1 keepdims=1
@@ -74,23 +76,23 @@ constexpr char kLayerBesideN[] = R"(
        b1 = sub h b0
        b2 = sub b1 bn)";
 
-// b2: h without its part along n, whose square is fixed, so that x cannot move
-// it along this. x's gradient is b2 r.
+// Computes b2: h without its part along n, whose square is fixed, so that x
+// cannot move n in this direction. x's gradient is b2 r.
 constexpr char kRmsBesideN[] = R"(
        b = mul h n
        bm = mean b axis=-1 keepdims=1
        bn = mul n bm
        b2 = sub h bn)";
 
-// The results gx and gw.
+// Computes the results gx and gw.
 constexpr char kGradients[] = R"(
        gx = mul b2 r
        [gw] k = mul g n
        [gw flat=0] gw = sum k axis={lead}
        [gw flat=1] gw = copy k)";
 
-// k7, where the gradient's own gradient is asked for: x's is k7 r, in
-// layer_norm less its mean. f is the gradient by n, of which k7 is without the
+// Computes k7, for the gradient of the gradient: x's is k7 r, in layer_norm
+// without its mean. f is the gradient with respect to n. k7 is f without its
 // part along n, k1, and without what comes through r, k4.
 constexpr char kSecondOfX[] = R"(
        f0 = mul dgx bm

@@ -1,6 +1,6 @@
-// The vocabulary of the op table. A family's file writes Rows; the table
-// (table.h) compiles each into an Op; every other use of an op (checks, shapes,
-// gradients, help, kernels' fallbacks) reads the Op and nothing else.
+// The vocabulary of the op table. The file of a family of ops writes Rows; the
+// table (table.h) compiles each into an Op; every other use of an op (checks,
+// shapes, gradients, help, kernels' fallbacks) reads the Op and nothing else.
 #pragma once
 
 #include <cstdint>
@@ -17,8 +17,8 @@ namespace gt {
 class Call;
 struct Label;
 
-// What a line of the op asks of the programs. kCompute: to make values from
-// values; the others more than that.
+// What a line with the op asks the programs to do. kCompute only makes values
+// from values; the others do more than that.
 enum class Statement : uint8_t {
   kCompute,
   kPrint,
@@ -32,17 +32,17 @@ enum class Statement : uint8_t {
   kEndmesh,  // ends the mesh that was declared last
 };
 
-// Whether such a line makes a result for the user.
+// True if such a line makes a result for the user.
 constexpr bool is_output(Statement s) {
   return s == Statement::kPrint || s == Statement::kSave;
 }
-// Whether such a line says which mesh the lines after it mean.
+// True if such a line says which mesh the lines after it mean.
 constexpr bool is_declaration(Statement s) {
   return s == Statement::kMesh || s == Statement::kAxis ||
          s == Statement::kEndmesh;
 }
 
-// Which collective or conversion between ranks the op is, if it is one.
+// Which collective or conversion between ranks the op is, if any.
 enum class Collective : uint8_t {
   kNone,
   kCopy,  // crosses ranks only where operand and result are on different ones
@@ -64,15 +64,15 @@ enum class Collective : uint8_t {
 // whether partial sums can be operands.
 enum class Linearity : uint8_t { kLinear, kAffine, kNone };
 
-// What result 0 is to operand 0, for gt-shard, which keeps the placement of
+// What result 0 is to operand 0. gt-shard needs it to keep the placement of
 // weights and of data.
 enum class Lineage : uint8_t {
   kNew,   // a value of its own
-  kSame,  // the same under another name, dtype or state: an updated weight
+  kSame,  // the same in another name, dtype or state: an updated weight
   kPart   // some of its elements: a batch of data, a part of a weight
 };
 
-// How a reduction makes one number of many.
+// How a reduction makes one number from many.
 enum class Reduction : uint8_t { kNone, kSum, kMean, kMax, kMin, kOther };
 
 // One op as its family's file states it. All texts are in the language of the
@@ -96,97 +96,103 @@ struct Row {
   // The sets of operands in which the op is jointly linear, as digits: "01"
   // (add), or "0 1" (linear in each of two: matmul).
   const char* linear = "";
-  // The dtype of the results. A result that has the name of an operand has that
-  // operand's type, whatever stands here. Else: promote (the promotion of all
-  // tensors and numbers, call.h), float (the same, but f32 for integers and
-  // bool), sum (the same, but i64 for integers and bool), first (that of
-  // operand 0), bool, i64. A function `types` decides by itself.
+  // The rule for the dtype of the results. A result that has the name of an
+  // operand has that operand's type, whatever this says. The rules are: promote
+  // (the promotion of all tensors and numbers, call.h), float (the same, but
+  // f32 for integers and bool), sum (the same, but i64 for integers and bool),
+  // first (that of operand 0), bool, i64. A function `types` ignores it.
   const char* dtype = "promote";
   // What each tensor operand accepts: any, float, int, number, bool; one word
   // for all or a comma list.
   const char* accepts = "any";
-  // The gradient as lines of this language: for operand a and result y, da from
-  // dy. A line may begin with guards, "[ta=1 x.rank=2 b !v each]"; see text.h.
+  // The gradient as lines of this language, which compute da from dy, for
+  // operand a and result y. A line may begin with guards, "[ta=1 x.rank=2 b !v
+  // each]"; see text.h.
   const char* gradient = "";
   // The operands whose gradient is zero though they may hold floats, "x lo hi":
-  // they are only compared, or are meant to have none. grad refuses an operand
-  // of floats that neither stands here nor has a gradient line.
+  // they are only compared, or are meant to have no gradient. grad refuses an
+  // operand of floats that neither stands here nor has a gradient line.
   const char* non_differentiable = "";
-  // The results are leaves: they have no gradient by any operand.
+  // The results are leaves: they have no gradient with respect to any operand.
   bool leaf = false;
-  // The op written in other ops. Without one it is a primitive, which every
-  // backend must have a kernel for.
+  // The op written in other ops. An op without an expansion is a primitive, for
+  // which every backend must have a kernel.
   const char* expansion = "";
-  // Of operands in f16 or bf16 the expansion is computed in f32 and the results
-  // are rounded once, so that no step of it loses digits or range.
+  // For operands in f16 or bf16 the expansion is computed in f32 and the
+  // results are rounded once, so that no step of it loses digits or range.
   bool in_f32 = false;
-  // Computes the results' types, where the index terms do not say them
+  // Computes the results' types, where the index terms do not determine them
   // (reductions, layout, creation). It appends to call.results; its errors name
   // the sizes.
   Status (*types)(Call& call) = nullptr;
-  // Computes the index rule (index_rule.h), where the index terms do not say it
-  // (reductions, layout).
+  // Computes the index rule (index_rule.h), where the index terms do not
+  // determine it (reductions, layout).
   std::vector<Label> (*labels)(const Call& call) = nullptr;
-  // The text of a placeholder {name} that only this family knows (text.h); ""
-  // of an unknown one. `each`: which element of a variadic, in an [each] line.
+  // Returns the text of a placeholder {name} that only this family knows
+  // (text.h); "" for an unknown one. `each` is the index of the element of a
+  // variadic, in an [each] line.
   std::string (*placeholder)(const Call& call, std::string_view name,
                              size_t each) = nullptr;
-  // Arithmetic operations for each point of the index space, which is the
+  // Arithmetic operations for each point of the index space, whose size is the
   // product of the sizes of all letters and of the broadcast dimensions; 0 if
   // the op only moves data.
   double flops = 1;
 
-  // Help: one sentence; then shapes, dtypes, errors; where it comes from.
+  // Help: one sentence; then shapes, dtypes and errors; then where it comes
+  // from.
   const char* sense = "";
   const char* details = "";
   const char* source = "";
-  // A program, and after "=>" what it prints. Run as a test.
+  // A program, and after "=>" what it prints. It is run as a test.
   const char* example = "";
-  // The result has the bytes of the first operand, under another type or name;
-  // no backend needs a kernel.
+  // The result has the bytes of the first operand, under another type or name,
+  // so that no backend needs a kernel.
   bool alias = false;
-  // Users may not write the op: it is part of some op's gradient or expansion.
+  // Users may not write the op: it only serves in the gradient or expansion of
+  // some op.
   bool internal = false;
   // What result 0 is to operand 0.
   Lineage lineage = Lineage::kNew;
-  // How a reduction makes one number of a dimension's; kNone of those that give
-  // indices or measure spread.
+  // How a reduction makes one number from those of a dimension; kNone for
+  // reductions that give indices or measure spread.
   Reduction reduction = Reduction::kNone;
-  // Result 0 repeats operand 0 along dimensions; nothing is computed.
+  // Result 0 repeats operand 0 along dimensions, and nothing is computed.
   bool repeats = false;
   // The op is a reshape: dimensions of the result are products and factors of
   // those of operand 0.
   bool regroups = false;
-  // No gradient goes through.
+  // No gradient passes through the op.
   bool stops_gradient = false;
-  // The operand that is a layer's weight; -1: none.
+  // The index of the operand that is a layer's weight; -1: none.
   int weight_operand = -1;
-  // The operand that the others are divided by; -1: none.
+  // The index of the operand that the others are divided by; -1: none.
   int divisor_operand = -1;
-  // Where `linear` holds only for some keys and dtypes: what a call with its
-  // keys and dtypes is.
+  // Returns the linearity of a call with its keys and dtypes; set where
+  // `linear` holds only for some of them.
   Linearity (*linearity)(const Call& call) = nullptr;
-  // The operand that the keys part=, split= and shape= are about; -1: they are
-  // about result 0.
+  // The index of the operand that the keys part=, split= and shape= are about;
+  // -1: they are about result 0.
   int part_operand = -1;
   Statement statement = Statement::kCompute;
   Collective collective = Collective::kNone;
-  // Whether only lines with ranks may use it.
+  // True if only lines with ranks may use the op.
   bool needs_ranks() const {
     return collective != Collective::kNone && collective != Collective::kCopy;
   }
-  // Of creation and point-wise ops, which gt-shard may hold back: whether a
-  // line whose types fit can still fail when it runs: "always" (a file may be
-  // missing), or "int" (if the result holds integers: a division by zero).
+  // When a line whose types fit can still fail as it runs, for the creation and
+  // point-wise ops that gt-shard may hold back: "always" (a file may be
+  // missing), "int" (if the result holds integers: a division by zero), or ""
+  // for never.
   const char* fails = "";
   // All elements of the result are 0, so that it can be typed as partial sums
   // as well as copies.
   bool zero = false;
-  // The op takes any key, as mesh and axis do, whose keys are names of axes.
+  // The op takes any key, as mesh and axis do, whose keys are the names of
+  // axes.
   bool free_keys = false;
 };
 
-// Rows that belong together: one file, one Family.
+// Rows that belong together; each Family has a file of its own.
 struct Family {
   const char* name;   // "point-wise"
   const char* sense;  // for gt-ops(7)
@@ -211,7 +217,7 @@ struct Parameter {
 };
 
 // What one key means, which is the same in every op that takes it. All of them
-// stand in keys.cc. A new key needs a KeyRow there, and its name in the
+// are listed in keys.cc. A new key needs a KeyRow there, and its name in the
 // signatures of the ops that take it.
 struct KeyRow {
   enum class Kind : uint8_t {
@@ -225,7 +231,7 @@ struct KeyRow {
   };
   const char* name;
   Kind kind;
-  const char* words;  // of kWord: those it may be, "mean sum none"
+  const char* words;  // the words of kWord, "mean sum none"
   const char* sense;  // for the help
 };
 
@@ -244,7 +250,7 @@ struct Term {
   bool is_scalar() const { return !broadcast && letters.empty(); }
 };
 
-// A value that a line of a row's gradient or expansion names.
+// A value that a line of a row's gradient or expansion refers to.
 struct Ref {
   enum class Kind : uint8_t {
     kOperand,
@@ -254,12 +260,12 @@ struct Ref {
     kTemp          // made by another line of the text
   };
   Kind kind;
-  uint32_t index;  // in the call's arguments or results; of temporaries
+  uint32_t index;  // in the call's arguments or results; or of the temporary
   friend bool operator==(const Ref&, const Ref&) = default;
 };
 
 // One line of a gradient or expansion as the row states it. Made concrete for a
-// call it is a Step (text.h).
+// call, it becomes a Step (text.h).
 struct TextLine {
   std::vector<std::string> guards;
   std::vector<std::string> results;
@@ -268,7 +274,7 @@ struct TextLine {
   std::vector<std::pair<std::string, std::string>> keys;
 };
 
-// A row, compiled: its texts taken apart. There is one Op for each name of an
+// A row, compiled: its texts are parsed. There is one Op for each name of an
 // op, made by the table (table.h) and never changed.
 struct Op {
   const Row* row = nullptr;
@@ -284,30 +290,31 @@ struct Op {
   std::vector<TextLine> expansion;
 
   bool is_primitive() const { return expansion.empty(); }
-  // How many operands a line must have: those that are not optional.
+  // Returns how many operands a line must have: those that are not optional.
   size_t least_operands() const;
   bool is_variadic() const;  // it has a variadic operand
-  // Whether that operand stands in Row::non_differentiable.
+  // True if that operand is listed in Row::non_differentiable.
   bool is_non_differentiable(size_t operand) const;
-  // Index of the key in `keys`, or -1.
+  // Returns the index of the key in `keys`, or -1.
   int key_index(std::string_view key) const;
-  // The index in `operands` of the parameter that argument i of `count` stands
-  // for: a variadic one stands for several.
+  // Returns the index in `operands` of the parameter that argument i of `count`
+  // stands for: several arguments may stand for a variadic one.
   size_t parameter_of(size_t i, size_t count) const;
-  // The same of results.
+  // Does the same for results.
   size_t result_parameter_of(size_t i, size_t count) const;
-  // The first of `count` operands that is the parameter's; none if it has none.
+  // Returns the first of `count` arguments that stands for the parameter, or
+  // none: the inverse of parameter_of().
   std::optional<size_t> first_of(size_t parameter, size_t count) const;
-  // The same of results.
+  // Does the same for results.
   std::optional<size_t> first_result_of(size_t parameter, size_t count) const;
-  // Whether that operand is a seed. gt-emit adds one that was left out, and
+  // True if that operand is a seed. gt-emit adds one that was left out, and
   // copies of a seed on several ranks count as one number.
   bool is_seed(size_t parameter) const {
     return parameter < operands.size() && operands[parameter].name == "seed";
   }
 };
 
-// The sets of Row::linear: in each a digit for each operand.
+// Returns the sets of Row::linear, each with a digit for each operand.
 std::vector<std::string_view> linear_sets(const Op& op);
 
 }  // namespace gt

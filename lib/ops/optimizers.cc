@@ -1,4 +1,4 @@
-// Steps of training. Their results are leaves: gradients stop here.
+// Training steps. Their results are leaves: gradients stop here.
 #include "ops/families.h"
 #include "ops/index_rule.h"
 #include "ops/shape_rules.h"
@@ -6,7 +6,8 @@
 namespace gt {
 namespace {
 
-// The first n operands are tensors of one type; the rest are scalars.
+// Checks that the first n operands are tensors of one type, and the others
+// scalars.
 Status check_update(const Call& call, size_t n) {
   for (size_t i = 0; i < call.arguments.size(); ++i) {
     if (!call.given(i)) continue;
@@ -43,7 +44,7 @@ Status types_adamw(Call& call) {
       "t is the number of this step, from 1, got " + std::string(t.text));
 }
 
-// {beta1c} and {beta2c}: 1 minus the key.
+// The placeholders of adamw. {beta1c} and {beta2c}: 1 minus the key.
 std::string adamw_word(const Call& call, std::string_view name, size_t) {
   if (name == "beta1c") return number_text(1 - call.number("beta1"));
   return name == "beta2c" ? number_text(1 - call.number("beta2")) : "";
@@ -68,7 +69,7 @@ constexpr Row kRows[] = {
      .index = "...,...,...,->...,...",
      .accepts = "float,float,float,number",
      .leaf = true,
-     // A scalar weight would take the dtype of a wider rate; hence the cast.
+     // A scalar weight would get the dtype of a wider rate; hence the cast.
      .expansion = R"(
        [v] m = mul v {momentum}
        [v] =v = add m g
@@ -96,7 +97,8 @@ constexpr Row kRows[] = {
                   "decay=0.01",
      .index = "...,...,...,...,,->...,...,...",
      .accepts = "float,float,float,float,number,number",
-     // What depends on scalars alone is computed in f64, as PyTorch does.
+     // Values that depend on scalars alone are computed in f64, as PyTorch
+     // does.
      .leaf = true,
      .expansion = R"(
        r = cast lr f64
@@ -155,7 +157,8 @@ constexpr Row kRows[] = {
      .sense = "t itself, which must be the number of a step, from 1.",
      .internal = true,
      .lineage = Lineage::kSame},
-    // A part of a gradient has another norm than the whole: nothing may be cut.
+    // A part of a gradient has another norm than the whole, so nothing may be
+    // cut.
     {.signature = "g... = clip g... max",
      .index = "...,->...",
      .accepts = "float",

@@ -1,4 +1,4 @@
-// Sorting along an axis. All of it rests on argsort, whose order is stable.
+// Sorting along an axis. All ops here use argsort, whose order is stable.
 #include "ops/families.h"
 #include "ops/index_rule.h"
 #include "ops/shape_rules.h"

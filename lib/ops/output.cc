@@ -1,5 +1,5 @@
-// Results, names and gradients: what is no arithmetic. The programs themselves
-// answer these; no backend sees them.
+// Results, names and gradients: the words that compute nothing. The programs
+// themselves answer these lines; no backend sees them.
 #include "base/message.h"
 #include "file/stored.h"
 #include "ops/families.h"
@@ -12,7 +12,7 @@ Status types_fail(Call&) {
   return Error{"a failure has no type; nothing can be computed from it"};
 }
 
-// A result is a program again, so its line must be one that can be read.
+// A result line is part of a program again, so it must be one that can be read.
 Status types_print(Call& call) {
   const Argument& x = call.arguments[0];
   if (x.type.elements() > static_cast<int64_t>(kMaxOperands)) {
@@ -29,7 +29,7 @@ Status types_print(Call& call) {
   return ok_status();
 }
 
-// Files are written in two formats; another one's ending is a mistake.
+// Files are written in two formats; any other ending is a mistake.
 Status types_save(Call& call) {
   if (Status s = need_one_tensor(call, 1); !s.ok()) return s;
   const StoredPath path = split_path(unquote(call.arguments[1].text));

@@ -1,5 +1,5 @@
-// Arithmetic, element by element. PyTorch's dtypes
-// and broadcasting throughout.
+// Arithmetic, element by element, with PyTorch's dtypes and broadcasting
+// throughout.
 #include <cmath>
 
 #include "ops/families.h"
@@ -8,9 +8,10 @@
 namespace gt {
 namespace {
 
-// Words of pow: {case} is "0", "1", "2" or "literal" for a number as exponent,
-// else "tensor"; {less} that number minus 1; {base} "literal", "same" or
-// "cast" for a base of another dtype than the result; {log} the literal's.
+// The placeholders of pow. {case}: "0", "1", "2" or "literal" if the exponent
+// is a number, else "tensor"; {less}: that number minus 1; {base}: "literal",
+// "same", or "cast" if the base has another dtype than the result; {log}: the
+// logarithm of a literal base.
 std::string pow_word(const Call& call, std::string_view name, size_t) {
   const Argument& a = call.arguments[0];
   const Argument& b = call.arguments[1];

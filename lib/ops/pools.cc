@@ -10,27 +10,28 @@ namespace {
 constexpr char kPool[] = "ncp!q!->ncp!q!";
 constexpr char kTwo[] = "ncp!q!,ncp!q!->ncp!q!";
 
-// The winners' places in a second image: of x's type.
+// The result has x's type: the elements of a second image at the places of the
+// maxima.
 Status types_pick(Call& call) {
   if (Status s = need_same_type(call, 0, 1); !s.ok()) return s;
   return types_image(call);
 }
 
-// All windows of x side by side, those of its margin being -inf: m is
-// [n,c,p,q,k].
+// Computes m, [n,c,p,q,k]: all windows of x side by side, with -inf in the
+// margin.
 constexpr char kWindowsOfX[] = R"(
        a = pad x width={margin} value=-inf
        b = windows a axis=2 size={kh} stride={sh} dilation={dh}
        e = windows b axis=3 size={kw} stride={sw} dilation={dw}
        m = reshape e shape={n},{c},{out},{k})";
 
-// The elements of all windows v, added up to the image z.
+// Computes the image z: the elements of all windows v, added up.
 constexpr char kImageOfWindows[] = R"(
        r = windows_grad v axis=3 rows={lw} stride={sw} dilation={dw}
        s = windows_grad r axis=2 rows={lh} stride={sh} dilation={dh}
        z = pad s width={crop})";
 
-// How many elements of the image are in each window: count is [p,q].
+// Computes count, [p,q]: how many elements of the image each window has.
 constexpr char kCounts[] = R"(
        [count_include_pad!=1] l = ones {dtype}[{in}]
        [count_include_pad!=1] p = pad l width={plane}

@@ -1,4 +1,4 @@
-// What else a transformer is made of: rotary positions, dropout.
+// Other parts of a transformer: rotary positions, dropout.
 #include <cmath>
 
 #include "ops/families.h"
@@ -19,7 +19,8 @@ Status types_dropout(Call& call) {
   return need_seed(call, 2);
 }
 
-// {mask}: x's shape in f32, so that what is kept depends on no dtype.
+// The placeholder of dropout. {mask}: x's shape in f32, so that which elements
+// are kept does not depend on the dtype.
 std::string dropout_word(const Call& call, std::string_view name, size_t) {
   if (name != "mask") return "";
   return to_string(Type{Dtype::kF32, call.type(0).shape});
@@ -45,10 +46,11 @@ Status types_rope(Call& call) {
   return call.given(1) ? need_integer(call, 1) : ok_status();
 }
 
-// {row}: position of the block's first row; {rows} {pairs} {wide}; {step}: the
-// exponent's, of base; {cut}: x as [lead,rows,heads,2,pairs] or, interleaved,
-// [..,pairs,2], the two along {axis}; {angles}: shape of the angles there;
-// {back}: of rope_grad.
+// The placeholders of rope. {row}: the position of the block's first row;
+// {rows} {pairs}: their numbers; {wide}: the dtype of the work; {step}: that of
+// the exponent of base; {cut}: x's shape as [lead,rows,heads,2,pairs] or, if
+// interleaved, [lead,rows,heads,pairs,2], with the two along {axis}; {angles}:
+// the shape of the angles there; {back}: "1" for rope_grad.
 std::string rope_word(const Call& call, std::string_view name, size_t) {
   const Shape& shape = call.type(0).shape;
   const int64_t rows = shape[shape.size() - 2];
@@ -78,7 +80,7 @@ std::string rope_word(const Call& call, std::string_view name, size_t) {
                     : list_text(Shape{lead, rows, heads, 2, pairs});
 }
 
-// rope, and rope_grad, which turns back.
+// The expansion of rope, and of rope_grad, which turns back.
 constexpr char kTurn[] = R"(
   [start part] o = add start {row}
   [start !part] o = copy start
@@ -108,14 +110,14 @@ constexpr char kTurn[] = R"(
   j = concat m n axis={axis}
   y = reshape j shape={x.shape})";
 
-// An element is kept by its place in all of x.
+// Whether an element is kept depends on its place in the whole of x.
 std::vector<Label> labels_dropout(const Call& call) {
   std::vector<Label> labels = labels_by_terms(call);
   for (Label& label : labels) label.needs_split = true;
   return labels;
 }
 
-// A row is turned by its position; heads are alike.
+// A row is turned by its position; all heads are turned alike.
 std::vector<Label> labels_rope(const Call& call) {
   std::vector<Label> labels = labels_by_terms(call);
   const Shape& shape = call.type(0).shape;

@@ -5,13 +5,14 @@
 namespace gt {
 namespace {
 
-// A batch of products with one matrix has that matrix's gradient as one
-// product of [rows, k] and [rows, n], rather than a sum of a batch of them.
-// {fold}: 1 when that is so; {rows} and {inner}: rows and k; {outer}: n.
+// The placeholders of matrix products. If a batch is multiplied with one
+// matrix, that matrix's gradient is one product of [rows, k] and [rows, n],
+// rather than a sum over the batch. {fold}: "1" if that is so; {rows} and
+// {inner}: rows and k; {outer}: n.
 //
 // {narrow}: the dtype of the operands if out= makes the result a wider one,
-// else "same". The result's gradient is brought to it, so that all products are
-// of one dtype.
+// else "same". The result's gradient is cast to it, so that all products have
+// one dtype.
 std::string product_word(const Call& call, std::string_view name, size_t) {
   if (name == "narrow") {
     const Dtype joined = promote(call.arguments);
@@ -33,8 +34,8 @@ std::string product_word(const Call& call, std::string_view name, size_t) {
   return std::to_string(rows);
 }
 
-// Sizes that would fit if b were transposed: PyTorch keeps a layer's weight as
-// [out,in].
+// If the sizes would fit with b transposed, the error says so: PyTorch keeps a
+// layer's weight as [out,in].
 Status types_product(Call& call) {
   Status s = infer_by_terms(call);
   if (s.ok()) return widen_result(call);

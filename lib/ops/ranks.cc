@@ -1,6 +1,6 @@
-// What happens between ranks: meshes, collectives, and conversions of what a
-// tensor is on an axis. lib/spmd gives the rows their meaning; gradients are
-// the counterparts of spmd_types 0.2 (meta-pytorch/spmd_types), its table of
+// Ops between ranks: meshes, collectives, and conversions of a tensor's type on
+// an axis. lib/spmd gives the rows their meaning; gradients are the
+// counterparts of spmd_types 0.2 (meta-pytorch/spmd_types), its table of
 // collectives and conversions.
 #include "ops/families.h"
 #include "ops/ranks_words.h"
@@ -20,9 +20,9 @@ Status types_declaration(Call&) { return ok_status(); }
 constexpr const char* kSource =
     "spmd_types 0.2 (meta-pytorch/spmd_types), docs/design.md";
 
-// Where s is the result's gradient and k the result, each as it was combined:
-// ranks that have the largest (smallest) share its gradient, and of a product
-// each has the others' as its factor.
+// Computes dx from s, the result's gradient, and k, the result, both combined
+// over the ranks. Ranks that have the largest (smallest) value share its
+// gradient; in a product, the factor of each rank is the product of the others.
 constexpr char kOfExtremesAndProducts[] = R"(
        [op!=sum op!=mean op!=prod] e = eq x k
        [op!=sum op!=mean op!=prod] c = cast e i64

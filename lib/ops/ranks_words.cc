@@ -7,7 +7,7 @@
 namespace gt {
 namespace {
 
-// Whether src= and dst= are one type.
+// True if src= and dst= are one type.
 bool has_same_ends(const Call& call) {
   const auto src = parse_end(call.key("src"));
   const auto dst = parse_end(call.key("dst"));
@@ -15,13 +15,14 @@ bool has_same_ends(const Call& call) {
   return src.ok() && dst.ok() && is_same_end(src.value(), dst.value(), dims);
 }
 
-// The type of the gradient of a value of this type: R and P are each other's.
+// Returns the type of the gradient of a value of this type: P for R, and R for
+// P.
 std::string dual_end(std::string_view end) {
   if (end == "R") return "P";
   return end == "P" ? "R" : std::string(end);
 }
 
-// "1+2,0+3" the other way round: "1+0,2+3", what each rank sends back.
+// Transposes "1+2,0+3" to "1+0,2+3", which is what each rank sends back.
 std::string transposed_sizes(std::string_view text) {
   std::vector<std::vector<std::string>> rows(1, {""});
   for (const char c : text) {
@@ -44,8 +45,9 @@ std::string transposed_sizes(std::string_view text) {
   return out;
 }
 
-// {back}: split_sizes= of the exchange that brings rows back, "" where it needs
-// none. Between two dimensions these are the operand's sizes, if uneven.
+// The placeholder {back}: split_sizes= of the exchange that brings rows back,
+// or "" if it needs none. Between two dimensions these are the operand's sizes,
+// if uneven.
 std::string back_sizes(const Call& call) {
   const std::string_view src = call.key("src");
   if (has_same_ends(call)) return transposed_sizes(call.key("split_sizes"));

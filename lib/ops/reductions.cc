@@ -41,7 +41,8 @@ Status types_cumsum(Call& call) {
   return ok_status();
 }
 
-// The gradient ops' result is like x, operand 1.
+// Checks the gradient ops: operand 0 must have the type to which x, operand 1,
+// is reduced; the result has x's shape.
 Status types_as_x(Call& call) {
   const auto axes = axis_list(call, 1);
   if (!axes.ok()) return axes.error();
@@ -56,8 +57,9 @@ Status types_as_x(Call& call) {
   return ok_status();
 }
 
-// For the second derivative of prod, x is laid out as [rows, count]: {order}
-// brings the reduced axes last, {inverse} undoes it, {ordered} is that shape.
+// The placeholders of prod_grad. For the second derivative of prod, x is laid
+// out as [rows, count]: {order} brings the reduced axes last, {inverse} undoes
+// it, {ordered} is the shape in that order.
 std::string prod_word(const Call& call, std::string_view name, size_t each) {
   const Shape& shape = call.type(1).shape;
   const std::vector<int64_t> axes = axis_list(call, 1).value();
@@ -192,8 +194,9 @@ constexpr Row kRows[] = {
      .index = "...,...r->...r",
      .linear = "0",
      .accepts = "float",
-     // The derivative by x_j of sum_i c_i prod_{k!=i} x_k: row i of a square
-     // holds x with 1 at i, so that prod_grad itself leaves two factors out.
+     // The derivative of sum_i c_i prod_{k!=i} x_k with respect to x_j: row i
+     // of a square holds x with 1 at i, so that prod_grad itself leaves two
+     // factors out.
      .gradient = R"(
        o = ones {g.type}
        p = prod_grad o x axis={axis} keepdims={keepdims}
@@ -212,8 +215,8 @@ constexpr Row kRows[] = {
        m = sum l axis=1
        n = reshape m shape={ordered}
        dx = transpose n axes={inverse})",
-     // Others' product: that of the elements that are not zero, over x, unless
-     // another element is zero.
+     // The product of the others: that of the elements that are not zero, over
+     // x, unless another element is zero.
      .expansion = R"(
        o = eq x 0
        w = where o 1 x

@@ -6,15 +6,16 @@
 namespace gt {
 namespace {
 
-// Groups of dimensions with one product, in x and in the result. What leads a
-// group can be cut wherever the cut falls between whole elements of both.
+// Walks the groups of dimensions with equal product, in x and in the result.
+// The first dimension of a group can be cut wherever the cut falls between
+// whole elements of both.
 class Groups {
  public:
   Groups(const Call& call)
       : from_(call.type(0).shape), to_(call.results[0].shape) {}
 
-  // Goes to the next group, which begins behind dimensions of size 1; false at
-  // the end, before which there may be such dimensions as well.
+  // Goes to the next group, which begins behind dimensions of size 1. Returns
+  // false at the end, before which there may be such dimensions as well.
   bool next() {
     const size_t ones = skip_ones(from_, i_);
     ones_ = skip_ones(to_, j_) == ones ? ones : 0;
@@ -42,8 +43,8 @@ class Groups {
     label.results[0] = {static_cast<int32_t>(other_), step / other};
     return label;
   }
-  // Dimensions of size 1 before the group stay, in their order, where the
-  // result has as many of them there.
+  // Adds labels for the dimensions of size 1 before the group, which stay, in
+  // their order, if the result has as many of them there.
   void add_ones(const Call& call, std::vector<Label>& labels) const {
     for (size_t k = ones_; k > 0; --k) {
       Label label(call, 1);
@@ -63,7 +64,7 @@ class Groups {
   const Shape& from_;
   const Shape& to_;
   size_t i_ = 0, j_ = 0;
-  size_t ones_ = 0;  // before the group, if both have as many
+  size_t ones_ = 0;  // those before the group, if both have as many
   size_t first_ = 0, other_ = 0;
   int64_t total_ = 1;
 };
@@ -81,8 +82,8 @@ std::vector<Label> labels_reshape(const Call& call) {
     }
     return labels;
   }
-  // Tensors without elements: only dimensions before the first one that differs
-  // keep their labels, since products of sizes are 0 and tell nothing.
+  // In tensors without elements, only dimensions before the first one that
+  // differs keep their labels, since products of sizes are 0 and tell nothing.
   const Shape& from = call.type(0).shape;
   const Shape& to = call.results[0].shape;
   for (size_t d = 0; d < std::min(from.size(), to.size()); ++d) {

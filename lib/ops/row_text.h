@@ -1,4 +1,4 @@
-// Text that several rows share, put together by the C++ compiler.
+// Text that several rows share, concatenated at compile time.
 #pragma once
 
 #include <algorithm>
@@ -7,7 +7,7 @@
 
 namespace gt {
 
-// The string literals concatenated, with a NUL at the end.
+// Returns the string literals concatenated, with a NUL at the end.
 template <size_t... N>
 consteval auto row_text(const char (&... parts)[N]) {
   std::array<char, (N + ...) - sizeof...(N) + 1> text{};

@@ -14,8 +14,8 @@ Error no_axis(const Call& call, size_t i, int64_t axis, size_t rank) {
                " of " + call.describe(i)};
 }
 
-// start:stop:step of a size, bounds counted from the end and clipped as
-// Python does.
+// Returns the indices start:stop:step of an axis with `size` elements. Bounds
+// are counted from the end and clipped as in Python.
 Result<Cut> cut_range(const Argument& a, int64_t size) {
   const Range range = parse_range(a.text).value();
   Cut cut;
@@ -44,7 +44,7 @@ Result<Cut> cut_index(const Call& call, const Argument& a, int64_t axis) {
   return Cut{at < 0 ? at + size : at, 1, 1, true};
 }
 
-// "slice x start axis= size=".
+// Reads a slice in the form "slice x start axis= size=".
 Result<std::vector<Cut>> cut_along_axis(const Call& call) {
   if (!call.has_key("axis") || !call.has_key("size") ||
       call.arguments.size() != 2) {
@@ -80,7 +80,7 @@ bool needs_lift(const Call& call, size_t x, const std::vector<int64_t>& axes) {
   if (call.flag("keepdims") || axes.size() == call.type(x).shape.size()) {
     return false;
   }
-  // Leading axes come back by broadcasting alone.
+  // Broadcasting alone brings leading axes back.
   return !axes.empty() && axes.back() != static_cast<int64_t>(axes.size()) - 1;
 }
 
@@ -348,7 +348,8 @@ Status types_none(Call&) { return ok_status(); }
 
 namespace {
 
-// gather and scatter_add: index, operand 1, is no larger than x but along axis.
+// Checks gather and scatter_add: index, operand 1, must not be larger than x
+// except along the axis.
 Status check_index(const Call& call) {
   const auto axis = one_axis(call, 0);
   if (!axis.ok()) return axis.error();

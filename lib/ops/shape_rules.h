@@ -12,63 +12,64 @@
 
 namespace gt {
 
-// The index among the call's arguments of the operand that the signature calls
-// `name`; there must be one.
+// Returns the index among the call's arguments of the operand that the
+// signature calls `name`, which must exist.
 size_t operand_named(const Call& call, std::string_view name);
 
-// The axis of key axis=, counted from 0, of a tensor with `rank` dimensions
-// (without `rank`, as many as operand i has). Errors, which name operand i: a
-// list, an axis that is not there.
+// Return the axis of key axis=, counted from 0, of a tensor with `rank`
+// dimensions (without `rank`, as many as operand i has). Errors, which name
+// operand i: a list, an axis that is not there.
 Result<int64_t> one_axis(const Call& call, size_t i);
 Result<int64_t> one_axis(const Call& call, size_t i, size_t rank);
 
-// The axes of key axis=, ascending, of operand i; all of them when the key is
-// absent or an empty list. Errors: an axis that is not there, or twice.
+// Returns the axes of key axis=, ascending, of operand i; all of them when the
+// key is absent or an empty list. Errors: an axis that is not there, or twice.
 Result<std::vector<int64_t>> axis_list(const Call& call, size_t i);
 
-// The shape without the axes; if `keepdims`, with size 1 there.
+// Returns the shape without the axes; if `keepdims`, with size 1 there.
 Shape reduced_shape(const Shape& shape, const std::vector<int64_t>& axes,
                     bool keepdims);
 
-// The order in which transpose puts the dimensions: axes=, or reversed. Error:
-// axes= does not name each dimension once.
+// Returns the order in which transpose puts the dimensions: axes=, or reversed.
+// Error: axes= does not name each dimension once.
 Result<std::vector<int64_t>> transpose_order(const Call& call);
 
-// Which indices of one axis a slice takes: start, start + step, ..., `count` of
-// them.
+// The indices of one axis that a slice takes: start, start + step, ..., `count`
+// of them.
 struct Cut {
   int64_t start = 0;
   int64_t count = 0;
   int64_t step = 1;
-  bool dropped = false;  // by an index: the result lacks the axis
+  bool dropped = false;  // an index took one: the result lacks the axis
 };
 
-// What a slice takes of each axis of its operand. If the start is the name of a
-// scalar (argument 1 is a tensor), it is known at run time only, and 0 here.
+// Returns what a slice takes of each axis of its operand. If the start is the
+// name of a scalar (argument 1 is a tensor), it is known only when the line
+// runs, and is 0 here.
 Result<std::vector<Cut>> slice_cuts(const Call& call);
 
-// The first index and the length of each part of split along its axis. Errors:
-// the parts do not make up the axis.
+// Returns the first index and the length of each part of a split along its
+// axis. Errors: the parts do not make up the axis.
 Result<std::vector<Cut>> split_cuts(const Call& call);
 
-// The list as a key's value, "2,-1"; an empty one as "\"\"", since a value
-// cannot be empty.
+// Returns the list as a key's value, "2,-1"; an empty one as "\"\"", since a
+// value cannot be empty.
 std::string list_text(const std::vector<int64_t>& list);
 std::string list_text(const Shape& shape);
-// The shortest digits of the number, or "inf", "nan".
+// Returns the shortest digits of the number, or "inf", "nan".
 std::string number_text(double value);
 
 // Appends the result types that follow from the op's index terms and Row::dtype
-// alone: what infer() does for rows without a type function. Errors: sizes that
+// alone, as infer() does for rows without a type function. Errors: sizes that
 // do not fit.
 Status infer_by_terms(Call& call);
 
-// Checks for type functions, which return their errors.
-// An error with the message unless the condition holds.
+// Checks for type functions, which return their errors. need() returns an error
+// with the message unless the condition holds.
 Status need(bool condition, std::string message);
 // Argument i must be a name and not a number.
 Status need_name(const Call& call, size_t i);
-// Argument i must be a scalar or a number; of need_integer() one of integers.
+// Argument i must be a scalar or a number; for need_integer(), an integer one.
 Status need_scalar(const Call& call, size_t i);
 Status need_integer(const Call& call, size_t i);
 // Argument i, a path, must name one tensor and not a file of several.
@@ -79,7 +80,7 @@ Status need_seed(const Call& call, size_t i);
 // Arguments i and j must have one type.
 Status need_same_type(const Call& call, size_t i, size_t j);
 
-// Placeholders of an op that reduces x over axis=. {axes}: the axes counted
+// The placeholders of an op that reduces x over axis=. {axes}: the axes counted
 // from 0; {count}: how many elements become one; {lift}: "1" if the result must
 // get the axes back (unsqueeze) before it broadcasts against x, else "0".
 std::string reduction_word(const Call& call, std::string_view name,
@@ -87,25 +88,26 @@ std::string reduction_word(const Call& call, std::string_view name,
 
 // Appends the type of operand 0 reduced over axis= with keepdims=.
 Status types_reduced(Call& call, Dtype dtype);
-// None of the axes that are reduced may have size 0: nothing has no largest
-// element.
+// Returns an error if an axis that is reduced has size 0: no elements have no
+// largest one.
 Status need_elements(const Call& call);
 
-// The dtype that sums are taken in so that they lose no digits: f64 for f64,
-// f32 for all others.
+// Returns the dtype that sums are taken in so that they lose no digits: f64 for
+// f64, f32 for all others.
 Dtype wide_dtype(Dtype dtype);
 
-// Of an op that computes f16 and bf16 in f32: out=f32 leaves result 0 so.
-// Error: out= is another dtype than that, or the result's own.
+// Applies out=, for an op that computes f16 and bf16 in f32: out=f32 leaves
+// result 0 in f32. Error: out= is neither that nor the result's own dtype.
 Status widen_result(Call& call);
 
-// Type functions that several families use.
-// Result 0 has the type of operand 0.
+// Type functions that several families use. types_as_first() gives result 0 the
+// type of operand 0.
 Status types_as_first(Call& call);
-// There are no results.
+// Gives no results.
 Status types_none(Call& call);
-// Of gather: operand 1 holds indices into operand 0 along axis=. And of ops
-// that scatter operand 2 into operand 0 by such indices.
+// types_gather() is for gather, whose operand 1 holds indices into operand 0
+// along axis=; types_scatter_add() is for ops that scatter operand 2 into
+// operand 0 by such indices.
 Status types_gather(Call& call);
 Status types_scatter_add(Call& call);
 

@@ -33,7 +33,7 @@ Status types_norm(Call& call) {
   return types_reduced(call, call.type(0).dtype);
 }
 
-// {dof}: what var divides by; {factor}: 2 over it.
+// The placeholders of var. {dof}: what var divides by; {factor}: 2 / {dof}.
 std::string var_word(const Call& call, std::string_view name, size_t each) {
   if (name != "dof" && name != "factor") {
     return reduction_word(call, name, each);
@@ -43,7 +43,7 @@ std::string var_word(const Call& call, std::string_view name, size_t each) {
   return number_text(name == "dof" ? dof : 2 / dof);
 }
 
-// {ord}: 1, 2 or inf, however it is spelled.
+// The placeholder of norm. {ord}: 1, 2 or inf, however it is spelled.
 std::string norm_word(const Call& call, std::string_view name, size_t each) {
   if (name == "ord") return number_text(call.number("ord"));
   return reduction_word(call, name, each);
@@ -117,7 +117,8 @@ constexpr Row kRows[] = {
     {.signature = "y = norm x [axis=] ord=2 keepdims=0",
      .index = kReduce,
      .accepts = "float",
-     // x / y is at most 1, whatever their size; where y is 0 it is 0.
+     // x / y is at most 1, whatever the size of both; where y is 0 it is taken
+     // as 0.
      .gradient = R"(
        [ord=2] z = eq y 0
        [ord=2] n = where z inf y

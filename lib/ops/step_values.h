@@ -1,5 +1,5 @@
 // A table of the values that the names in a call's steps (text.h) stand for,
-// for code that walks the steps: types, ids, buffers.
+// for code that walks the steps. A value may be a type, an id or a buffer.
 #pragma once
 
 #include <array>
@@ -9,7 +9,7 @@
 
 namespace gt {
 
-// A value for each Ref; `unset` for one that was not set.
+// Holds a value for each Ref, or `unset` for one that was not set.
 template <typename T>
 class StepValues {
  public:

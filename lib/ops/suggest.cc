@@ -18,8 +18,8 @@ namespace {
 
 constexpr std::string_view kLibraries[] = {"torch.", "numpy.", "jax."};
 
-// Equal but for case and for the _ that PyTorch puts behind what works in
-// place: clip_grad_norm_.
+// True if the words are equal except for case and for the _ that PyTorch
+// appends to names of functions that work in place, as in clip_grad_norm_.
 bool is_same_word(std::string_view a, std::string_view b) {
   if (a.ends_with('_')) a.remove_suffix(1);
   if (b.ends_with('_')) b.remove_suffix(1);
@@ -30,8 +30,8 @@ std::string_view last_part(std::string_view name) {
   return name.substr(name.rfind('.') + 1);
 }
 
-// The part of a Source line, between its semicolons, in which a library calls
-// something `word`; "" if none does.
+// Returns the part of a Row::source, between its semicolons, in which a library
+// calls something `word`; "" if there is none.
 std::string_view clause_with(std::string_view source, std::string_view word) {
   while (!source.empty()) {
     const size_t end = std::min(source.find("; "), source.size());
@@ -48,9 +48,9 @@ std::string_view clause_with(std::string_view source, std::string_view word) {
   return "";
 }
 
-// "; did you mean 'concat' (torch.cat)?": the ops whose Source lines say that
-// a library calls them `word`. With `other`, those but it that take as many
-// operands as are `given`.
+// Returns "; did you mean 'concat' (torch.cat)?", with the ops whose sources
+// say that a library calls them `word`. With `other`, only ops other than that
+// which take `given` operands.
 std::string suggest_by_source(std::string_view word, const Op* other = nullptr,
                               size_t given = 0) {
   std::string found;
@@ -65,8 +65,8 @@ std::string suggest_by_source(std::string_view word, const Op* other = nullptr,
   return found.empty() ? "" : found + "?";
 }
 
-// What a key's sense says that PyTorch or NumPy calls it: the "dim, dims" of
-// "dimensions; PyTorch's dim, dims".
+// Returns the names that PyTorch or NumPy has for a key, from its sense: the
+// "dim, dims" of "dimensions; PyTorch's dim, dims".
 std::string_view names_elsewhere(const KeyRow& key) {
   const std::string_view sense = key.sense;
   for (const std::string_view library : {"PyTorch's ", "NumPy's "}) {
@@ -85,13 +85,13 @@ bool is_called(const KeyRow& key, std::string_view word) {
   return false;
 }
 
-// "dimensions, negative from the end"
+// Returns the first part of a key's sense, "dimensions, negative from the end".
 std::string short_sense(const KeyRow& key) {
   const std::string_view sense = key.sense;
   return std::string(sense.substr(0, sense.find(';')));
 }
 
-// Whether a key holds what other libraries take as numbers among the operands:
+// True if a key holds what other libraries take as numbers among the operands:
 // dimensions, sizes, counts.
 bool takes_numbers(const KeyRow& key) {
   using Kind = KeyRow::Kind;
@@ -100,7 +100,8 @@ bool takes_numbers(const KeyRow& key) {
          !names_elsewhere(key).empty();
 }
 
-// The keys that numbers may be meant for: those that the op requires, else all.
+// Returns the keys that numbers may be meant for: those that the op requires,
+// or else all.
 std::vector<const KeyRow*> keys_for_numbers(const Op& op) {
   std::vector<const KeyRow*> required, all;
   for (const KeyParameter& key : op.keys) {
@@ -114,8 +115,8 @@ std::vector<const KeyRow*> keys_for_numbers(const Op& op) {
   return required.empty() ? all : required;
 }
 
-// The numbers of a line, with commas, if without them it would have as many
-// operands as its op takes; else "".
+// Returns the numbers of a line, joined by commas, if the line would have as
+// many operands without them as its op takes; else "".
 std::string numbers_beyond(const Line& line, const Op& op) {
   std::string numbers;
   size_t rest = line.operands.size();
@@ -135,7 +136,7 @@ bool lacks_type(const Line& line, const Op& op) {
       [](const Operand& o) { return o.kind == Operand::Kind::kType; });
 }
 
-// "; lr is an operand, ..." where a key is called as an operand is.
+// Returns "; lr is an operand, ..." if a key has the name of an operand.
 std::string suggest_operand(const Op& op, std::string_view key) {
   const bool is_operand =
       std::any_of(op.operands.begin(), op.operands.end(),
@@ -150,16 +151,17 @@ bool names_op(const Operand& operand) {
          find_op(operand.text) != nullptr;
 }
 
-// The * of x * 2, which reads as a glob.
+// True for the * of x * 2, which is parsed as a glob.
 bool is_star(const Operand& operand) { return operand.text == "*"; }
 
-// Why operand i can be no tensor's name, and what it might be; "" if it can.
+// Returns why operand i cannot be a tensor's name, and what it might be; "" if
+// it can.
 std::string misread_name(const Line& line, size_t i) {
   const Op* op = find_op(line.op);
   if (op == nullptr) return "";
   const size_t count = std::max(op->operands.size(), line.operands.size());
   const size_t p = op->parameter_of(i, count);
-  // Names are looked up before their number is checked: a line may have more
+  // Names are looked up before their number is checked, so a line may have more
   // operands than its op.
   if (p >= op->operands.size()) return "";
   const Parameter& parameter = op->operands[p];
@@ -175,8 +177,8 @@ std::string misread_name(const Line& line, size_t i) {
   return "; dtypes are f32 f64 f16 bf16 i64 i32 u8 bool";
 }
 
-// Where each name has pieces, ascending, by the names that hold something; a
-// name without ranks has none.
+// Returns the ranks on which each name has pieces, ascending, from the names
+// that hold something; a name without ranks has none.
 std::map<std::string_view, std::vector<int64_t>> ranks_by_name(
     const std::vector<std::string_view>& known) {
   std::map<std::string_view, std::vector<int64_t>> all;
@@ -195,8 +197,8 @@ std::map<std::string_view, std::vector<int64_t>> ranks_by_name(
   return all;
 }
 
-// "; did you mean 'x1@0-1'?" for a name that is spelt alike, with the ranks
-// where it has pieces.
+// Returns "; did you mean 'x1@0-1'?" for a name that is spelt alike, with the
+// ranks on which that has pieces.
 std::string suggest_name(
     std::string_view name,
     const std::map<std::string_view, std::vector<int64_t>>& known) {
@@ -288,7 +290,7 @@ Error unknown_name(const Line& line, size_t i,
   const std::string name(operand.text);
   const auto all = ranks_by_name(known);
   const auto it = all.find(operand.text);
-  const bool lives = it != all.end();  // somewhere
+  const bool lives = it != all.end();  // holds something, on any ranks
   const bool is_bare = lives && it->second.empty();
   const auto error = [&](const std::string& what) {
     return Error{std::string(line.op) + ": " + what, operand.column};
@@ -309,7 +311,7 @@ Error unknown_name(const Line& line, size_t i,
       missing.push_back(rank);
     }
   }
-  if (missing.empty()) missing = ranks;  // `known` was not all
+  if (missing.empty()) missing = ranks;  // `known` was incomplete
   return error("'" + name + "' has no piece on rank" +
                (missing.size() == 1 ? " " : "s ") + to_string(missing) + where);
 }

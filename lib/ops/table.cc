@@ -12,7 +12,8 @@
 namespace gt {
 namespace {
 
-// Rows are compiled when their op is first asked for: a program uses few.
+// The table of all ops. Rows are compiled when their op is first asked for,
+// since a program uses few of them.
 struct Table {
   struct Entry {
     const Family* family;

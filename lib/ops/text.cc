@@ -35,8 +35,8 @@ class Instance {
     return std::move(steps_);
   }
 
-  // The op itself between casts: of its operands to f32, and of its results
-  // back to their dtypes.
+  // Makes the op itself between casts: its operands are cast to f32, and its
+  // results back to their dtypes.
   std::vector<Step> run_in_f32() {
     Step step;
     step.op = &op_;
@@ -56,7 +56,7 @@ class Instance {
                                  : Ref{Ref::Kind::kResult, r});
     }
     add_own_keys(step);
-    // The casts give the result its dtype, so out= is not handed on.
+    // The casts give the result its dtype, so out= is not passed on.
     std::erase_if(step.keys,
                   [](const auto& key) { return key.first == "out"; });
     const std::vector<Ref> made = step.results;
@@ -78,7 +78,8 @@ class Instance {
     steps_.push_back(std::move(step));
   }
 
-  // Elements of the variadic operand, or of the variadic result.
+  // Returns the number of elements of the variadic operand, or of the variadic
+  // result.
   size_t variadic_count() const {
     if (op_.is_variadic()) {
       return call_.arguments.size() + 1 - op_.operands.size();
@@ -117,7 +118,8 @@ class Instance {
     steps_.push_back(std::move(step));
   }
 
-  // A key that is absent in the call, or has its default, need not be written.
+  // Adds a key, unless its value is empty or the key's default in the step's
+  // op.
   void add_key(const std::string& key, const std::string& value, Step& step) {
     const int index = step.op->key_index(key);
     GT_CHECK(index >= 0);
@@ -158,7 +160,8 @@ class Instance {
     return true;
   }
 
-  // All elements of a variadic, of its gradients, or of an "each" temporary.
+  // Adds all elements of a variadic, of its gradients, or of an [each]
+  // temporary.
   void add_all(const std::string& name, Step& step) {
     const size_t saved = each_;
     for (size_t i = 0; i < variadic_count(); ++i) {
@@ -184,7 +187,8 @@ class Instance {
     step.operands.push_back(std::move(operand));
   }
 
-  // Each element of an "each" line has its own temporaries.
+  // Returns the name of a temporary of an [each] line, which has one for each
+  // element.
   std::string element_name(const std::string& name) const {
     return name + "." + std::to_string(each_);
   }
@@ -204,8 +208,8 @@ class Instance {
   }
 
   std::optional<Ref> find(std::string_view name) const {
-    // A name that is both, as w in "w = sgd w g", is the operand when read;
-    // expansions write the result through "=w".
+    // A name that is both, such as w in "w = sgd w g", means the operand when
+    // read; expansions write the result as "=w".
     if (name.starts_with('=')) {
       if (const auto i = result(name.substr(1))) {
         return Ref{Ref::Kind::kResult, *i};
@@ -258,7 +262,8 @@ class Instance {
     return (value == guard.substr(equals + 1)) != differs;
   }
 
-  // An operand, a result, a result's gradient or a key.
+  // True if an operand or key was given, a result exists, or the loss depends
+  // on a result ("dy").
   bool is_given(std::string_view name) const {
     if (const auto i = operand(name)) return !call_.arguments[*i].absent;
     if (result(name)) return true;
@@ -292,7 +297,7 @@ class Instance {
     return type_of(name.substr(1));
   }
 
-  // What {x.NAME} means in every row.
+  // True if {x.NAME} has the same meaning in every row.
   static bool is_attribute(std::string_view name) {
     return name == "type" || name == "rank" || name == "dtype" ||
            name == "elements" || name == "shape" || name.starts_with('-');
@@ -330,7 +335,8 @@ class Instance {
       return std::to_string(type->shape.end()[dim]);
     }
     GT_CHECK(what == "shape");
-    // A scalar's shape has no text of its own; the quoted empty list has.
+    // A scalar's shape is written as the quoted empty list, since a key's value
+    // cannot be empty.
     return type->shape.empty() ? "\"\"" : to_string(type->shape);
   }
 
@@ -341,7 +347,7 @@ class Instance {
   size_t each_ = kNoEach;
   std::unordered_map<std::string, StepOperand> temps_;
   uint32_t temp_count_ = 0;
-  mutable std::optional<SizedAs> sized_;  // of the line at hand
+  mutable std::optional<SizedAs> sized_;  // for the line at hand
   std::vector<Step> steps_;
 };
 

@@ -72,8 +72,8 @@ Status types_windows_grad(Call& call) {
   return ok_status();
 }
 
-// A label for each dimension but the axis, and none for the last dimension of
-// the tensor that has the windows.
+// Returns a label for each dimension except the axis and, in the tensor that
+// has the windows, the last dimension.
 std::vector<Label> labels_windows(const Call& call) {
   const size_t least =
       std::min(call.type(0).shape.size(), call.results[0].shape.size());
@@ -88,8 +88,8 @@ std::vector<Label> labels_windows(const Call& call) {
   return labels;
 }
 
-// {length}: of the axis that the windows were taken of; {kernel}: elements of a
-// window.
+// The placeholders of windows. {length}: the size of the axis that the windows
+// were taken along; {kernel}: the elements of a window.
 std::string windows_word(const Call& call, std::string_view name, size_t) {
   const Shape& from = call.type(0).shape;
   if (name == "kernel") return std::to_string(from.back());
@@ -99,7 +99,8 @@ std::string windows_word(const Call& call, std::string_view name, size_t) {
 
 // ---- convolutions ----------------------------------------------------------
 
-// By the index terms; channels in groups are whole.
+// Returns the labels of the index terms; if there are groups, channels must be
+// whole.
 std::vector<Label> labels_conv(const Call& call) {
   std::vector<Label> labels = labels_by_terms(call);
   if (call.integer("groups") == 1) return labels;

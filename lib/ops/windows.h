@@ -1,5 +1,5 @@
-// The sizes of convolutions and pools, whose windows slide over images: for
-// their rows of the op table and for kernels.
+// The sizes of convolutions and pools, whose windows slide over images, for
+// their rows of the op table and for the kernels.
 #pragma once
 
 #include <array>
@@ -23,30 +23,31 @@ struct WindowAxis {
   int64_t padding = 0;  // on either side
   int64_t dilation = 1;
   int64_t padded() const { return in + 2 * padding; }
-  // From a window's first element to its last, both counted.
+  // Returns the length from a window's first element to its last, both
+  // included.
   int64_t reach() const { return dilation * (kernel - 1) + 1; }
-  // How many windows there are.
+  // Returns how many windows there are.
   int64_t out() const { return (padded() - reach()) / stride + 1; }
 };
 
 // The sizes of a call of a convolution or pool, or of its gradients: the image
-// is [n,c,h,w], what the windows give is [n,o,p,q]. Of a pool, groups and the
-// channels of a group count as 1.
+// is [n,c,h,w], what the windows give is [n,o,p,q]. For a pool, the groups and
+// the channels of a group count as 1.
 struct Windows {
   std::array<WindowAxis, 2> axes;  // height, width
   int64_t n = 0;
   int64_t c = 0;
   int64_t o = 0;
   int64_t groups = 1;
-  int64_t channels() const { return c / groups; }  // of a group
+  int64_t channels() const { return c / groups; }  // channels of a group
   int64_t outputs() const { return o / groups; }
 };
 
 // The roles of the operands, as indices among the arguments; -1: the op has no
 // such operand. `image` has the size of what windows slide over, `made` that of
-// what they give. A convolution has x, an image, and w; its gradient by x has
-// g, what was made, and w; that by w has g and x. A transposed convolution has
-// x, which is what was made, and w.
+// what they give. A convolution has x, an image, and w; its gradient with
+// respect to x has g, what was made, and w; that with respect to w has g and x.
+// A transposed convolution has x, which is what was made, and w.
 struct ImageOperands {
   int image = -1;
   int made = -1;
@@ -54,20 +55,21 @@ struct ImageOperands {
 };
 ImageOperands image_operands(const Call& call);
 
-// The sizes of a call. Errors, which name the sizes: dimensions that do not
-// fit, a window larger than the padded image.
+// Returns the sizes of a call. Errors, which name the sizes: dimensions that do
+// not fit, a window larger than the padded image.
 Result<Windows> windows_of(const Call& call);
 
-// The type function of these rows. The result is what the windows give, the
-// image or the weight: whichever is not among the operands.
+// Appends the result type, for these rows: that of what the windows give, of
+// the image or of the weight, whichever is not an operand.
 Status types_image(Call& call);
 
-// Placeholders of these rows. {dtype} of the result; {n} {c} {o} {groups} {cg}
-// {og}, the last two of a group; {in} {kernel} {out}, lists of two; {kh} {kw},
-// {sh} {sw} and {dh} {dw}: kernel, stride and dilation of one axis; {lh} {lw}:
-// lengths with padding; {rows} {columns}: of a group as a matrix of windows;
-// {k}: elements of a window; {margin} and {crop}: width= of pad; {plane}: that
-// of height and width alone.
+// The placeholders of these rows. {dtype}: that of the result; {n} {c} {o}
+// {groups}: as in Windows; {cg} {og}: channels and outputs of a group; {in}
+// {kernel} {out}: lists of two; {kh} {kw}, {sh} {sw} and {dh} {dw}: kernel,
+// stride and dilation of one axis; {lh} {lw}: lengths with padding; {rows}
+// {columns}: those of a group's windows as a matrix; {k}: elements of a window;
+// {margin} and {crop}: width= of pad; {plane}: width= of pad for height and
+// width alone.
 std::string image_word(const Call& call, std::string_view name, size_t each);
 
 }  // namespace gt

@@ -1,4 +1,5 @@
-// What convolutions and pools share: the sizes of a call, types, words.
+// Code that convolutions and pools share: the sizes of a call, types,
+// placeholders.
 #include <utility>
 
 #include "ops/shape_rules.h"
@@ -9,7 +10,7 @@ namespace {
 
 constexpr size_t kImageRank = 4;
 
-// A key that is one number or two: height and width.
+// Reads a key that is one number or two: height and width.
 Result<std::array<int64_t, 2>> pair_of(const Call& call, const char* key,
                                        int64_t least) {
   const std::vector<int64_t> list = call.integers(key);
@@ -24,7 +25,7 @@ Result<std::array<int64_t, 2>> pair_of(const Call& call, const char* key,
                std::to_string(least) + " to " + std::to_string(kLongestWindow)};
 }
 
-// Sets a field of both axes by a key; leaves it where the key is not there.
+// Sets a field of both axes from a key; leaves it if the key is not given.
 Status set_pair(const Call& call, const char* key, int64_t least,
                 Windows& windows, int64_t WindowAxis::*field) {
   if (!call.has_key(key)) return ok_status();
@@ -69,7 +70,7 @@ Status set_kernel(const Call& call, const ImageOperands& of, Windows& windows) {
 
 Status set_keys(const Call& call, Windows& windows) {
   for (WindowAxis& axis : windows.axes) {
-    // Pools side by side, unless stated.
+    // Windows of a pool stand side by side, unless stride= says otherwise.
     if (call.op->key_index("groups") < 0) axis.stride = axis.kernel;
   }
   if (call.has_key("groups")) windows.groups = call.integer("groups");
@@ -83,13 +84,13 @@ Status set_keys(const Call& call, Windows& windows) {
   return s;
 }
 
-// Whether the op is a convolution turned round: its operand x is what windows
-// give, and its keys say how large the image is that they slide over.
+// True if the op is a transposed convolution: its operand x is what windows
+// give, and its keys determine the size of the image that they slide over.
 bool is_transposed(const Call& call) {
   return call.op->key_index("output_padding") >= 0;
 }
 
-// The image's lengths where what windows give is a call's operand x.
+// Sets the image's lengths if the operand x is what windows give.
 Status set_transposed(const Call& call, size_t x, Windows& windows) {
   if (Status s = need_image(call, x); !s.ok()) return s;
   const auto extra = pair_of(call, "output_padding", 0);
@@ -149,7 +150,7 @@ Status set_channels(const Call& call, const ImageOperands& of,
   return ok_status();
 }
 
-// A window of a pool that lay in the margin alone would have no largest.
+// A pool's window that has only margin would have no largest element.
 Status check_pool(const Call& call, const Windows& s) {
   if (call.op->key_index("groups") >= 0) return ok_status();
   return need(2 * s.axes[0].padding <= s.axes[0].kernel &&
@@ -157,7 +158,8 @@ Status check_pool(const Call& call, const Windows& s) {
               "padding= must be at most half of kernel_size=");
 }
 
-// Checks that operands whose sizes follow from those of the others have them.
+// Checks that operands whose sizes follow from the other operands have these
+// sizes.
 Status check_windows(const Call& call, const ImageOperands& of,
                      const Windows& s) {
   const std::string groups = "groups=" + std::to_string(s.groups);

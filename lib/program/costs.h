@@ -1,6 +1,6 @@
-// What lines cost: estimates in nanoseconds on one worker, from the operations
-// and bytes that the op table tells. They serve to place lines without ranks
-// and to compare loads, and predict no times.
+// Estimates what lines cost, in nanoseconds on one worker, from the operations
+// and bytes that the op table gives. The estimates serve to place lines without
+// ranks and to compare loads. They do not predict times.
 #pragma once
 
 #include <algorithm>
@@ -10,11 +10,11 @@
 
 namespace gt {
 
-// Roughly the bytes of an element in a result line.
+// Roughly the bytes that one element takes in a result line.
 inline constexpr uint64_t kPrintedBytes = 12;
 
-// Nanoseconds of a call that a worker runs `times` over, for several of its
-// ranks.
+// Returns the nanoseconds of a call that a worker runs `times` times, for
+// several of its ranks.
 inline uint64_t line_cost(const Call& call, double times = 1) {
   constexpr double kLineCost = 100;
   constexpr double kMost = 1e12;
@@ -22,12 +22,13 @@ inline uint64_t line_cost(const Call& call, double times = 1) {
   return static_cast<uint64_t>(std::min(one * times, kMost));
 }
 
-// Nanoseconds that it takes to write so many numbers as text.
+// The nanoseconds that it takes to write one number, or `elements` numbers, as
+// text.
 inline constexpr uint64_t kNumberCost = 25;
 inline uint64_t print_cost(size_t elements) { return kNumberCost * elements; }
 
-// Nanoseconds that a copy from worker to worker takes: to wake the reader, and
-// to move the bytes at 2 GB/s.
+// The nanoseconds that a copy from worker to worker takes: kCopyCost to wake
+// the reader, and the time to move the bytes at 2 GB/s.
 inline constexpr uint64_t kCopyCost = 50'000;
 inline uint64_t copy_cost(uint64_t bytes) { return kCopyCost + bytes / 2; }
 

@@ -1,5 +1,5 @@
-// The small numbers that stand for names (SymbolTable) and for types (TypeIds)
-// in decoded lines.
+// The small numbers by which decoded lines refer to names (SymbolTable) and
+// types (TypeIds).
 #pragma once
 
 #include <cstdint>

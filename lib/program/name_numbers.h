@@ -1,8 +1,8 @@
 // Gives names small numbers, which index tables. A name is live while it holds
-// a value; the caller knows which are. A number stays its name's while the name
+// a value; the caller knows which names are. A name keeps its number while it
 // is live, and after that until kKeptDead more names have died, since a loop
-// binds the same names again. Then it may be given to a new name, so that the
-// tables do not grow with the length of a stream.
+// binds the same names again. Then the number may be given to a new name, so
+// that the tables do not grow with the length of a stream.
 #pragma once
 
 #include <cstddef>
@@ -23,30 +23,31 @@ class NameNumbers {
   using Number = SymbolId;
   static constexpr Number kNone = kNoSymbol;
 
-  // The number of a name, whether it is live or not; kNone if it has none.
+  // Returns the number of a name, live or not, or kNone if it has none.
   Number find(std::string_view name) const {
     return find(name, hash_bytes(name));
   }
-  // The view is valid while the number is this name's.
+  // Returns the name with that number. The view is valid while the number is
+  // this name's.
   std::string_view name_of(Number number) const {
     return entries_[number].name;
   }
-  // All numbers are below it.
+  // Returns a bound: all numbers are below it.
   size_t size() const { return entries_.size(); }
 
-  // A new line begins. Numbers that obtain() returns, and those passed to
-  // keep(), stay with their names until the next begin_line(), so that one line
+  // Begins a new line. Numbers that obtain() returns or that are passed to
+  // keep() stay with their names until the next begin_line(), so that one line
   // can be worked on with them.
   void begin_line() { ++line_; }
   struct Obtained {
     Number number = kNone;
     bool is_other = false;  // it was another name's until now
   };
-  // The name's number; a name without one gets one. That is the number of the
-  // name that has been dead longest, if more than kKeptDead are dead; else a
-  // new one, equal to size() before the call. is_live(number) must say whether
-  // the name of the number holds a value: a name that was released may have
-  // been bound again.
+  // Returns the name's number; a name without one gets one. That is the number
+  // of the name that has been dead longest, if more than kKeptDead are dead;
+  // else a new one, equal to size() before the call. is_live(number) must say
+  // whether the name with that number holds a value, since a name that was
+  // released may have been bound again.
   template <typename IsLive>
   Obtained obtain(std::string_view name, const IsLive& is_live) {
     const uint64_t hash = hash_bytes(name);
@@ -55,10 +56,10 @@ class NameNumbers {
     keep(out.number);
     return out;
   }
-  // As if the number had just been obtained.
+  // Has the effect of obtain() for a number that the name has already.
   void keep(Number number) { entries_[number].obtained = line_; }
-  // The number's name has died. Only numbers that were released are ever given
-  // to other names.
+  // Says that the number's name has died. Only numbers that were released are
+  // ever given to other names.
   void release(Number number) {
     if (entries_[number].is_in_dead) return;
     entries_[number].is_in_dead = true;
@@ -66,11 +67,12 @@ class NameNumbers {
   }
 
  private:
-  static constexpr size_t kKeptDead = 4096;  // dead names that keep theirs
+  static constexpr size_t kKeptDead = 4096;  // dead names that keep their
+                                             // numbers
 
   struct Entry {
     std::string name;
-    uint64_t obtained = 0;    // the line (line_) that obtained it last
+    uint64_t obtained = 0;    // the last line (line_) that obtained it
     bool is_in_dead = false;  // it is in dead_; the name may be live again
   };
 

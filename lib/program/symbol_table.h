@@ -1,8 +1,8 @@
 // The symbol table of a program that is read line by line: its names, and what
 // each holds. A symbol is a name with a small number, its SymbolId, which
 // decoded lines keep instead of the name. A name is live while it holds a
-// value. Its number stays its own while it is live and for long after, since
-// loops bind the same names again; then another name may get it
+// value. It keeps its number while it is live and for long after, since loops
+// bind the same names again; then another name may get the number
 // (name_numbers.h).
 //
 // A placed name has one symbol for each set of ranks under which it was bound
@@ -30,37 +30,38 @@
 
 namespace gt {
 
-// What a decoded line depends on of a symbol that it reads or writes: the type
+// What a decoded line depends on in a symbol that it reads or writes: the type
 // of the value, and which name the number stands for. A line that is kept
-// (line_cache.h) holds while the stamps of the symbols that it reads are equal
-// to those that it was decoded with, and the generations of those that it
-// writes. When a name is bound to a value of another type, or is freed, or
-// fails, the type changes; when the number gets another name, the generation.
+// (line_cache.h) is still valid while the stamps of the symbols that it reads,
+// and the generations of those that it writes, equal those that it was decoded
+// with. When a name is bound to a value of another type, or is freed, or fails,
+// the type changes; when the number gets another name, the generation changes.
 struct Stamp {
   TypeId type = kNoType;
   uint32_t generation = 0;  // how often the number got another name
-  // One comparison of 64 bits, since every line that comes again makes some.
+  // Compares 64 bits at once, since every line that comes again makes some
+  // comparisons.
   friend bool operator==(const Stamp& a, const Stamp& b) {
     return std::bit_cast<uint64_t>(a) == std::bit_cast<uint64_t>(b);
   }
 };
 
-// What a name holds, as far as a stamp tells: the base, or the whole, of the
-// `Value` of most symbol tables.
+// What a name holds, as far as its stamp tells. Most symbol tables use it as
+// the base of their `Value`, or as the `Value` itself.
 struct StampedValue {
   Stamp stamp;
   bool is_live() const { return stamp.type != kNoType; }
   bool has_failed() const { return stamp.type == kFailedType; }
-  // The number gets another name.
+  // Called when the number gets another name.
   void take_over() { ++stamp.generation; }
 };
 
-// The message of a failed value, which the values that it spreads to share.
+// The message of a failed value. All values that fail because of it share it.
 using FailureText = std::shared_ptr<const std::string>;
 
-// `Value` is what a name holds: is_live() tells whether it holds anything;
-// take_over() is called when the symbol's number gets another name, which holds
-// nothing yet. Not thread-safe.
+// `Value` is what a name holds. Its is_live() tells whether the name holds
+// anything; its take_over() is called when the symbol's number gets another
+// name, which holds nothing yet. Not thread-safe.
 template <typename Value>
 class SymbolTable {
  public:
@@ -71,24 +72,26 @@ class SymbolTable {
   SymbolId id_of(const Value& value) const {
     return static_cast<SymbolId>(&value - values_.data());
   }
-  // All numbers are below it, also those of names that are not live.
+  // Returns a bound: all numbers are below it, also those of names that are not
+  // live.
   size_t size() const { return values_.size(); }
 
-  // The number of a name if it is live, else kNoSymbol. Gives no numbers.
+  // Returns the number of a name if it is live, else kNoSymbol. Gives no new
+  // numbers.
   SymbolId find(std::string_view name) const {
     const SymbolId id = names_.find(name);
     return id == kNoSymbol || !values_[id].is_live() ? kNoSymbol : id;
   }
-  // What the name holds, or null if it is not live.
+  // Returns what the name holds, or null if it is not live.
   const Value* value_of(std::string_view name) const {
     const SymbolId id = find(name);
     return id == kNoSymbol ? nullptr : &values_[id];
   }
-  // A line begins: numbers that are obtained or kept from now on stay with
+  // Begins a line: numbers that are obtained or kept from now on stay with
   // their names at least until the next begin_line().
   void begin_line() { names_.begin_line(); }
-  // The number of a name, live or not; a name without a number gets one, which
-  // may have been that of a name long dead.
+  // Returns the number of a name, live or not. A name without a number gets
+  // one, which may be that of a name long dead.
   SymbolId obtain(std::string_view name) {
     const auto [id, is_other] = names_.obtain(
         name, [this](SymbolId known) { return values_[known].is_live(); });
@@ -96,15 +99,16 @@ class SymbolTable {
     if (is_other) values_[id].take_over();
     return id;
   }
-  // As if the number had just been obtained by its name: for lines that are
-  // found in a cache and name symbols by number.
+  // Has the effect of obtain() for a name that has that number already: for
+  // lines that are found in a cache and name symbols by number.
   void keep(SymbolId id) { names_.keep(id); }
-  // The name has died: its value's is_live() is false already. From now on its
-  // number may be given to another name, once enough other names have died.
+  // Says that the name has died; its value's is_live() must be false already.
+  // From now on its number may be given to another name, once enough other
+  // names have died.
   void retire(SymbolId id) { names_.release(id); }
 
-  // The messages of failed values. failure_of() is null if none was noted for
-  // the symbol.
+  // The messages of failed values. failure_of() returns null if none was noted
+  // for the symbol.
   FailureText failure_of(SymbolId id) const {
     if (failures_.empty()) return nullptr;
     const auto it = failures_.find(id);
@@ -118,7 +122,7 @@ class SymbolTable {
   }
   bool has_failures() const { return !failures_.empty(); }
 
-  // Live names for a spelling suggestion; at most 2000.
+  // Returns live names for a spelling suggestion, at most 2000.
   std::vector<std::string_view> some_live_names() const {
     constexpr size_t kMost = 2000;
     std::vector<std::string_view> some;
@@ -135,34 +139,37 @@ class SymbolTable {
 };
 
 // A symbol table with placed names. A part of the name x is a live symbol
-// x@RANKS; its `Value` also has `Shared<Ranks> ranks`, ascending, which is null
-// for a name without ranks. The caller says when a symbol becomes a part and
-// when it ceases to be one. `base` is a name without ranks.
+// x@RANKS. Its `Value` must also have a member `Shared<Ranks> ranks`,
+// ascending, which is null for a name without ranks. The caller says when a
+// symbol becomes a part and when it ceases to be one. `base` is always a name
+// without ranks.
 template <typename Value>
 class PlacedSymbolTable : public SymbolTable<Value> {
  public:
-  // The parts of a name.
+  // Returns the parts of a name.
   const std::vector<SymbolId>& parts(std::string_view base) const {
     static const std::vector<SymbolId> kNothing;
     if (parts_.empty()) return kNothing;
     const auto it = parts_.find(base);
     return it == parts_.end() ? kNothing : it->second;
   }
-  // Whether a name with parts begins so.
+  // True if some name with parts begins with `prefix`.
   bool has_parts_under(std::string_view prefix) const {
     return std::any_of(parts_.begin(), parts_.end(), [&](const auto& entry) {
       return std::string_view(entry.first).starts_with(prefix);
     });
   }
 
-  // The number of the symbol "base@ranks", live or not, with its ranks set.
+  // Returns the number of the symbol "base@ranks", live or not, with its ranks
+  // set.
   SymbolId obtain_part(std::string_view base, const Ranks& ranks) {
     const SymbolId id = this->obtain(full_name(base, to_string(ranks)));
     Value& value = (*this)[id];
     if (!value.ranks) value.ranks = Shared<Ranks>(ranks);
     return id;
   }
-  // The symbol, which has ranks, becomes a part of its name, or is one no more.
+  // add_part() makes a symbol with ranks a part of its name; drop_part() ends
+  // that.
   void add_part(SymbolId id) {
     const std::string_view base = without_ranks(this->name_of(id));
     auto it = parts_.find(base);
@@ -176,8 +183,8 @@ class PlacedSymbolTable : public SymbolTable<Value> {
     if (it->second.empty()) parts_.erase(it);
   }
   // Makes room for the name on these ranks, before it is bound there: calls
-  // narrow(id, rest) for each part that has some of them. The caller is to
-  // leave that part the ranks `rest`, or to drop it if `rest` is empty.
+  // narrow(id, rest) for each part that has some of them. narrow() must leave
+  // that part the ranks `rest`, or drop the part if `rest` is empty.
   template <typename Narrow>
   void carve(std::string_view base, const Ranks& ranks, const Narrow& narrow) {
     const std::vector<SymbolId> before = parts(base);

@@ -1,10 +1,11 @@
-// Gives types small numbers, so that whether two types are equal is one
-// comparison (Stamp, symbol_table.h). A number stands for the type of one
-// value, or for the list of the types of a placed value's pieces.
+// Gives types small numbers, so that two types are compared with one comparison
+// (Stamp, symbol_table.h). A number stands for the type of one value, or for
+// the list of the types of a placed value's pieces.
 //
 // A type gets its number when it is first asked for. The number stays the same
-// until clear(), after which all numbers are given anew: who clears must forget
-// every number it has kept (the Walker does so when there are too many types).
+// until clear(), after which all numbers are given anew: a caller of clear()
+// must forget every number that it has kept (the Walker clears when there are
+// too many types).
 #pragma once
 
 #include <cstddef>
@@ -20,16 +21,16 @@ namespace gt {
 class TypeIds {
  public:
   TypeId id(const Type& type) { return types_.id(type); }
-  // The number of a list of pieces' types, in their order. If all pieces are
-  // alike, it is the number of their type.
+  // Returns the number of a list of pieces' types, in their order. If all
+  // pieces are alike, it is the number of their type.
   TypeId id(std::vector<TypeId> pieces);
 
-  // The number of the type of the piece in that place of the list.
+  // Returns the number of the type of the piece at `place` in the list.
   TypeId piece(TypeId id, size_t place) const {
     return is_list(id) ? lists_[id & ~kList][place] : id;
   }
-  // The type of a number, which must not be that of a list. The reference is
-  // valid until clear().
+  // Returns the type of a number, which must not be that of a list. The
+  // reference is valid until clear().
   const Type& operator[](TypeId id) const { return types_[id]; }
   size_t size() const { return types_.size() + lists_.size(); }
   void clear() {

@@ -99,7 +99,7 @@ void Walker::free_names(const Line& line, WalkedLine& out) const {
   for (WalkedPart& write : out.writes) write.stamp.type = kNoType;
   for (const Operand& operand : line.operands) {
     if (operand.kind != Operand::Kind::kGlob) continue;
-    out.is_lasting = false;  // what it stands for changes
+    out.is_lasting = false;  // the names that the glob matches change
     for (SymbolId id = 0; id < symbols_.size(); ++id) {
       const bool is_meant =
           symbols_[id].is_live() &&
@@ -125,7 +125,7 @@ void Walker::read_unplaced(const Line& line, const Visitor& visit,
   if (out.statement == Statement::kFree) return free_names(line, out);
   std::vector<Type> types;
   if (out.statement == Statement::kGrad) {
-    // Its results have the types of the operands that it differentiates by.
+    // The results have the types of the targets, which follow the loss.
     for (size_t o = 1; o < operand_types_.size(); ++o) {
       if (operand_types_[o] == nullptr) break;
       types.push_back(*operand_types_[o]);
@@ -168,7 +168,7 @@ void Walker::read_placed(const Line& line, const Visitor& visit,
 
 Status Walker::infer_ranks(const Line& line, const LineRanks& where,
                            const Visitor& visit, WalkedLine& out) {
-  std::vector<size_t> first(line.operands.size());  // its place in reads
+  std::vector<size_t> first(line.operands.size());  // its place in out.reads
   for (size_t i = out.reads.size(); i > 0; --i) {
     const WalkedPart& read = out.reads[i - 1];
     if (read.stamp.type == kNoType) return Error{"a piece has no type"};
@@ -194,7 +194,7 @@ Status Walker::infer_ranks(const Line& line, const LineRanks& where,
   return ok_status();
 }
 
-// A line that each rank runs by itself.
+// Infers a line that each rank runs by itself.
 Status Walker::infer_locally(const Line& line, const LineRanks& where,
                              const PieceType& types, const Visitor& visit,
                              WalkedLine& out) {

@@ -1,8 +1,8 @@
 // Follows a program line by line: it knows the type of what every name holds,
-// and from these what each line computes. A filter that needs types makes a
-// Walker and passes each line, in the order of the stream, to take(). For every
-// line it gets the symbols and types that the line reads and writes, and
-// through a Visitor the bound Call. A line that cannot be typed is no error
+// and derives from these what each line computes. A filter that needs types
+// makes a Walker and passes each line, in the order of the stream, to take().
+// For every line it gets the symbols and types that the line reads and writes,
+// and through a Visitor the bound Call. A line that cannot be typed is no error
 // here: its results then have no type.
 #pragma once
 
@@ -21,8 +21,8 @@
 
 namespace gt {
 
-// A value that a line reads or writes: of a name with ranks the piece on one of
-// them, which has a symbol of its own ("x@2").
+// A value that a line reads or writes. If the name has ranks, it is the piece
+// on one rank, which has a symbol of its own ("x@2").
 struct WalkedPart {
   uint32_t place = 0;  // the index of the operand, or result, on the line
   int64_t rank = -1;   // -1: the name has no ranks
@@ -30,24 +30,27 @@ struct WalkedPart {
   Stamp stamp;  // when read, or after the line; kNoType: the type is unknown
 };
 
+// One line's reads and writes, as the Walker found them.
 struct WalkedLine {
   Statement statement = Statement::kCompute;
-  // Whether everything that it reads has a type, and its op takes these types.
+  // True if everything that the line reads has a type, and its op takes these
+  // types.
   bool is_typed = false;
-  // Whether what it does depends only on its text and on the stamps of its
-  // parts, so that still_holds() tells all. Not so of declarations of meshes,
-  // nor of a free with a glob.
+  // True if what the line does depends only on its text and on the stamps of
+  // its parts, so that still_holds() can tell whether it is still valid. False
+  // for declarations of meshes and for a free with a glob.
   bool is_lasting = true;
   std::vector<WalkedPart> reads;  // by operand, then by rank as written
-  // By result, then by rank as written; of a free, what it frees.
+  // The values that it writes, by result, then by rank as written; for a free,
+  // what it frees.
   std::vector<WalkedPart> writes;
 };
 
 class Walker {
  public:
-  // Is called with each bound call of a typed line: one if the line has no
-  // ranks, else one for each rank. A line with ranks that crosses them, or that
-  // prints or saves, has none.
+  // Called with each bound call of a typed line: one if the line has no ranks,
+  // else one for each rank. There is no call for a line with ranks that sends
+  // between them, prints or saves.
   using Visitor = std::function<void(const Call&)>;
 
   // Takes the next instruction: read() and then bind(). The result is valid
@@ -55,17 +58,18 @@ class Walker {
   const WalkedLine& take(const Line& line, const Visitor& visit = {});
   // Finds out what the line reads and writes, given what names hold now.
   void read(const Line& line, const Visitor& visit, WalkedLine& out);
-  // Makes the names that the line writes hold what it gives them. A line that
-  // was read before, and is_lasting, may be bound again without read() while
-  // still_holds() and version() is what it was.
+  // Binds the names that the line writes to their new types. A line that was
+  // read before, and is_lasting, may be bound again without read() as long as
+  // still_holds() is true and version() is unchanged.
   void bind(const WalkedLine& line);
+  // True if the parts of the line have the stamps that read() found.
   bool still_holds(const WalkedLine& line) const;
 
-  // The type of a number, which must not be kNoType. Valid until version()
-  // changes.
+  // Returns the type with that number, which must not be kNoType. Valid until
+  // version() changes.
   const Type& type(TypeId id) const { return types_[id]; }
-  // The type of what the name holds, or null; of a placed name that of the
-  // piece on its first rank.
+  // Returns the type of what the name holds, or null. For a placed name it is
+  // the type of the piece on its first rank.
   const Type* type_of(const Name& name) const;
   // Changes when a line may mean something else though its stamps are equal:
   // when a mesh is declared or ended, and when all names and types had to be
@@ -73,8 +77,8 @@ class Walker {
   uint64_t version() const { return meshes_.version() + forgotten_; }
 
  private:
-  // When there are more names or types, all are forgotten: a program that frees
-  // nothing may never end, and memory is bounded.
+  // With more names or types than this, all are forgotten: a program that frees
+  // nothing may never end, and memory must stay bounded.
   static constexpr size_t kMaxNames = size_t{1} << 22;
   static constexpr size_t kMaxTypes = size_t{1} << 20;
 

@@ -1,4 +1,4 @@
-// A whole from the pieces that ranks hold, for print and save.
+// Puts a whole together from the pieces that ranks hold, for print and save.
 #include <algorithm>
 
 #include "base/message.h"
@@ -45,7 +45,7 @@ class Assembler {
         step_of("concat", parts, {{"axis", std::to_string(dim)}}));
   }
 
-  // The pieces that the program takes, in its order.
+  // Returns the pieces that the program takes, in its order.
   const std::vector<size_t>& used() const { return used_; }
 
  private:

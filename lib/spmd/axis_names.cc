@@ -23,7 +23,7 @@ bool are_independent(std::vector<Axis> axes) {
   std::erase_if(axes, [](const Axis& a) { return a.size == 1; });
   std::sort(axes.begin(), axes.end(),
             [](const Axis& a, const Axis& b) { return a.stride < b.stride; });
-  int64_t span = 0;  // reached by those before
+  int64_t span = 0;  // the largest number that the axes so far reach
   for (const Axis& axis : axes) {
     if (axis.stride <= span) return false;
     span += (axis.size - 1) * axis.stride;

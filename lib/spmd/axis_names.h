@@ -19,37 +19,39 @@ class AxisNames {
   explicit AxisNames(std::vector<const Mesh*> open)  // innermost first
       : open_(std::move(open)) {}
 
-  // The current mesh, null if none is declared.
+  // Returns the current mesh, null if none is declared.
   const Mesh* mesh() const { return open_.empty() ? nullptr : open_[0]; }
-  // Its axes of more than one coordinate, outermost first.
+  // Returns the current mesh's axes of more than one coordinate, outermost
+  // first.
   std::vector<Axis> mesh_axes() const;
-  // Whether the axis is one of them.
+  // True if the axis is one of mesh_axes().
   bool is_current(const Axis& axis) const;
-  // The name of an axis in the innermost mesh that has one for it, else
+  // Returns the name of an axis in the innermost mesh that has one for it, else
   // "SIZE:STRIDE".
   std::string name(const Axis& axis) const;
-  // The axes that a name such as "tp", "dp+tp" or a flattened axis stands for.
-  // Several that make up one axis are merged. Errors: no mesh is declared, or
-  // none has an axis of the name.
+  // Returns the axes that a name such as "tp", "dp+tp" or a flattened axis
+  // stands for. Several that make up one axis are merged. Errors: no mesh is
+  // declared, or none has an axis of the name.
   Result<std::vector<Axis>> find(std::string_view name) const;
 
-  // The value of #type=, "dp:S0,tp:R". If several axes shard one dimension,
-  // only #spec= can say in which order, and #type= has V for all shards.
+  // Returns the value of #type=, "dp:S0,tp:R". If several axes shard one
+  // dimension, only #spec= can say in which order, and #type= has V for all
+  // shards.
   std::string type_text(const Placement& type) const;
-  // The value of #spec=, "dp+tp,-": for each dimension the axes that shard it.
-  // "" where type_text() says all, unless `always`.
+  // Returns the value of #spec=, "dp+tp,-": for each dimension the axes that
+  // shard it. Returns "" if type_text() says everything, unless `always`.
   std::string spec_text(const Placement& type, bool always = false) const;
-  // Both in braces, "{dp:S0,tp:R}", for messages.
+  // Returns both in braces, "{dp:S0,tp:R}", for messages.
   std::string describe(const Placement& type) const;
 
  private:
   std::vector<const Mesh*> open_;
 };
 
-// The axes by falling stride, where neighbours that together run through
-// consecutive multiples of the inner stride are made one axis.
+// Returns the axes by falling stride, with neighbours that together run through
+// consecutive multiples of the inner stride merged into one axis.
 std::vector<Axis> merged(std::vector<Axis> axes);
-// Whether the axes can be coordinates together: no two combinations of
+// True if the axes can be coordinates together: no two combinations of
 // coordinates are the same rank.
 bool are_independent(std::vector<Axis> axes);
 

@@ -12,7 +12,8 @@ namespace gt {
 
 namespace {
 
-// Takes what stands before the first such letter off the text, and the letter.
+// Removes the text up to the first `c`, and that character, from the front of
+// `text`, and returns what was before `c`.
 std::string_view take_until(std::string_view& text, char c) {
   const std::string_view word = text.substr(0, text.find(c));
   text.remove_prefix(std::min(word.size() + 1, text.size()));
@@ -48,7 +49,7 @@ std::vector<std::vector<std::string_view>> spec_items(std::string_view text) {
 
 namespace {
 
-// The axes that a note names; nothing, and a fault, of an unknown one.
+// Returns the axes that a note names; nothing, and a fault, for an unknown one.
 std::optional<std::vector<Axis>> axes_named(std::string_view name,
                                             const AxisNames& names,
                                             TypeFaults& faults) {
@@ -96,7 +97,7 @@ bool take_spec(std::string_view text, const AxisNames& names, Claim& claim,
   return true;
 }
 
-// Axes of one type share no ranks but as a grid does.
+// Checks that the axes of one type are coordinates of a grid together.
 bool check_apart(std::string_view text, const Claim& claim,
                  TypeFaults& faults) {
   const std::vector<TypeItem> items = type_items(text);
@@ -172,7 +173,8 @@ class Claimant {
     return static_cast<size_t>(normal_axis(item.end.dim, in_.dims));
   }
 
-  // Two axes that claim one dimension need #spec=, which says the outer one.
+  // Checks the dimensions. Two axes that claim one dimension need #spec=, which
+  // says which is the outer one.
   bool check_dims(const Items& items) {
     std::vector<bool> taken(in_.dims);
     for (const auto& [axis, item] : items) {
@@ -204,7 +206,7 @@ class Claimant {
     return true;
   }
 
-  // Nothing is known yet: all that is stated holds.
+  // Takes over all that is stated, since nothing is known yet.
   void take_all(const Items& items, Placement& made) const {
     for (const auto& [axis, item] : items) {
       made.set(axis, item->letter());
@@ -214,7 +216,8 @@ class Claimant {
     }
   }
 
-  // An axis of another mesh as those of the current one.
+  // Returns the axes of the current mesh that an axis of another mesh stands
+  // for.
   std::optional<std::vector<Axis>> current(const Axis& axis, char letter) {
     Placement one;
     one.set(axis, letter);
@@ -225,7 +228,7 @@ class Claimant {
     return axes;
   }
 
-  // Claims on axes of another mesh speak of the current one's.
+  // Translates claims on axes of another mesh to the axes of the current one.
   bool move(Items& items) {
     Items moved;
     for (const auto& [axis, item] : items) {
@@ -247,8 +250,8 @@ class Claimant {
     const char wanted = item.letter();
     const int dim = made.dim_of(axis);
     const bool pends = is == 'V' && wanted == 'P' && dim < 0;
-    // Copies are no unrelated values, but whoever says so of a source is
-    // believed where nobody is told.
+    // Copies (R) are not unrelated values (V), but where no faults are
+    // reported, a claim to that effect about a source is believed.
     const bool declares =
         in_.is_source && is == 'R' && (wanted != 'V' || in_.passes_over);
     const bool fits = is == kUntyped || is == wanted || pends || declares;

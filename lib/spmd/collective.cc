@@ -3,16 +3,17 @@
 namespace gt {
 namespace {
 
-// Ranks of an exchange: each sends a part to each, a step for each pair.
+// The most ranks of an exchange: each sends a part to each, which takes a step
+// for each pair.
 constexpr size_t kMaxExchange = 512;
 
-// Writes what a target does with the values of its step's sources, but for the
-// step that gives its value, which is returned.
+// Writes what a target does with the values of its step's sources, except for
+// the step that gives its value, which is returned.
 Step insert_task(const ExchangePlan& plan, size_t step, size_t target,
                  const std::vector<Ref>& values, ProgramWriter& writer) {
   const ExchangeStep& from = plan.step(step);
   GT_CHECK(!from.is_flat);
-  // A read is a part of this dimension, and all of the others.
+  // A read is a part of this dimension, and the whole of the others.
   const size_t dim = plan.form().dim;
   const ExchangeTask task = plan.task(step, target);
   std::vector<Ref> pieces;

@@ -11,7 +11,8 @@ namespace {
 
 bool is_in(char c, std::string_view set) { return set.find(c) != set.npos; }
 
-// What a line between two ends does with its operand on the axes of its group.
+// Types a line between two ends: what it does with its operand on the axes of
+// its group.
 class Connection {
  public:
   Connection(const ReadLine& in, const std::vector<Axis>& group, Findings& out)
@@ -65,7 +66,7 @@ class Connection {
     return check_dims();
   }
 
-  // Dimensions that the ends and other keys name.
+  // Checks the dimensions that the ends and other keys name.
   bool check_dims() {
     if (value_.pieces.empty()) return false;
     if (src_.letter == 'S' && !read_dim(src_.dim, dims(), src_dim_)) {
@@ -111,7 +112,8 @@ class Connection {
     if (op_ != Collective::kAllToAll) {
       return any || fail(Rule::kSplitSizes);
     }
-    // Between two dimensions sizes are for what does not come out even.
+    // Between two dimensions, split_sizes= is for sizes that do not divide
+    // evenly.
     const bool exchanges =
         src_.letter == 'S' && dst_.letter == 'S' &&
         ((src_dim_ == 0 && dst_dim_ == 0) ||
@@ -121,7 +123,7 @@ class Connection {
 
   // ---- the operand ----------------------------------------------------------
 
-  // It is src on every axis of the group.
+  // Checks that the operand is src on every axis of the group.
   bool check_sources() {
     size_t local = 0;
     for (const Axis& axis : group_) {
@@ -163,7 +165,7 @@ class Connection {
                             .is = pending == kPendingMax ? 'x' : 'n'});
   }
 
-  // Any other reduction than a sum reads unrelated values.
+  // Any reduction other than a sum reads unrelated values.
   bool check_unsummed(const Axis& axis, char is) {
     const bool sharded =
         is == 'V' && !in_.is_local(axis) && value_.type.dim_of(axis) >= 0;
@@ -193,8 +195,8 @@ class Connection {
                             .is = is});
   }
 
-  // Where shards are followed a V shards a dimension, the one that src= names,
-  // and is the innermost there.
+  // If shards are followed, checks that a V shards a dimension, the one that
+  // src= names, and that the axis is the innermost there.
   bool check_shard(const Axis& axis) {
     if (in_.is_local(axis)) return true;
     const int dim = value_.type.dim_of(axis);
@@ -238,8 +240,8 @@ class Connection {
            check_precision(in_, group_, src_.letter, dst_.letter, out_);
   }
 
-  // Without over= pieces are put together, or handed out, in the order in which
-  // the ranks are written; what they are cut by is the order of the axis.
+  // Without over=, pieces are put together or handed out in the order in which
+  // the ranks are written, but they are cut in the order of the axis.
   bool check_order() {
     const bool moves = is_in(src_.letter, "SV") || is_in(dst_.letter, "SV");
     const bool stays =
@@ -254,7 +256,8 @@ class Connection {
     return fail(Rule::kGroupOrder);
   }
 
-  // A dimension that is cut must divide evenly, unless the line states sizes.
+  // Checks that a dimension that is cut divides evenly, unless the line states
+  // sizes.
   bool check_sizes() {
     const bool stated =
         call_.has_key("split_sizes") || in_.line.key("split") != nullptr;
@@ -280,8 +283,8 @@ class Connection {
     return fail(Rule::kPiecesUneven, group_[0], static_cast<int64_t>(src_dim_));
   }
 
-  // Nothing moves: shards stay those of their dimension unless the line names
-  // another one.
+  // Nothing moves: shards keep their dimension unless the line names another
+  // one.
   void keep_pieces() {
     if (dst_.letter != 'S') return;
     for (Placement& type : out_.types) {
@@ -318,7 +321,7 @@ class Connection {
     }
   }
 
-  // V stacks pieces along a new dimension, or takes one apart.
+  // A V stacks pieces along a new dimension, or takes one apart.
   void move_dims(Placement& type) const {
     const bool stacks =
         src_.letter == 'V' && is_in(dst_.letter, "RIP") &&

@@ -1,4 +1,5 @@
-// Lines that cross ranks: their groups, and what each group computes.
+// Divides lines that cross ranks into groups, and finds what each group
+// computes.
 #include "spmd/crossing.h"
 
 #include <algorithm>
@@ -55,7 +56,7 @@ Result<std::vector<Crossing>> copy_groups(const Line& line,
   return std::vector<Crossing>{std::move(group)};
 }
 
-// The members' sizes that split= and shape= state; empty without them.
+// Returns the members' sizes that split= and shape= state; empty without them.
 Result<std::vector<Region>> stated_regions(const Line& line, const Grid& grid) {
   const std::string_view* text = line.key("split");
   if (text == nullptr) return std::vector<Region>{};

@@ -1,6 +1,6 @@
-// The groups of a line that crosses ranks (a collective, a conversion, or a
-// copy to other ranks), each with what it does: what an ExchangePlan is made
-// from.
+// Divides a line that crosses ranks (a collective, a conversion, or a copy to
+// other ranks) into groups, each with what it does. An ExchangePlan is made
+// from such a group.
 #pragma once
 
 #include <cstdint>
@@ -12,18 +12,18 @@
 
 namespace gt {
 
-// One group.
+// One group of ranks of a line that crosses ranks.
 struct Crossing {
-  uint32_t index = 0;  // of the group, in the order of their coordinates
+  uint32_t index = 0;  // the group's number, in the order of coordinates
   std::vector<int64_t> sources;  // the ranks whose pieces are read
   std::vector<int64_t> targets;  // the ranks that get results
   std::vector<Type> pieces;      // the types of the sources' pieces
   GroupForm form;
 };
 
-// The groups that have a wanted rank (an empty filter wants all). `types` is
-// not asked for pieces of the other groups. Errors: those of Grid::groups() and
-// group_form().
+// Returns the groups that have a wanted rank (an empty filter wants all).
+// `types` is not called for pieces of the other groups. Errors: those of
+// Grid::groups() and group_form().
 using RankFilter = std::function<bool(int64_t rank)>;
 Result<std::vector<Crossing>> crossings(const Line& line,
                                         const LineRanks& where,

@@ -1,5 +1,5 @@
-// Lines that cross ranks: which rule each takes, and the groups of those that
-// have groups.
+// Chooses the rule for a line that crosses ranks, and finds the groups of a
+// line that has groups.
 #include "spmd/rules.h"
 #include "spmd/specs.h"
 

@@ -10,7 +10,7 @@ bool is_empty(const Shape& shape) { return shape.elements() == 0; }
 
 Type flat(const Type& type) { return {type.dtype, {type.elements()}}; }
 
-// The largest subtrees of the fixed tree whose members have one home.
+// Finds the largest subtrees of the fixed tree whose members have one home.
 void find_subtrees(const std::vector<uint32_t>& homes, size_t begin, size_t end,
                    std::vector<Subtree>& out) {
   const auto first = homes.begin() + static_cast<ptrdiff_t>(begin);
@@ -80,7 +80,8 @@ ExchangePlan::ExchangePlan(Assembly assembly, const ExchangeOptions& options)
            {home(assembly_->target)});
 }
 
-// A target for each result, or for each home if all results are one value.
+// Makes a target for each result, or for each home if all results are one
+// value.
 std::vector<uint32_t> ExchangePlan::find_targets() {
   using Form = GroupForm::Kind;
   const Form kind = group_.form.kind;
@@ -173,7 +174,7 @@ ExchangePlan::Span ExchangePlan::targets_of(const Step& step,
   }
 }
 
-// Whether targets read their parts of the form's dimension.
+// True if targets read only their parts of the form's dimension.
 bool ExchangePlan::reads_parts(const Step& step) const {
   using Form = GroupForm::Kind;
   const Form form = group_.form.kind;
@@ -182,7 +183,7 @@ bool ExchangePlan::reads_parts(const Step& step) const {
           form == Form::kExchange);
 }
 
-// What the target reads of one of its sources.
+// Returns what the target reads from one of its sources.
 Region ExchangePlan::part(const Step& step, size_t target,
                           size_t source) const {
   const Shape& shape = step.out.exports[source].shape;
@@ -312,7 +313,7 @@ ExchangeTask ExchangePlan::task(size_t step, size_t target) const {
 }
 
 // Writes the steps before the one that gives the target's output, and returns
-// that one.
+// that last step.
 gt::Step ExchangePlan::last_step(ProgramWriter& writer, const Step& step,
                                  size_t target,
                                  const std::vector<Type>& pieces) const {

@@ -1,6 +1,6 @@
-// The implementation of group_form() (group_form.h), which alone uses it: reads
-// the keys of a collective's call and checks them against the pieces. What the
-// ends mean is in group_form.cc, how sizes are cut in form_sizes.cc.
+// The implementation of group_form() (group_form.h), its only user: reads the
+// keys of a collective's call and checks them against the pieces. group_form.cc
+// interprets the ends, and form_sizes.cc works out how sizes are cut.
 #pragma once
 
 #include <string>
@@ -11,7 +11,7 @@
 
 namespace gt {
 
-// Made for one group, and read() once.
+// Is made for one group, and read() is called once.
 class FormReader {
  public:
   FormReader(const Call& call, const GroupShapes& group)
@@ -27,12 +27,12 @@ class FormReader {
     form_.kind = kind;
     return ok_status();
   }
-  // An error unless all pieces have one type; of need_alike_but() they may
-  // differ in one dimension.
+  // need_alike() returns an error unless all pieces have one type;
+  // need_alike_but() lets them differ in one dimension.
   Status need_alike() const;
   Status need_alike_but(size_t dim) const;
 
-  // group_form.cc: the ops by their ends.
+  // group_form.cc: the ops, by their ends.
   Status by_op();
   Status by_ends();
   // Checks that the op connects src= and dst=, that their dimensions exist, and
@@ -55,26 +55,28 @@ class FormReader {
 
   // form_sizes.cc: what is gathered, cut and exchanged, and where.
   static Result<size_t> dimension(int64_t dim, size_t dims);
-  // The dimension, by the key or 0, along which slices of V are stacked or
-  // taken apart.
+  // Returns the dimension, given by the key or 0, along which slices of a V are
+  // stacked or taken apart.
   Result<size_t> stacked(const char* key, size_t dims) const;
   Status read_slices(const char* key);
   Status all_gather();
   Status gather_slices(Kind kind);
   Status gather_chunks(Kind kind);
-  // Pieces of different sizes are refused unless split= or split_sizes= says
-  // that they are meant.
+  // Refuses pieces of different sizes, unless split= or split_sizes= says that
+  // they are meant.
   Status check_gathered(size_t d) const;
-  // split_sizes=2+3+1; empty without the key.
+  // Returns the sizes of split_sizes=2+3+1; an empty list without the key.
   Result<std::vector<int64_t>> listed_sizes() const;
   static Result<std::vector<int64_t>> parse_sizes(std::string_view text);
-  // How long each member's chunk of a dimension d of `size` is.
+  // Returns where each member's chunk of dimension d, which has `size` indices,
+  // starts, and the end of the last.
   Result<std::vector<int64_t>> chunks(size_t d, int64_t size) const;
   Status scatter(Kind kind);
   Status reduce_scatter();
   Status all_to_all();
   Status exchange_slices();
-  // S0 to S0: split_sizes=1+2,0+3 says how many rows each rank sends to each.
+  // Reads an exchange of S0 to S0: split_sizes=1+2,0+3 says how many rows each
+  // rank sends to each.
   Status exchange_rows(size_t d);
 
   const Call& call_;

@@ -1,5 +1,5 @@
-// What is gathered, cut and exchanged: the dimension, and where each member's
-// part of it lies.
+// Finds what is gathered, cut and exchanged: the dimension, and where each
+// member's part of it lies.
 #include <algorithm>
 #include <charconv>
 
@@ -9,12 +9,12 @@
 namespace gt {
 namespace {
 
-// The largest size of a part: a sum of one for each rank there can be still
-// fits.
+// The largest size of a part. A sum with one for each possible rank still fits
+// in 64 bits.
 constexpr int64_t kMaxSize = int64_t{1} << 40;
 
-// Where parts of these sizes start, and the end of the last. Error: no whole
-// is that long.
+// Returns where parts of these sizes start, and the end of the last. Error: the
+// sum of the sizes does not fit in 64 bits.
 Result<std::vector<int64_t>> starts_of(const std::vector<int64_t>& sizes) {
   std::vector<int64_t> starts(1, 0);
   for (const int64_t size : sizes) {
@@ -45,7 +45,7 @@ Result<size_t> FormReader::stacked(const char* key, size_t dims) const {
   return dimension(text.empty() ? 0 : call_.integer(key), dims);
 }
 
-// Each member's part is one index of the dimension.
+// Cuts the dimension into slices: each member's part is one index.
 Status FormReader::read_slices(const char* key) {
   const auto d = stacked(key, rank());
   if (!d.ok()) return d.error();

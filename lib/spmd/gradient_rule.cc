@@ -9,8 +9,8 @@ namespace gt {
 
 namespace {
 
-// The line's operand that is the optimizer's parameter of this name; -1
-// without one.
+// Returns the index of the line's operand for the optimizer's parameter of this
+// name; -1 if there is none.
 int operand_of(const ReadLine& in, std::string_view parameter) {
   const Call& call = in.call;
   int found = -1;
@@ -46,8 +46,8 @@ bool check_optimizer(const ReadLine& in, Findings& out) {
 
 namespace {
 
-// The axis on which the type is none of w's, its gradient's, and no sum that is
-// still owed; null if there is none.
+// Returns the first axis on which g is none of: typed as w is, typed as a
+// gradient of w, a sum that is still pending. Null if there is none.
 const Axis* unlike_gradient(const ReadLine& in, const Placement& g,
                             const Placement& w) {
   for (const Axis& axis : in.within) {
@@ -56,7 +56,7 @@ const Axis* unlike_gradient(const ReadLine& in, const Placement& g,
     if (is == kUntyped || of == kUntyped || is == 'P') continue;
     if (is == of && g.dim_of(axis) == w.dim_of(axis)) continue;
     if (is == dual(of) && is != of) continue;
-    if (of == 'P' && g.dim_of(axis) >= 0) continue;  // a part of its R
+    if (of == 'P' && g.dim_of(axis) >= 0) continue;  // part of an R
     return &axis;
   }
   return nullptr;
@@ -116,8 +116,8 @@ bool check_precision(const ReadLine& in, const std::vector<Axis>& group,
       {.rule = Rule::kNarrowSum, .axes = {group[0]}, .n = group[0].size});
 }
 
-// What all ranks compute counts once; what each has adds up: the implicit seed
-// of a backward is 1 on every rank.
+// The implicit seed of a backward pass is 1 on every rank. So what all ranks
+// compute (I) counts once, and what each rank has (P) adds up.
 bool take_gradients(const ReadLine& in, Findings& out) {
   if (!in.is_name(0)) return false;
   for (const Axis& axis : in.within) {

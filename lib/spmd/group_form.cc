@@ -81,7 +81,7 @@ Status FormReader::combined() {
                                   : "add";
   if (Status s = read_dtype("acc", form_.acc); !s.ok()) return s;
   if (Status s = read_dtype("out", form_.out); !s.ok() || n_ == 1) return s;
-  // Two pieces must be what the op combines.
+  // Checks that the op can combine two such pieces.
   const Type summed{form_.summed(type().dtype), type().shape};
   ProgramWriter pair;
   pair.give(0, step_of(form_.combine.c_str(), {piece_ref(0), piece_ref(1)}));
@@ -171,7 +171,7 @@ Status FormReader::check_ends() {
   return ok_status();
 }
 
-// What the op does with the ends.
+// Checks what the op does with the ends.
 Status FormReader::check_use() {
   use_ = use_of_ends(*call_.op, src_, dst_, rank());
   if (use_ == EndsUse::kForeign) {
@@ -187,7 +187,7 @@ Status FormReader::check_use() {
   return ok_status();
 }
 
-// Another type on the axis without communication.
+// Changes the type on the axis without communication.
 Status FormReader::convert() {
   const char to = dst_.letter;
   if (is_one_of(src_.letter, "RI")) {

@@ -1,6 +1,6 @@
-// How many bytes each rank holds, now and at most, for estimates of memory.
-// While a line runs, a value that it replaces is still there beside the new
-// one: so a caller first adds what the line makes and then drops what it
+// Counts how many bytes each rank holds, now and at most, for estimates of
+// memory. While a line runs, a value that it replaces still exists beside the
+// new one, so a caller must first add what the line makes and then drop what it
 // replaces.
 #pragma once
 
@@ -28,7 +28,7 @@ class HeldBytes {
   void drop(int64_t rank, uint64_t bytes) { at(rank).now -= bytes; }
 
   const std::vector<Level>& ranks() const { return ranks_; }
-  uint64_t most() const { return most_; }  // of any rank
+  uint64_t most() const { return most_; }  // over all ranks
 
  private:
   Level& at(int64_t rank) {

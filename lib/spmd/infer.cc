@@ -16,7 +16,7 @@ std::string noted(const Line& line, std::string_view key) {
 
 // ---- sinks ------------------------------------------------------------------
 
-// The pieces of an output with split= make one whole.
+// Checks that the pieces of an output with split= make one whole.
 void check_assembly(const ReadLine& in, const ShardedValue& value,
                     Findings& out) {
   const auto grid = grid_of(in.line, in.names.mesh(), in.ranks());
@@ -36,8 +36,8 @@ void check_assembly(const ReadLine& in, const ShardedValue& value,
                   .column = put.error().column});
 }
 
-// A value that is printed or saved must be no partial sum, and be cut as split=
-// says.
+// Checks that a value that is printed or saved is no partial sum, and is cut as
+// split= says.
 bool check_output(const ReadLine& in, Findings& out) {
   for (size_t o = 0; o < in.operands.size(); ++o) {
     if (!in.operands[o].has_value()) continue;
@@ -63,7 +63,7 @@ bool check_output(const ReadLine& in, Findings& out) {
 
 // ---- the stages -------------------------------------------------------------
 
-// Whether the results' types are known.
+// Finds the results' types. False if they are not known.
 bool find_types(const ReadLine& in, Findings& out) {
   if (in.op == nullptr) return false;
   if (is_output(in.op->row->statement)) return check_output(in, out);
@@ -89,7 +89,7 @@ bool find_types(const ReadLine& in, Findings& out) {
   return true;
 }
 
-// Errors of shapes and places, unless something more telling was found.
+// Reports errors of shapes and places, unless a more telling fault was found.
 void tell_misfit(const ReadLine& in, Findings& out) {
   const bool fails = in.pieces.has_value() && !in.pieces->ok();
   if ((!fails && !in.misfit.has_value()) || out.faults.any()) return;
@@ -134,7 +134,7 @@ std::vector<ShardedValue> results_of(const ReadLine& in, const Findings& out,
 
 // ---- claims -----------------------------------------------------------------
 
-// A claim that tells results apart has a part for each.
+// Checks that a claim that tells results apart has a part for each.
 bool has_parts_for_results(const ReadLine& in, const std::string& claim,
                            Findings& out) {
   const auto parts =
@@ -147,7 +147,7 @@ bool has_parts_for_results(const ReadLine& in, const std::string& claim,
                          .text = claim});
 }
 
-// #type= and #spec=: what the results are on each axis.
+// Applies #type= and #spec=, which say what the results are on each axis.
 void claim_types(const ReadLine& in, std::vector<ShardedValue>& results,
                  Findings& out) {
   const std::string types = noted(in.line, "type");
@@ -161,13 +161,13 @@ void claim_types(const ReadLine& in, std::vector<ShardedValue>& results,
   for (size_t r = 0; r < results.size(); ++r) {
     ShardedValue& value = results[r];
     const std::string type(part_of_result(types, r));
-    // A spec for all results is that of the first; others have other
+    // A spec without parts is that of the first result, since others have other
     // dimensions.
     const std::string spec(
         r > 0 && !tells_results_apart(specs) ? "" : part_of_result(specs, r));
     if ((type.empty() && spec.empty()) || value.pieces.empty()) continue;
-    // The note #local is left out here: such a line forgets its shards, and a
-    // claim says them again.
+    // The note #local is ignored here: such a line forgets its shards, and a
+    // claim states them again.
     const auto is_local = [&](const Axis& axis) {
       return in.is_local_by_mode(axis);
     };
@@ -193,7 +193,7 @@ void claim_types(const ReadLine& in, std::vector<ShardedValue>& results,
   }
 }
 
-// #partial=: what is V or P is a piece of a sum.
+// Applies #partial=, which makes a result that is V or P summands of a sum.
 void claim_partial(const ReadLine& in, std::vector<ShardedValue>& results,
                    Findings& out) {
   const std::string names = noted(in.line, "partial");
@@ -208,7 +208,7 @@ void claim_partial(const ReadLine& in, std::vector<ShardedValue>& results,
     if (value.state != ShardedValue::State::kTyped && !passes_over) continue;
     for (const MeshAxis* axis : axes.value()) {
       const char is = value.type.on(*axis);
-      // Where nothing is known the note is believed.
+      // If nothing is known, the note is believed.
       if (is == kUntyped && passes_over && in.is_within(*axis)) {
         value.type.set(*axis, 'P');
       }
@@ -226,7 +226,7 @@ void claim_partial(const ReadLine& in, std::vector<ShardedValue>& results,
   }
 }
 
-// The pieces of what is sharded make one whole.
+// Checks that the pieces of sharded results make one whole.
 void check_pieces(const ReadLine& in, const std::vector<ShardedValue>& results,
                   Findings& out) {
   for (size_t r = 0; r < results.size(); ++r) {

@@ -11,8 +11,9 @@
 
 namespace gt {
 
+// The findings of infer() about a line.
 struct Inferred {
-  // One for each result of the line. After a fault its state is kUnknown,
+  // The results of the line. After a fault the state of each is kUnknown,
   // unless the line claims a type by #type=.
   std::vector<ShardedValue> results;
   TypeFaults faults;
@@ -22,10 +23,10 @@ struct Inferred {
 
 // The stages are: operands on other axes are moved to those of the current mesh
 // (ReadLine); the letters are joined (join.h); shards are propagated (rules.h);
-// claims are applied; gradients are checked. After a fault the stages that need
-// what it left unknown are left out, but claims still hold, so that one fault
-// does not spread to the lines that follow. `faults`: those of reading the
-// line.
+// claims are applied; gradients are checked. After a fault, the stages that
+// need what it left unknown are skipped, but claims still hold, so that one
+// fault does not spread to the lines that follow. `faults` are those found when
+// the line was read.
 Inferred infer(const ReadLine& line, TypeFaults faults);
 Inferred infer(const LineToType& line);
 

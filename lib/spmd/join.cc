@@ -13,8 +13,8 @@ bool has(std::span<const char> letters, char letter) {
   return std::find(letters.begin(), letters.end(), letter) != letters.end();
 }
 
-// One set of Row::linear against the arguments that are P: whether it holds all
-// of them, and whether its other members are P, too.
+// Compares one set of Row::linear with the arguments that are P: whether the
+// set holds all of them, and whether its other members are P, too.
 struct Cover {
   bool holds_all = true;
   bool is_whole = true;
@@ -76,7 +76,7 @@ class Trace {
   StepValues<char> made_;
 };
 
-// P with P, R and numbers.
+// Joins P with P, R and numbers.
 Joined join_sums(const Call& call, std::span<const char> letters) {
   const auto linearity = call.op->row->linearity;
   const Linearity is =
@@ -142,7 +142,7 @@ bool differ_along(const Axis& axis, const std::vector<int64_t>& ranks) {
   });
 }
 
-// Whether the ranks that differ along the axis alone all belong to one part.
+// True if any ranks that differ along the axis alone belong to one part.
 bool are_groups_whole(const MeshAxis& axis, std::span<const TypedPart> parts) {
   std::map<int64_t, size_t> owner;
   for (size_t p = 0; p < parts.size(); ++p) {

@@ -28,7 +28,7 @@ std::string print_label(const Line& line) {
   if (const Operand* operand = first_name(line)) {
     return full_name(operand->text, operand->ranks);
   }
-  return "print";  // of nothing that has a name
+  return "print";  // no operand is a name
 }
 
 std::vector<std::string> bound_names(

@@ -1,4 +1,4 @@
-// The names under which the values of a line appear: those that it binds on
+// The names under which the values of a line appear: the names that it binds on
 // each rank ("x@0"), and those of the result lines that a print gives.
 #pragma once
 
@@ -12,17 +12,17 @@
 
 namespace gt {
 
-// The first operand that is a name; null without one.
+// Returns the first operand that is a name; null if there is none.
 const Operand* first_name(const Line& line);
 
-// The name whose name space ("c1" of "c1/w") is that of the line, and so says
-// which mesh the line means: its first result, else its first operand that is a
-// name; "" if it has neither.
+// Returns the name whose name space ("c1" of "c1/w") is that of the line, and
+// so determines which mesh the line means: its first result, else its first
+// operand that is a name; "" if it has neither.
 std::string_view space_name(const Line& line);
 
-// The longest of some name spaces that a name is in: "c1/act" or else "c1" of
-// "c1/act/h"; "" if it is in none of them. `is_one(text)` tells whether there
-// is such a name space.
+// Returns the longest name space that a name is in: "c1/act" or else "c1" for
+// "c1/act/h"; "" if it is in none. is_one(text) must say whether `text` is a
+// name space.
 template <typename IsOne>
 std::string_view space_in(std::string_view name, const IsOne& is_one) {
   size_t slash = name.rfind('/');
@@ -33,21 +33,21 @@ std::string_view space_in(std::string_view name, const IsOne& is_one) {
   return {};
 }
 
-// A name that is in the name space, "c1/x" of "c1" and "x" of "": by it those
-// who ask with names ask for the space itself.
+// Returns a name in the name space, "c1/x" for "c1" and "x" for "", for
+// functions that take a name and are to be asked about the space itself.
 std::string name_in(std::string_view space);
 
-// The name that a print gives its result: as=, or its operand. A malformed
-// print gives "print", since every print must give a line.
+// Returns the name that a print gives its result: as=, or its operand. A
+// malformed print gives "print", since every print must give a line.
 std::string print_label(const Line& line);
 
-// The names that a line binds, one for each rank: "x@0", "x@1". Of a malformed
-// line as many as can be told. Only those on wanted ranks; an empty filter
-// wants all.
+// Returns the names that a line binds, one for each rank: "x@0", "x@1". For a
+// malformed line, returns as many as can be found out. Only names on wanted
+// ranks are returned; an empty filter wants all.
 std::vector<std::string> bound_names(
     const Line& line, const std::function<bool(int64_t rank)>& wanted = {});
 
-// The names of the result lines that a print owes its reader, for a print that
+// Returns the names of the result lines that the reader expects of a print that
 // failed: one for each rank, or, if it puts a whole together (split=), one,
 // from the first rank. `wanted` as above.
 std::vector<std::string> print_labels(

@@ -66,7 +66,7 @@ uint32_t Cluster::set_of(const Ranks& ranks) {
     }
     set.counts.push_back(static_cast<int64_t>(coordinates.size()));
   }
-  // Ranks that are no grid of the mesh hold whole values only.
+  // Ranks that are no grid of the mesh can hold whole values only.
   int64_t grid = 1;
   for (const int64_t count : set.counts) grid *= count;
   if (grid != static_cast<int64_t>(ranks.size())) {

@@ -1,4 +1,4 @@
-// The local join, axis by axis, and what it needs.
+// The local join, axis by axis, and the checks and types around it.
 #include <algorithm>
 
 #include "spmd/join.h"
@@ -14,7 +14,7 @@ bool fail_untyped(size_t operand, const Axis& axis, Findings& out) {
 
 namespace {
 
-// Whether an argument can be joined on the axis.
+// True if an argument can be joined on the axis; else adds a fault.
 bool check_argument(const ReadLine& in, const Argument& a, const Axis& axis,
                     Findings& out) {
   const auto o = static_cast<size_t>(a.operand);
@@ -27,7 +27,7 @@ bool check_argument(const ReadLine& in, const Argument& a, const Axis& axis,
   }
   if (letter != 'V' || in.is_local(axis)) return true;
   if (value.type.pending(axis) != 0) {
-    // A copy gives it a second name.
+    // A copy only gives it a second name.
     if (in.collective() == Collective::kCopy) return true;
     return out.faults.add(
         {.rule = Rule::kExtremeRead, .axes = {axis}, .operand = a.operand});
@@ -67,7 +67,7 @@ bool join_axes(const ReadLine& in, const WholeLine* whole, Findings& out) {
       out.faults.add({.rule = *joined.fault, .axes = {axis}});
       continue;
     }
-    // A constant of no ranks says nothing of them.
+    // A constant without ranks says nothing about any axis.
     if (none && !in.is_placed() && !names) continue;
     const bool copies = in.collective() == Collective::kCopy && in.is_name(0);
     out.set_all(axis, joined.letter,
@@ -90,8 +90,9 @@ void declare_source(const ReadLine& in, Findings& out) {
 
 namespace {
 
-// Of a table that is cut whole indices pick summands. gt-check -l leaves it to
-// #partial= to say so.
+// If the indices are copies, each rank picks summands from its part of a table
+// that is cut. Only with passes_over: gt-check -l leaves it to #partial= to say
+// so.
 void pick_summands(const ReadLine& in, Findings& out) {
   const bool picks = in.call.op->row->part_operand == 0 && in.is_name(0) &&
                      in.is_name(1) && in.in.mode.passes_over;

@@ -1,8 +1,9 @@
-// The model of the machine by which times are estimated, in seconds: a
-// computation takes its operations over `flops` plus the bytes that it reads
-// and writes over `memory_bandwidth`; a message its latency plus its bytes over
-// the link's bandwidth (the alpha-beta model). gt-shard reads the numbers from
-// its config, the null backend from --pace; these are the defaults.
+// The model of the machine by which times are estimated, in seconds. A
+// computation takes its operations divided by `flops`, plus the bytes that it
+// reads and writes divided by `memory_bandwidth`. A message takes its latency
+// plus its bytes divided by the link's bandwidth (the alpha-beta model).
+// gt-shard reads the numbers from its config, the null backend from --pace;
+// these are the defaults.
 #pragma once
 
 #include <span>
@@ -22,28 +23,29 @@ struct Machine {
   double memory = 0;               // in bytes; 0: no limit
 };
 
-// A number of the machine, as users write it.
+// A number of the machine that users may set, by its key.
 struct MachineFigure {
   std::string_view key;
   std::string_view what;  // "bytes a second, such as 1e10"
   double Machine::*field;
 };
 std::span<const MachineFigure> machine_figures();
-// The figure of that key; null if there is none.
+// Returns the figure of that key; null if there is none.
 const MachineFigure* find_machine_figure(std::string_view key);
-// Reads a figure's value, a finite number above 0. False if it is none.
+// Reads a figure's value. Returns false unless it is a finite number above 0.
 bool read_machine_figure(std::string_view text, double& value);
 
 // Reads "flops=1e12,latency=1e-5"; a figure that is not named keeps its
 // default. Error: what was expected and what came.
 Result<Machine> parse_machine(std::string_view text);
 
-// How long so many operations take that read and write so many bytes.
+// Returns the seconds of a computation with `flops` operations that reads and
+// writes `bytes` bytes.
 inline double compute_seconds(const Machine& machine, double flops,
                               double bytes) {
   return flops / machine.flops + bytes / machine.memory_bandwidth;
 }
-// How long a message of so many bytes takes.
+// Returns the seconds of a message of `bytes` bytes.
 inline double message_seconds(const Machine& machine, double bytes) {
   return machine.latency + bytes / machine.bandwidth;
 }

@@ -20,7 +20,7 @@ std::vector<std::string_view> split_at(std::string_view text, char mark) {
   }
 }
 
-// Whether a program can have names in it, such as c1/w in name space c1.
+// True if a program can have names in the name space, such as c1/w in c1.
 bool is_space(std::string_view name) {
   return !name.ends_with('/') && is_name(name_in(name));
 }
@@ -228,7 +228,7 @@ Status Meshes::declare_mesh(const Line& line, const std::string& space_name) {
     spaces_.push_back({space_name, {}, {}});
     space = &spaces_.back();
   }
-  // A loop that declares its mesh each round soon changes nothing.
+  // A loop that declares its mesh in each round changes nothing after a while.
   if (!space->open.empty() &&
       space->open.back().describe() == mesh.describe()) {
     space->depth.back() = std::min(space->depth.back() + 1, kMaxDepth);
@@ -304,7 +304,8 @@ Result<Grid::Along> Grid::along(std::string_view over) const {
   }
   const auto axes = mesh_->resolve(over);
   if (!axes.ok()) return axes.error();
-  // Row-major numbers of their coordinates; then of those that occur.
+  // Numbers the places row-major by coordinates, then renumbers those that
+  // occur.
   size_t most = 1;
   for (const MeshAxis* axis : axes.value()) {
     most *= static_cast<size_t>(axis->size);
@@ -337,7 +338,7 @@ Result<std::vector<std::vector<uint32_t>>> Grid::groups(
   const auto place = along(over);
   if (!place.ok()) return place.error();
   const auto axes = mesh_->resolve(over);
-  // Ranks of a group have all other coordinates in common.
+  // The ranks of a group have all other coordinates in common.
   std::map<int64_t, std::vector<uint32_t>> by_rest;
   for (uint32_t p = 0; p < ranks_.size(); ++p) {
     int64_t rest = ranks_[p];

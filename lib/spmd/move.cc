@@ -6,7 +6,8 @@
 namespace gt {
 namespace {
 
-// The side of the move that is cut is not cut evenly where it matters.
+// Returns the layout that the move cuts, if a dimension is not cut evenly where
+// split= must say so; else null.
 const Layout* uneven_side(const Move& move, const Cluster& cluster,
                           const Shape& whole) {
   const Layout& cut = move.dst.letter == 'S' ? move.after : move.before;
@@ -46,7 +47,7 @@ MoveKeys move_keys(const Move& move, const Cluster& cluster,
   if (over.empty()) return {};
   MoveKeys keys{{"over", std::move(over)}};
   if (!move.combine.empty()) keys.emplace_back("op", move.combine);
-  // Sums take P, and give R to all, unless they say otherwise.
+  // Sums take P and give R to all, unless their keys say otherwise.
   const Collective op = collective_of(move.op);
   const bool sums =
       op == Collective::kAllReduce || op == Collective::kReduceScatter;

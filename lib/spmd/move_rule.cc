@@ -1,5 +1,5 @@
-// What moves between ranks without a pair of ends: broadcast, reduce, copy,
-// redistribute between specs; and remesh, which moves nothing.
+// Types what moves between ranks without a pair of ends: broadcast, reduce,
+// copy, redistribute between specs; and remesh, which moves nothing.
 #include <algorithm>
 #include <map>
 #include <set>
@@ -11,8 +11,9 @@
 
 namespace gt {
 
-// broadcast gives the root's copy to all; of a sum that is right only if the
-// root holds all of it. reduce leaves the sum with the root, zeros elsewhere.
+// broadcast gives the root's copy to all ranks; for a sum that is right only if
+// the root holds all of it. reduce leaves the sum with the root, and zeros
+// elsewhere.
 bool broadcast_or_reduce(const ReadLine& in, const std::vector<Axis>& group,
                          Findings& out) {
   const Placement& type = in.operands[0]->type;
@@ -48,8 +49,9 @@ bool broadcast_or_reduce(const ReadLine& in, const std::vector<Axis>& group,
 
 namespace {
 
-// Where a copy by position takes coordinates along an axis, `goes`: each to one
-// of its own, in order or not.
+// How a copy by position maps the coordinates along an axis: each to one of its
+// own, in order (kInOrder) or not (kApart), or several to one (kTogether).
+// `goes` becomes the map.
 enum class Taken : uint8_t { kInOrder, kApart, kTogether };
 
 Taken taken(const Axis& axis, const std::vector<int64_t>& from,
@@ -68,8 +70,8 @@ Taken taken(const Axis& axis, const std::vector<int64_t>& from,
   return in_order ? Taken::kInOrder : Taken::kApart;
 }
 
-// What is no copy keeps its letter on an axis if its pieces stay in order;
-// summands may change places.
+// A value that is not copies keeps its letter on an axis if its pieces stay in
+// order; summands may change places.
 bool copy_pieces(const ReadLine& in, const Axis& axis, char is, Findings& out) {
   const ShardedValue& value = *in.operands[0];
   std::map<int64_t, int64_t> goes;
@@ -93,8 +95,9 @@ bool copy_pieces(const ReadLine& in, const Axis& axis, char is, Findings& out) {
 
 }  // namespace
 
-// Between sets of one layout all stays as it is; an axis that the source lacks
-// is R after it; one that goes was R or I.
+// Between rank sets of one layout the type stays as it is. The result is R on
+// an axis that the source lacks; on an axis that the result lacks, the source
+// must be R or I.
 bool copy_between_ranks(const ReadLine& in, Findings& out) {
   const ShardedValue& value = *in.operands[0];
   for (const AxisType& a : value.type.axes) {
@@ -113,7 +116,7 @@ bool copy_between_ranks(const ReadLine& in, Findings& out) {
     if (value.ranks.size() != in.ranks().size() || is == 'R' || is == 'I') {
       continue;
     }
-    // Whoever passes over the order of pieces still knows what they are.
+    // Where the order of pieces is not checked, the letter still holds.
     if (!copy_pieces(in, axis, is, out) && !in.in.mode.passes_over) {
       return false;
     }
@@ -160,8 +163,9 @@ bool read_specs(const ReadLine& in, size_t dims, Placement& from, Placement& to,
 
 }  // namespace
 
-// What src_spec= names is cut so and by nothing else; what dst_spec= names
-// beside it is whole on its axes, or a sum.
+// Checks that the operand is cut as src_spec= says and by nothing else, and
+// that on the other axes in dst_spec= it is whole or a sum. Then types the
+// result.
 bool redistribute_specs(const ReadLine& in, Findings& out) {
   const ShardedValue& value = *in.operands[0];
   if (value.pieces.empty()) return false;
@@ -203,7 +207,7 @@ bool redistribute_specs(const ReadLine& in, Findings& out) {
 
 namespace {
 
-// The axes that axes= names, and those of type=.
+// Returns the axes that axes= names, and those of type=.
 std::optional<std::vector<Axis>> remesh_axes(const ReadLine& in,
                                              const Claim& claim,
                                              Findings& out) {

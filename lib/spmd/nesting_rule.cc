@@ -1,5 +1,5 @@
-// How shards lie: which axis of a dimension is the outer one, and that what is
-// sharded alike is cut alike.
+// How shards lie: finds which axis of a dimension is the outer one, and checks
+// that tensors that are sharded alike are cut alike.
 #include <algorithm>
 #include <set>
 #include <string_view>
@@ -21,8 +21,8 @@ void add_entries(const Placement& type, Nesting& nesting) {
   }
 }
 
-// The placement that split= states of the first result; empty if split= is
-// about an operand, or is not there.
+// Returns the placement that split= states for the first result; empty if
+// split= is about an operand, or missing.
 Placement stated_result(const ReadLine& in, const WholeLine& whole) {
   Placement stated;
   const Call& call = whole.call;
@@ -77,14 +77,14 @@ bool order_entries(const ReadLine& in, const WholeLine& whole, Findings& out) {
 
 namespace {
 
-// The tensors of one label on one rank, one after the other: each has as many
-// of the label's coordinates as the first.
+// Takes the tensors of one label on one rank, one after the other, and checks
+// that each has as many of the label's coordinates as the first.
 class CutOnRank {
  public:
   CutOnRank(int64_t rank, const Axis& axis, Findings& out)
       : rank_(rank), axis_(axis), out_(out) {}
 
-  // `regroups`: it is what a reshape splits.
+  // `regroups`: the tensor is split by a reshape.
   bool take(const LabelDim& place, const Type& piece, std::string_view name,
             bool regroups) {
     if (!place.is_there()) return true;
@@ -121,7 +121,7 @@ bool check_cut(const ReadLine& in, const WholeLine& whole, const Label& label,
   for (size_t i = 0; i < whole.call.arguments.size(); ++i) {
     const Placement* type = whole.type_of(i);
     if (type == nullptr || !label.arguments[i].is_there()) continue;
-    if (type->dim_of(axis) < 0) continue;  // one element, repeated
+    if (type->dim_of(axis) < 0) continue;  // one element, which ranks repeat
     const auto o = static_cast<size_t>(whole.operand_of(i));
     if (in.operands[o]->pieces.size() <= position) continue;
     if (!cut.take(label.arguments[i], in.operands[o]->pieces[position],

@@ -14,7 +14,7 @@ bool is_in(int64_t rank, const std::vector<int64_t>& ranks) {
 
 using Parts = std::vector<const ShardedValue*>;
 
-// Joins parts on ranks of their own to one value on all of these ranks.
+// Joins parts on disjoint ranks to one value on all of these ranks.
 class JoinedParts {
  public:
   JoinedParts(const Parts& parts, const std::vector<int64_t>& wanted)
@@ -47,9 +47,9 @@ class JoinedParts {
     if (value_.pieces.size() != value_.ranks.size()) value_.pieces.clear();
   }
 
-  // Whether ranks that differ along the axis alone are all of one part. If not,
-  // values that were bound apart meet along it and are unrelated, even if all
-  // parts have one letter there.
+  // True if ranks that differ along the axis alone always belong to one part.
+  // If not, values that were bound separately meet along it and are unrelated,
+  // even if all parts have one letter there.
   bool is_one_part(const Axis& axis) const {
     std::map<int64_t, const ShardedValue*> lines;
     for (const auto& [rank, part] : part_of_) {
@@ -60,8 +60,8 @@ class JoinedParts {
     return true;
   }
 
-  // Whether the part is what reduce left on the ranks beside its root, and the
-  // root was bound anew: zeros, which add nothing to any sum.
+  // True if the part is what reduce left on the ranks other than its root, and
+  // the root was bound again: zeros, which add nothing to any sum.
   static bool has_lost_root(const ShardedValue& part, const Axis& axis) {
     const int32_t root = part.type.pending(axis) - 1;
     return part.type.on(axis) == 'P' && root >= 0 &&
@@ -92,7 +92,7 @@ class JoinedParts {
     }
   }
 
-  // A part's cuts by the axes that cut all parts alike.
+  // Returns a part's cuts, by the axes that cut all parts alike.
   std::vector<SpecEntry> cuts_of(const ShardedValue& part) const {
     std::vector<SpecEntry> spec = part.type.spec;
     for (SpecEntry& entry : spec) {

@@ -11,13 +11,14 @@
 
 namespace gt {
 
-// `all` are the parts of a name, on ranks of their own; `ranks` are those that
-// are read. The result is the part itself if one has all of the ranks, else the
-// parts that have some, joined: it may have more ranks than were asked for. An
-// axis keeps its type where all parts agree and no group of ranks along it is
-// of two parts; along others the values are unrelated (V), or untyped where
-// that cannot be said, as of partial sums. Nothing if a rank is in no part.
-// With no `ranks`: the part without ranks.
+// Returns the value that a name holds on `ranks`, the ranks that are read.
+// `all` are the parts of the name, on disjoint ranks. The result is the part
+// itself if one part has all of the ranks; else the parts that have some of
+// them, joined, which may have more ranks than were asked for. An axis keeps
+// its type if all parts agree and no group of ranks along it belongs to two
+// parts. Along other axes the values are unrelated (V), or untyped where that
+// cannot be said, as for partial sums. Returns nothing if a rank is in no part.
+// Empty `ranks` ask for the part without ranks.
 std::optional<ShardedValue> read_parts(const std::vector<ShardedValue>& all,
                                        const std::vector<int64_t>& ranks,
                                        const AxisNames& names);

@@ -55,7 +55,7 @@ LocalLine make_variant(const Line& line, const Op& op, const Whole& whole,
   } else {
     drop_key(local.line, "shape");
   }
-  // As shape= is, rows= is the whole's beside split=: along axis=, or 0.
+  // Beside split=, rows= is that of the whole, as shape= is: along axis=, or 0.
   if (const int rows = key_at(local.line, "rows"); rows >= 0) {
     int64_t axis = 0;
     if (const auto* text = line.key("axis")) read_number(*text, axis);
@@ -180,8 +180,7 @@ Result<LocalPlan> local_plan(const Line& line, const Grid& grid) {
   if (!whole.ok()) return whole.error();
   const auto regions = cut(split.value(), whole.value().shape, grid);
   if (!regions.ok()) return at_op(line, regions.error().message);
-  // Only ops that take part= compute something else where a part begins
-  // elsewhere.
+  // Only ops that take part= compute something else if a part begins elsewhere.
   const bool by_place = op->key_index("part") >= 0;
   std::map<std::vector<int64_t>, uint32_t> known;
   std::vector<int64_t> key;
@@ -217,7 +216,7 @@ Status bind_local(const LocalPlan& plan, uint32_t variant,
 
 namespace {
 
-constexpr size_t kVariants = 16;  // of groups, that are remembered
+constexpr size_t kVariants = 16;  // groups that are remembered
 
 Result<std::vector<Type>> types_given(const Line& line, const Crossing& group) {
   auto made = group_types(plan_here(group));

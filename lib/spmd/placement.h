@@ -10,8 +10,8 @@
 //      whole; its gradient is V
 //   P  partial: summands, whose sum is the value; its gradient is R
 //
-// What texts write as S(i), or S0, sharded along dimension i, is here the
-// letter V together with an entry for dimension i in `spec`.
+// S(i), or S0, in texts means sharded along dimension i. Here it is the letter
+// V together with an entry for dimension i in `spec`.
 #pragma once
 
 #include <compare>
@@ -24,17 +24,17 @@ namespace gt {
 
 inline constexpr char kUntyped = '?';  // the letter is unknown
 
-// The letter of the gradient of a value with this letter.
+// Returns the letter of the gradient of a value with this letter.
 char dual(char letter);
 
-// `pending` of an axis refines its letter. A V may be the maxima or minima of
-// each rank's part: an all_reduce of that kind has to follow before any other
-// op may read it.
+// `pending` refines the letter on an axis. A V may hold the maxima or minima of
+// each rank's part: then an all_reduce of that kind must follow before any
+// other op may read it.
 inline constexpr int32_t kPendingMax = -1;
 inline constexpr int32_t kPendingMin = -2;
 
-// Of a P, one rank along the axis may hold all of the sum and the others zeros,
-// as reduce leaves it. Then `pending` is root_on() of that rank.
+// For a P, one rank along the axis may hold all of the sum and the others
+// zeros, as reduce leaves it. Then `pending` is root_on() of that rank.
 inline int32_t root_on(const Axis& axis, int64_t rank) {
   return static_cast<int32_t>(axis.coordinate(rank)) + 1;
 }
@@ -42,7 +42,7 @@ inline int32_t root_on(const Axis& axis, int64_t rank) {
 struct AxisType {
   Axis axis;
   char letter;          // R, I, V, P
-  int32_t pending = 0;  // as above; 0: nothing of the kind
+  int32_t pending = 0;  // as above; 0: nothing is pending
   friend auto operator<=>(const AxisType&, const AxisType&) = default;
 };
 
@@ -53,23 +53,26 @@ struct Placement {
   std::vector<AxisType> axes;   // by falling stride; none of size 1
   std::vector<SpecEntry> spec;  // by dimension; empty if nothing is sharded
 
-  // The letter on the axis, kUntyped if it has none, and what is pending.
+  // Return the letter on the axis, kUntyped if it has none, and what is
+  // pending.
   char on(const Axis& axis) const;
   int32_t pending(const Axis& axis) const;
-  // set() gives the axis a letter, drop() takes it away; both leave the spec.
+  // set() gives the axis a letter, drop() removes the letter; both leave the
+  // spec.
   void set(const Axis& axis, char letter, int32_t pending = 0);
   void drop(const Axis& axis);
 
-  int dim_of(const Axis& axis) const;  // the one that the axis shards, or -1
-  // The axis shards dimension `dim` of `dims`, as its innermost axis; its
-  // letter stays what it is.
+  int dim_of(const Axis& axis) const;  // the dimension that the axis shards, or
+                                       // -1
+  // Lets the axis shard dimension `dim` of `dims`, as its innermost axis; the
+  // axis keeps its letter.
   void shard(const Axis& axis, size_t dim, size_t dims);
   void unshard(const Axis& axis);
   bool is_sharded() const { return !spec.empty(); }
-  // Whether several axes shard one dimension, so that only #spec= can say in
+  // True if several axes shard one dimension, so that only #spec= can say in
   // which order they do.
   bool needs_spec() const;
-  // Make room for a new dimension in the spec, or take one out.
+  // Insert a new dimension in the spec, or remove one.
   void insert_dim(size_t dim);
   void erase_dim(size_t dim);
 

@@ -1,5 +1,5 @@
 // Sets of ranks, as ascending lists, and the operations on them. A value
-// without ranks has the empty one.
+// without ranks has the empty set.
 #pragma once
 
 #include <algorithm>
@@ -12,7 +12,7 @@ namespace gt {
 
 using Ranks = std::vector<int64_t>;
 
-// The ranks in ascending order, which the functions below ask for.
+// Returns the ranks in ascending order, which the functions below require.
 inline Ranks ascending(Ranks ranks) {
   if (!std::is_sorted(ranks.begin(), ranks.end())) {
     std::sort(ranks.begin(), ranks.end());
@@ -20,8 +20,8 @@ inline Ranks ascending(Ranks ranks) {
   return ranks;
 }
 
-// The position of a rank in a set; nothing if it is not there. Takes no search
-// for a set of consecutive ranks, as most are.
+// Returns the position of a rank in a set; nothing if it is not there. Needs no
+// search for a set of consecutive ranks, as most are.
 inline std::optional<size_t> place_in(const Ranks& ranks, int64_t rank) {
   if (ranks.empty() || rank < ranks.front() || rank > ranks.back()) return {};
   const auto from_first = static_cast<size_t>(rank - ranks.front());

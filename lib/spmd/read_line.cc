@@ -68,7 +68,8 @@ int64_t ReadLine::group_size(const std::vector<Axis>& group) const {
 
 namespace {
 
-// Whether along the axis the rank that holds all of the sum is among them.
+// True if, along the axis, every line of these ranks has the one that holds all
+// of the sum.
 bool holds_root(const AxisType& a, const std::vector<int64_t>& ranks) {
   std::set<int64_t> lines, rooted;
   for (const int64_t rank : ranks) {
@@ -78,7 +79,8 @@ bool holds_root(const AxisType& a, const std::vector<int64_t>& ranks) {
   return lines == rooted;
 }
 
-// The value's pieces on some of its ranks; none if they are not all there.
+// Returns the value's pieces on some of its ranks; none if they are not all
+// known.
 std::vector<Type> pieces_on(const ShardedValue& value,
                             const std::vector<int64_t>& ranks) {
   std::vector<Type> pieces;
@@ -101,8 +103,8 @@ bool ReadLine::is_over(const Axis& axis) const {
                      [&](const MeshAxis* a) { return *a == axis; });
 }
 
-// The value on some of its ranks. Along an axis that loses coordinates only
-// copies stay what they are.
+// Returns the value on some of its ranks. Along an axis that loses coordinates,
+// only copies stay what they are.
 ShardedValue ReadLine::read(const ShardedValue& value,
                             const std::vector<int64_t>& ranks, size_t operand,
                             TypeFaults& faults) const {
@@ -115,7 +117,8 @@ ShardedValue ReadLine::read(const ShardedValue& value,
   out.pieces = pieces_on(value, ranks);
   for (const AxisType& a : value.type.axes) {
     const size_t left = extent_along(a.axis, ranks);
-    const bool as_group =  // which must be whole, and is told so
+    const bool as_group =  // the group must be whole, which is checked
+                           // elsewhere
         left == extent_along(a.axis, bound) && is_over(a.axis);
     if (as_group || has_whole_lines(a.axis, ranks, bound)) continue;
     const auto fail = [&](Rule rule) {
@@ -139,7 +142,7 @@ ShardedValue ReadLine::read(const ShardedValue& value,
   return out;
 }
 
-// Local axes come before all others.
+// Checks that local axes come before all others.
 bool ReadLine::check_local_axes(TypeFaults& faults) const {
   if (in.mode.local_axes.empty()) return true;
   const Axis* global = nullptr;
@@ -254,10 +257,11 @@ std::vector<char> ReadLine::letters_on(const Axis& axis) const {
       const ShardedValue& value = *operands[static_cast<size_t>(a.operand)];
       letter =
           value.state == ShardedValue::State::kSoft ? 'R' : value.type.on(axis);
-      // The permissive mode skips it.
+      // In the permissive mode an untyped operand is ignored.
       if (letter == kUntyped && !in.mode.passes_over) letter = kNoLetter;
       const size_t p = call.op->parameter_of(i, call.arguments.size());
-      // Numbers drawn alike suit any type, as a literal seed does.
+      // Random numbers drawn with one seed suit any type, as a literal seed
+      // does.
       if (letter == 'R' && call.op->is_seed(p)) letter = kNoLetter;
     }
     letters.push_back(letter);

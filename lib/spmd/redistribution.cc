@@ -10,10 +10,10 @@
 namespace gt {
 namespace {
 
-// Of a layout, and of the one that it is to become: the orders in which so many
-// axes can go their ways are few.
+// The most axes for which all orders of moves are tried. It bounds the number
+// of orders.
 constexpr int kMostSearched = 5;
-// Times that differ by less are equal.
+// Times whose relative difference is less are equal.
 constexpr double kTie = 1e-9;
 
 using Cuts = std::vector<AxisCut>;
@@ -31,16 +31,17 @@ End shard(int32_t dim) { return {'S', dim}; }
 const End kWhole{'R', 0};
 const End kSummands{'P', 0};
 
-// The moves that lead from a layout towards the target.
+// Finds the moves that lead from a layout towards the target.
 class Moves {
  public:
   Moves(const Cluster& cluster, const Machine& machine, const Type& whole,
         const Layout& to)
       : cluster_(cluster), machine_(machine), whole_(whole), to_(to) {}
 
-  // None when it is there. What makes all that follows smaller and costs no
-  // message stands alone; else whoever takes the first of them each time sends
-  // no more, and no more often, than by gathering all and cutting.
+  // Returns no moves if the target is reached. A move that makes all later
+  // moves smaller and costs no message is returned alone. Otherwise, taking the
+  // first of the moves each time sends no more, and no more often, than
+  // gathering everything and cutting.
   std::vector<Move> from(const Layout& at) {
     at_ = &at;
     out_.clear();
@@ -48,7 +49,7 @@ class Moves {
       send_whole();
     } else if (!cut_local()) {
       const uint32_t owed = at.partial & ~to_.partial;
-      uint32_t rest = owed;  // of axes that are to hold the whole sum
+      uint32_t rest = owed;  // axes that must hold the whole sum
       for (const AxisCut& cut : to_.cuts) rest &= ~bit(cut.axis);
       sum_over(owed);
       enter_by_messages();
@@ -73,8 +74,8 @@ class Moves {
   int64_t size(int32_t dim) const {
     return whole_.shape[static_cast<size_t>(dim)];
   }
-  // The share of a collective's bytes that a rank sends, when it sends to all
-  // others.
+  // Returns the share of a collective's bytes that a rank sends when it sends
+  // to all others.
   double others(uint32_t axes) const {
     double n = 1;
     for (size_t a = 0; a < cluster_.axes(); ++a) {
@@ -85,7 +86,7 @@ class Moves {
     return (n - 1) / n;
   }
 
-  // `share`: of the larger of both pieces, what each rank sends.
+  // `share`: what each rank sends, as a share of the larger of both pieces.
   void add(std::string_view op, uint32_t axes, End src, End dst, Layout after,
            double share) {
     const double larger = std::max(cluster_.piece_bytes(*at_, whole_),
@@ -102,7 +103,8 @@ class Moves {
 
   // ---- what cuts ------------------------------------------------------------
 
-  // The cuts of the dimension begin those of the target.
+  // True if the cuts of the dimension are the first cuts that the target has
+  // there.
   bool is_prefix(int32_t dim) const {
     const Cuts have = cuts_of(*at_, dim);
     const Cuts want = cuts_of(to_, dim);
@@ -112,7 +114,7 @@ class Moves {
     return cluster_.is_same_cut(a, b, dim, size(dim));
   }
 
-  // The next cut of a dimension that lacks some.
+  // Returns the next cut of a dimension that lacks some.
   std::optional<AxisCut> missing(size_t d) const {
     const auto dim = static_cast<int32_t>(d);
     const Cuts want = cuts_of(to_, dim);
@@ -198,7 +200,7 @@ class Moves {
         others(bit(cut.axis)));
   }
 
-  // The piece stays on its rank, as a partial sum with zeros around it.
+  // Leaves the piece on its rank, as a partial sum with zeros around it.
   void put_among_zeros(const AxisCut& cut) {
     Layout after = *at_;
     after.remove(cut.axis);
@@ -208,7 +210,8 @@ class Moves {
 
   // ---- ranks ----------------------------------------------------------------
 
-  // To ranks of the same form, each to its own; the sums that go there first.
+  // Copies to ranks of the same form, each to its own, once the pending sums
+  // that the target does not have are taken.
   void copy() {
     if ((at_->partial & ~to_.partial) != 0) return;
     Layout after = *at_;
@@ -216,7 +219,7 @@ class Moves {
     add("copy", 0, kWhole, kWhole, after, 1);
   }
 
-  // To ranks of another form: one rank sends to all others.
+  // Sends to ranks of another form: one rank sends to all others.
   void send_whole() {
     if (at_->partial != 0) {
       sum_over(at_->partial);
@@ -239,8 +242,8 @@ class Moves {
   std::vector<Move> out_;
 };
 
-// The target's ranks already hold what they need: where the set narrows, all
-// is alike.
+// True if the target's ranks already hold what they need: along the axes on
+// which the set narrows, all ranks hold the same.
 bool is_within(const Cluster& cluster, const Layout& from, const Layout& to) {
   if (from.set == to.set) return true;
   if (!includes(cluster.ranks(from.set), cluster.ranks(to.set))) return false;
@@ -253,8 +256,8 @@ bool is_within(const Cluster& cluster, const Layout& from, const Layout& to) {
   return true;
 }
 
-// The layout on the axes along which its set extends: on others one piece is
-// the whole.
+// Returns the layout without the axes along which its set has one coordinate:
+// there one piece is the whole.
 Layout extended(const Cluster& cluster, Layout layout) {
   for (size_t a = 0; a < cluster.axes(); ++a) {
     if (cluster.count(layout.set, a) > 1) continue;
@@ -272,8 +275,8 @@ int axes_that_differ(const Layout& a, const Layout& b) {
   return std::popcount(axes);
 }
 
-// The shortest path over moves. No way leads back, so that a layout's rest of
-// the way is found once.
+// Finds the shortest path over moves. No move leads back, so the best way from
+// a layout is found once.
 class Search {
  public:
   Search(const Cluster& cluster, const Machine& machine, const Type& whole,
@@ -296,7 +299,7 @@ class Search {
  private:
   struct Step {
     Layout at;
-    double seconds = 0;  // to the target
+    double seconds = 0;  // the cost of the way to the target
     std::optional<Move> next;
   };
 
@@ -321,7 +324,7 @@ class Search {
   const Cluster& cluster_;
   const Layout& to_;
   Moves moves_;
-  const bool is_wide_;  // too many orders: the first of the moves is taken
+  const bool is_wide_;  // too many orders: only the first move is tried
   std::deque<Step> known_;
 };
 

@@ -1,18 +1,18 @@
 // Redistribution: finds the collectives, conversions and copies (Moves) that
 // bring a tensor from one layout to another in the least estimated time.
-// gt-shard moves operands so, and gt-emit replaces redistribute with src_spec=
-// and dst_spec= so (specs.h).
+// gt-shard uses it to move operands, and gt-emit to replace a redistribute with
+// src_spec= and dst_spec= (specs.h).
 //
-// Each move leads towards the target. An axis that cuts what it is not to cut
-// is gathered, or goes to its place in one exchange; one that is to cut more is
-// cut, or takes its part of a sum; sums that are owed over several axes may be
-// taken at once. The order matters: what is cut first makes all that follows
-// smaller. Where at most five axes are involved all orders are tried, else the
-// first move of each kind is taken.
+// Each move leads towards the target. An axis that cuts a dimension which it
+// must not cut is gathered, or goes to its place in one exchange. An axis that
+// must cut more is cut, or takes its part of a sum. Sums that are pending over
+// several axes may be taken at once. The order matters: what is cut first makes
+// all that follows smaller. If at most five axes are involved all orders are
+// tried; otherwise the first move is always taken.
 //
 // Prices are in seconds (Move::seconds). A move with messages costs the link's
-// latency plus the bytes that a rank sends over the link's bandwidth; of N
-// bytes over n ranks an all_reduce sends 2 N (n-1)/n, an all_gather, a
+// latency plus the bytes that a rank sends over the link's bandwidth; for N
+// bytes over n ranks an all_reduce sends 2 N (n-1)/n, and an all_gather, a
 // reduce_scatter or an all_to_all N (n-1)/n. A local conversion costs the bytes
 // of the larger piece over the memory's bandwidth. The numbers are those of the
 // Machine.
@@ -29,14 +29,14 @@
 
 namespace gt {
 
-// The moves from one layout to another. None if the layouts are equal, or the
-// ranks of the target already hold what they need. A move may run on more ranks
-// than the target has.
+// Returns the moves from one layout to another. There are none if the layouts
+// are equal, or the ranks of the target already hold what they need. A move may
+// run on more ranks than the target has.
 std::vector<Move> redistribution(const Cluster& cluster, const Machine& machine,
                                  const Type& whole, const Layout& from,
                                  const Layout& to);
 
-// Of several layouts in which a tensor is available, the one from which the
+// Given several layouts in which a tensor is available: the one from which the
 // wanted layout takes the least time, and the moves.
 struct Way {
   size_t from = 0;  // index in `layouts`
@@ -45,8 +45,9 @@ struct Way {
 Way nearest(const Cluster& cluster, const Machine& machine, const Type& whole,
             const std::vector<Layout>& layouts, const Layout& wanted);
 
-// The move for a tensor that holds, on each rank along an axis, the maxima or
-// minima of that rank's part: the all_reduce by `combine` ("max" or "min").
+// Returns the move for a tensor that holds, on each rank along an axis, the
+// maxima or minima of that rank's part: the all_reduce by `combine` ("max" or
+// "min").
 Move extreme(const Cluster& cluster, const Machine& machine, const Type& whole,
              const Layout& at, size_t axis, std::string_view combine);
 

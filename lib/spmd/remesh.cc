@@ -44,7 +44,7 @@ bool cut_groups(const std::vector<Axis>& from, const std::vector<Axis>& to,
   return f == from.size() && t == to.size();
 }
 
-// An entry must be a sequence of whole groups, in order.
+// Translates the spec. An entry must be a sequence of whole groups, in order.
 bool move_spec(const Placement& from, const std::vector<AxisGroup>& groups,
                Placement& out) {
   if (from.spec.empty()) return true;

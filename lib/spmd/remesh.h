@@ -9,17 +9,19 @@
 
 namespace gt {
 
-// The placement on the axes `to`. Axes that are on both sides keep their types.
-// The others are taken by falling stride, in the smallest groups of equal size
-// (of ranks); the axes of a group must have one letter, which the new ones get.
-// Nothing, and a fault, if sizes, letters or ranks do not agree.
+// Returns the placement on the axes `to`. Axes that are on both sides keep
+// their types. The others are taken by falling stride, in the smallest groups
+// of equal size (in ranks); the axes of a group must have one letter, which the
+// new ones get. Returns nothing, and adds a fault, if sizes, letters or ranks
+// do not agree.
 std::optional<Placement> remesh(const Placement& from,
                                 const std::vector<Axis>& to,
                                 TypeFaults& faults);
 
-// The placement on the axes of the current mesh, for an operand that was bound
-// under another mesh; unchanged if all of its axes are of the current one. A
-// mesh axis whose strides overlap those of none of its axes stays untyped.
+// Returns the placement on the axes of the current mesh, for an operand that
+// was bound under another mesh; unchanged if all of its axes are of the current
+// one. An axis of the mesh whose strides overlap those of none of the old axes
+// stays untyped.
 std::optional<Placement> remesh_to_current(const Placement& from,
                                            const AxisNames& names,
                                            TypeFaults& faults);

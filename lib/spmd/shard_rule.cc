@@ -1,6 +1,6 @@
-// Where the shards of a line's operands go, by its index rule. A line is legal
-// if running it on the shards gives shards of the result, the whole result, or
-// summands of it.
+// Finds where the shards of a line's operands go, by its index rule. A line is
+// legal if running it on the shards gives shards of the result, the whole
+// result, or summands of it.
 #include <algorithm>
 
 #include "ops/part.h"
@@ -28,7 +28,7 @@ WholeLine::WholeLine(const ReadLine& in) : in_(in) {
   if (has_labels) labels = index_rule(call);
 }
 
-// Binds `call`. False if the shapes do not fit together, which infer() tells.
+// Binds `call`. False if the shapes do not fit together, which infer() reports.
 bool WholeLine::bind() {
   const Op& op = *in_.call.op;
   const bool local_sizes =
@@ -76,8 +76,8 @@ bool WholeLine::adds_to_sum(const Axis& axis) const {
 
 namespace {
 
-// Whether the call makes one number of the dimension, so that each shard's
-// result is a part of the whole's, though not one of a sum.
+// True if the call reduces the dimension to one number, so that each shard's
+// result is a part of the whole's, though not a summand.
 bool reduces(const Call& call, size_t argument, int dim) {
   if (call.has_key("reduction")) {
     const Term& term = call.op->operand_terms[argument];
@@ -90,7 +90,7 @@ bool reduces(const Call& call, size_t argument, int dim) {
   return call.op->row->reduction != Reduction::kNone;
 }
 
-// Whether dimensions `from` to `to` all have size 1, and there are some.
+// True if there are dimensions from `from` to before `to`, and all have size 1.
 bool are_ones(const Shape& shape, int from, int to) {
   bool all = from < to;
   for (int d = from; d < to; ++d) {
@@ -129,16 +129,16 @@ class Propagation {
     return out_.faults.add(
         {.rule = rule, .axes = {axis}, .operand = operand, .dim = dim});
   }
-  // split= speaks of the first result, not of an operand.
+  // True if split= is about the first result, not about an operand.
   bool splits_result() const { return row_.part_operand < 0; }
   size_t result_dims() const {
     return call_.results.empty() ? 0 : call_.results[0].shape.size();
   }
 
   // A reshape with split= may cut a dimension of size 1, which one rank has and
-  // others do not: any of the result's of size 1 may be that one. Or it stands
-  // before the one that is kept, or kept one, as a leading factor of 1; the
-  // label then runs through that.
+  // others do not. Any dimension of size 1 in the result may be that one. Or a
+  // leading factor of 1 stands before the dimension that is kept, in the
+  // operand or the result; the label then runs through that factor.
   void lead_by_ones() {
     Placement stated;
     if (!row_.regroups || call_.results.empty()) return;
@@ -179,8 +179,8 @@ class Propagation {
 
   // ---- one axis -------------------------------------------------------------
 
-  // The label of an argument's dimension that the axis shards; -1 if it has
-  // none.
+  // Returns the label of an argument's dimension that the axis shards; -1 if it
+  // has none.
   int label_at(size_t argument, int dim) const {
     int found = -1;
     for (size_t l = 0; l < whole_.labels.size(); ++l) {
@@ -217,7 +217,7 @@ class Propagation {
            place_label(axis, whole_.labels[l]);
   }
 
-  // Dimension `dim` of the argument may not be sharded.
+  // Handles a dimension `dim` of the argument that may not be sharded.
   bool leave_whole(const Axis& axis, size_t argument, int dim) {
     const Reduction reduction = row_.reduction;
     const bool is_max = reduction == Reduction::kMax;
@@ -236,7 +236,7 @@ class Propagation {
     return fail(rule, axis, whole_.operand_of(argument), dim);
   }
 
-  // All that has the label is sharded on it.
+  // Checks that everything that has the label is sharded on it.
   bool check_label(const Axis& axis, const Label& label) {
     for (size_t i = 0; i < call_.arguments.size(); ++i) {
       const Placement* type = whole_.type_of(i);
@@ -293,7 +293,7 @@ class Propagation {
 
   // ---- split= ---------------------------------------------------------------
 
-  // Axes that split= names and no operand is sharded by.
+  // Places the axes that split= names and that no operand is sharded by.
   void place_by_split() {
     Placement stated;
     if (out_.faults.any() || !splits_result()) return;
@@ -303,7 +303,7 @@ class Propagation {
     }
   }
 
-  // They cut a dimension that only the result has.
+  // Places an axis that cuts a dimension which only the result has.
   bool place_by_split(const Axis& axis, const Placement& stated) {
     const int dim = stated.dim_of(axis);
     for (size_t l = 0; l < whole_.labels.size(); ++l) {
@@ -317,8 +317,9 @@ class Propagation {
     return fail(Rule::kSplitUnmatched, axis, -1, dim);
   }
 
-  // Only results have the dimension, or an operand has one element there, which
-  // ranks may repeat. That each can is told with the shapes.
+  // True if only results have the dimension, or the operands that have it have
+  // one element there, which ranks may repeat. Inferring the shapes checks
+  // whether they can.
   bool is_of_result_alone(const Label& label) const {
     for (size_t i = 0; i < label.arguments.size(); ++i) {
       const LabelDim& place = label.arguments[i];
@@ -329,8 +330,8 @@ class Propagation {
     return true;
   }
 
-  // Ranks that must know which part they have are told by split=. A line
-  // without ranks speaks of the whole.
+  // Checks that a line with ranks that must know which part they have states
+  // split=. A line without ranks is about the whole.
   bool check_positions() {
     if (in_.line.key("split") != nullptr) return true;
     for (size_t l = 0; l < whole_.labels.size(); ++l) {
@@ -364,7 +365,8 @@ class Propagation {
   const Call& call_;
   const Row& row_;
   Findings& out_;
-  std::vector<std::vector<Axis>> label_axes_;  // that shard it, by label
+  std::vector<std::vector<Axis>> label_axes_;  // by label: the axes that shard
+                                               // it
 };
 
 }  // namespace

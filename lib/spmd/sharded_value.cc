@@ -27,7 +27,8 @@ size_t extent_along(const Axis& axis, const std::vector<int64_t>& ranks) {
 
 namespace {
 
-// How many ranks differ along the axis alone, by what they have in common.
+// Counts the ranks that differ along the axis alone, by the rank at their
+// origin.
 std::map<int64_t, size_t> lines_along(const Axis& axis,
                                       const std::vector<int64_t>& ranks) {
   std::map<int64_t, size_t> lines;
@@ -49,7 +50,7 @@ bool has_whole_lines(const Axis& axis, const std::vector<int64_t>& some,
 
 namespace {
 
-// The size of one dimension of the whole; -1 if the pieces do not fit.
+// Returns the size of one dimension of the whole; -1 if the pieces do not fit.
 int64_t whole_size(const ShardedValue& value, size_t dim) {
   const SpecEntry none;
   const SpecEntry& entry =

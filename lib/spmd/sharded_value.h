@@ -1,5 +1,5 @@
-// What a name holds, for type checking: the ranks of its pieces, their types,
-// and its Placement, which says what the pieces are together.
+// The value that a name holds, for type checking: the ranks of its pieces,
+// their types, and its Placement, which says what the pieces are together.
 #pragma once
 
 #include <compare>
@@ -18,35 +18,36 @@ struct ShardedValue {
     kTyped,
     kSoft,    // made of constants without ranks: its readers take it as R
     kUnknown  // after a fault, or never declared; lines that read it have no
-              // fault for that
+              // fault because of it
   };
   State state = State::kUnknown;
-  // Where its pieces are; empty if the name has no ranks.
+  // The ranks of its pieces; empty if the name has no ranks.
   std::vector<int64_t> ranks;
-  // The ranks on which it was bound, if some of them hold another value now;
-  // else empty.
+  // The ranks on which the value was bound, if some of them hold another value
+  // now; else empty.
   std::vector<int64_t> bound;
   Placement type;
-  std::vector<Type> pieces;  // by `ranks`, or that of the whole; empty: unknown
+  std::vector<Type> pieces;  // by `ranks`, or one, that of the whole; empty:
+                             // unknown
   bool carries_gradient = false;  // gradients flow back through it
 
   bool is_placed() const { return !ranks.empty(); }
   friend bool operator==(const ShardedValue&, const ShardedValue&) = default;
 };
 
-// The type of the whole that the pieces are parts of; nothing if the pieces are
-// unknown, or do not fit together as the placement says.
+// Returns the type of the whole that the pieces are parts of; nothing if the
+// pieces are unknown, or do not fit together as the placement says.
 std::optional<Type> whole_of(const ShardedValue& value);
 
-// The index of a rank in a list; the list's size if it is not there. Takes no
-// search where the list is an arithmetic sequence, as most are.
+// Returns the index of a rank in a list, or the list's size if it is not there.
+// Needs no search if the list is an arithmetic sequence, as most are.
 size_t position_of(int64_t rank, const std::vector<int64_t>& ranks);
 
-// How many different coordinates along the axis the ranks have.
+// Returns how many different coordinates along the axis the ranks have.
 size_t extent_along(const Axis& axis, const std::vector<int64_t>& ranks);
 
-// Whether `some`, a subset of `all`, is made of whole lines along the axis: of
-// the ranks of `all` that differ along it alone it has all or none.
+// True if `some`, a subset of `all`, is made of whole lines along the axis: if,
+// of the ranks of `all` that differ along it alone, it has either all or none.
 bool has_whole_lines(const Axis& axis, const std::vector<int64_t>& some,
                      const std::vector<int64_t>& all);
 

@@ -116,7 +116,7 @@ Result<std::vector<Type>> redistributed(const Line& line, const Grid& grid,
 
 namespace {
 
-// The layouts that specs speak of, over the axes that they name.
+// The layouts that the specs describe, over the axes that they name.
 struct Ends {
   Cluster cluster;
   Layout from, to;
@@ -168,7 +168,8 @@ Result<Ends> ends_of(const Line& line, const Specs& specs, const Grid& grid,
   return ends;
 }
 
-// The line of a step: all of it but what differs from the line's own.
+// Returns the line of a step: a copy of `line` with the op, keys and source of
+// the step.
 RedistributionStep step_of(const Line& line, std::string_view op, MoveKeys keys,
                            bool is_first) {
   RedistributionStep step{line, std::move(keys)};
@@ -191,8 +192,8 @@ RedistributionStep step_of(const Line& line, std::string_view op, MoveKeys keys,
   return step;
 }
 
-// Takes the notes and the remark off a step that are true of the last step's
-// result only.
+// Removes the notes and the remark that are true only of the last step's
+// result.
 void drop_claims(Line& line) {
   std::erase_if(line.notes, [](const Note& note) {
     return note.key == "type" || note.key == "spec";

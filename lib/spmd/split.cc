@@ -9,7 +9,8 @@
 namespace gt {
 namespace {
 
-// The axis names of an entry, one by one, so that "dp,dp+tp" is seen.
+// Checks all axis names together, so that an axis that occurs twice is found,
+// as in "dp:0,dp+tp:1".
 Status check_axes(const std::vector<SplitEntry>& split, const Grid& grid) {
   std::string all;
   for (const SplitEntry& entry : split) {
@@ -121,7 +122,7 @@ Result<Shape> whole_of(const std::vector<SplitEntry>& split,
     if (over.empty()) continue;
     const auto along = grid.along(over);
     if (!along.ok()) return along.error();
-    // One piece for each place along the axes.
+    // Counts one piece for each place along the axes.
     std::vector<int64_t> sizes(along.value().count, -1);
     int64_t sum = 0;
     for (size_t p = 0; p < pieces.size(); ++p) {

@@ -8,13 +8,14 @@
 namespace gt {
 namespace {
 
-// Of more axes than these on one dimension only the two ways are tried that
-// are usual: each axis by itself, or all of them as one.
+// If more axes than this cut one dimension, only the two usual ways are tried:
+// each axis by itself, or all of them as one.
 constexpr size_t kMostGrouped = 6;
 
 using Entries = std::vector<SplitEntry>;
 
-// Consecutive axes are one entry where the bit between them is set in `joins`.
+// Makes the entries; consecutive axes are one entry if the bit between them is
+// set in `joins`.
 Entries grouped(const SpecEntry& axes, const AxisNames& names, size_t joins) {
   Entries entries;
   for (size_t i = 0; i < axes.size(); ++i) {
@@ -28,8 +29,8 @@ Entries grouped(const SpecEntry& axes, const AxisNames& names, size_t joins) {
   return entries;
 }
 
-// The sizes of the parts that the first `level` entries make of a dimension:
-// where each rank's part stands among them, and how long each is.
+// The parts that the first `level` entries make of a dimension: where each
+// rank's part stands among them, and how long each part is.
 struct CutParts {
   std::vector<uint32_t> index;  // by position in the grid
   std::vector<int64_t> sizes;
@@ -59,8 +60,8 @@ CutParts parts_at(const Entries& entries, size_t level,
   return parts;
 }
 
-// The unit in which an entry cuts: 1 where that gives the parts, else the
-// largest that all of them are multiples of.
+// Returns the unit in which an entry cuts: 1 if that gives the parts, else the
+// largest of which all of them are multiples.
 int64_t unit_at(const Entries& entries, size_t e,
                 const std::vector<int64_t>& sizes, const Grid& grid) {
   const CutParts outer = parts_at(entries, e, sizes, grid);
@@ -78,7 +79,7 @@ int64_t unit_at(const Entries& entries, size_t e,
   return fits || unit == 0 ? 1 : unit;
 }
 
-// How the axes cut a dimension into the sizes that the ranks have.
+// Returns how the axes cut a dimension into the sizes that the ranks have.
 std::optional<Entries> entries_of(const SpecEntry& axes, const AxisNames& names,
                                   const std::vector<int64_t>& sizes,
                                   int64_t whole, const Grid& grid) {

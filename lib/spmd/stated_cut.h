@@ -15,8 +15,9 @@ struct StatedCut {
   std::string split;  // "dp:0,tp:1*64"
 };
 
-// For a line that runs on these ranks of the value. Nothing if the value is not
-// cut, or if there is no split= that cuts a whole into these pieces.
+// Returns the cut for a line that runs on these ranks of the value. Returns
+// nothing if the value is not cut, or if there is no split= that cuts a whole
+// into these pieces.
 std::optional<StatedCut> stated_cut(const ShardedValue& value,
                                     const Ranks& ranks, const Mesh* mesh);
 

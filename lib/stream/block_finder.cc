@@ -7,8 +7,8 @@ namespace {
 
 constexpr uint32_t kPlaces = 1U << 16;
 
-// How many lines the block of a loop has whose rounds have `period` lines: the
-// fewest whole rounds that are `least` lines.
+// Returns the number of lines in the block of a loop whose rounds have `period`
+// lines: the fewest whole rounds that have `least` lines.
 uint32_t length_for(uint32_t period, uint32_t least) {
   return period >= least ? period : (least + period - 1) / period * period;
 }
@@ -18,8 +18,9 @@ uint32_t length_for(uint32_t period, uint32_t least) {
 BlockFinder::BlockFinder(uint32_t least, uint32_t most)
     : least_(least), last_place_(most - 1), lines_(most), places_(kPlaces) {}
 
-// Another line than its next has come. Of two sequences that begin alike, what
-// both have is a block, and so is what follows in each: it comes again, too.
+// Called when another line than the block's next one has come. If two sequences
+// begin alike, their common part is a block, and so is what follows in each,
+// since that comes again, too.
 void BlockFinder::leave_block() {
   Block& block = *std::exchange(followed_, nullptr);
   if (at_ < least_) return;
@@ -48,9 +49,9 @@ void BlockFinder::learn(uint64_t hash) {
   run_ = 0;
 }
 
-// The line is not the one that came again: the run of lines that did has ended.
-// If it was long it is a block, though not a whole round of a loop: the part of
-// a round between two lines that change.
+// Ends the run of lines that came again, since the current line did not. A long
+// run is a block, even if it is not a whole round of a loop but the part of a
+// round between two lines that change.
 void BlockFinder::end_run() {
   const uint32_t lines = std::exchange(run_, 0);
   if (lines >= least_) add_block(next_, lines);

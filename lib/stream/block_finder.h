@@ -1,8 +1,8 @@
 // Finds blocks in a stream: sequences of lines that come again, as the rounds
 // of a loop do, or the part of a round between two lines that change. A
-// sequence of kLeast lines or more that has come again is a known block from
-// then on: of a loop, after its second round. The finder says when the lines of
-// a known block come. Such a block is hot: its first line gets the note
+// sequence of kLeast lines or more is a known block once it has come twice, so
+// that a loop is known after its second round. The finder says when the lines
+// of a known block come. Such a block is hot: its first line gets the note
 // #hot=ID, and it can be sent as a number (block_table.h).
 //
 // It looks at hashes of lines alone, so what it finds is a guess: whoever acts
@@ -22,18 +22,19 @@ class BlockFinder {
   static constexpr uint32_t kLeast = 32;
   static constexpr uint32_t kMost = 1U << 15;
 
-  // The fewest and the most lines of a block, the latter a power of two. Of a
-  // loop with fewer, several rounds are one block.
+  // `least` and `most` are the fewest and the most lines of a block; `most`
+  // must be a power of two. If a round of a loop has fewer lines than `least`,
+  // several rounds make one block.
   explicit BlockFinder(uint32_t least = kLeast, uint32_t most = kMost);
 
-  // What the line that next() took is to the known blocks. A line may both
+  // How the line that next() took relates to the known blocks. A line may both
   // break one block and begin another.
   struct Step {
     uint32_t begins = 0;  // the id of the block whose first line it is; 0: none
     bool breaks = false;  // a block had begun, and this is not its next line
     bool ends = false;    // it is the last line of the block that had begun
   };
-  // A known block has begun, and more of its lines are to come.
+  // True if a known block has begun and more of its lines are to come.
   bool is_inside() const { return followed_ != nullptr; }
   // Takes the next line of the stream, by the hash of its text.
   Step next(uint64_t hash) {
@@ -56,8 +57,8 @@ class BlockFinder {
     learn(hash);
     return step;
   }
-  // No block goes on from the lines so far to those that come: one that has
-  // begun breaks.
+  // Says that no block spans the lines so far and those that come: a block that
+  // has begun breaks.
   void cut() {
     followed_ = nullptr;
     end_run();
@@ -65,7 +66,7 @@ class BlockFinder {
 
  private:
   static constexpr size_t kFirsts = 4096;
-  // Lines of all known blocks together; with more, all blocks are forgotten.
+  // The most lines of all known blocks; with more, all blocks are forgotten.
   static constexpr size_t kMostLines = size_t{1} << 18;
 
   struct Block {
@@ -86,20 +87,21 @@ class BlockFinder {
 
   // Known blocks, by the hash of their first line.
   std::unordered_map<uint64_t, Block> known_;
-  std::bitset<kFirsts> firsts_;  // whether a known block may begin so
+  std::bitset<kFirsts> firsts_;  // by a first line's hash: whether a block may
+                                 // begin so
   uint32_t last_id_ = 0;
   size_t known_lines_ = 0;
-  // The block that has begun, or null, and how many of its lines came.
+  // The block that has begun, or null, and how many of its lines have come.
   Block* followed_ = nullptr;
   size_t at_ = 0;
 
   uint32_t least_, last_place_;
-  // The lines that were in no known block: the hashes of the last `most`, as a
-  // ring, and by hash where such a line was met last. The last `run_` of them
-  // are the same as those `period_` before.
+  // The lines that were in no known block: the hashes of the last `most` lines,
+  // as a ring, and a table of where a line with a given hash was last met. The
+  // last `run_` lines equal those that came `period_` lines before.
   std::vector<uint64_t> lines_;
   std::vector<uint32_t> places_;
-  uint32_t next_ = 0;  // how many there were
+  uint32_t next_ = 0;  // how many of these lines there were
   uint32_t period_ = 0;
   uint32_t run_ = 0;
 };

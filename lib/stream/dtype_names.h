@@ -9,8 +9,8 @@
 
 namespace gt {
 
-// The dtype that "float32", "torch.float32", "np.float32", "long" and so on
-// stand for. Nothing for any other word, gt's own "f32" included.
+// Returns the dtype that "float32", "torch.float32", "np.float32", "long" and
+// so on stand for. Returns nothing for any other word, gt's own "f32" included.
 std::optional<Dtype> dtype_elsewhere(std::string_view word);
 
 }  // namespace gt

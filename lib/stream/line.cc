@@ -56,7 +56,7 @@ class Parser {
     return false;
   }
 
-  // The field at at_, up to the next blank; quotes may hold blanks.
+  // Returns the field at at_, up to the next blank; quotes may hold blanks.
   std::string_view field() const {
     size_t end = at_;
     bool quoted = false;
@@ -68,7 +68,7 @@ class Parser {
     return text_.substr(at_, std::min(end, text_.size()) - at_);
   }
 
-  // Results and "=", if any, then the op.
+  // Parses the results and "=", if there are any, then the op.
   bool parse_head() {
     const size_t equals = find_equals();
     if (equals != std::string_view::npos) {
@@ -93,7 +93,8 @@ class Parser {
     if (ident_length(word) != word.size()) {
       const size_t sign = word.find('=');
       const bool assign = sign != std::string_view::npos;
-      // What was meant is clear, so that the name does not keep its old value.
+      // The intent is clear, so the name is bound to a failure and does not
+      // keep its old value.
       if (assign && line_.results.empty() && is_name(word.substr(0, sign))) {
         line_.results.push_back(
             {word.substr(0, sign), {}, static_cast<uint32_t>(at_ + 1)});
@@ -105,8 +106,8 @@ class Parser {
     return true;
   }
 
-  // Position of the first field that is "=", unless a field before it cannot
-  // be a result.
+  // Returns the position of the first field that is "=", unless a field before
+  // it cannot be a result.
   size_t find_equals() const {
     for (size_t i = at_; i < text_.size(); ++i) {
       const char c = text_[i];
@@ -177,8 +178,8 @@ class Parser {
     return parse_plain(field());
   }
 
-  // The length of the field if it is a number that does not begin with a
-  // letter; else 0.
+  // Returns the length of the field if it is a number that does not begin with
+  // a letter; else 0.
   size_t number_length_here() const {
     if (!has_class(text_[at_], kNumberFirst)) return 0;
     const size_t length = number_length(text_.substr(at_));
@@ -260,8 +261,8 @@ class Parser {
     return push(Operand::Kind::kName, name.text, name.ranks, word.size());
   }
 
-  // A literal's numbers are many: room for them at once, of which only what is
-  // used becomes memory.
+  // A literal has many numbers. Reserves room for all at once; only the part
+  // that is used takes memory.
   void reserve_operands() {
     line_.operands.reserve(std::min(kMaxOperands, text_.size() / 2));
   }
@@ -282,7 +283,7 @@ class Parser {
     return true;
   }
 
-  // A hint what may have been meant by a word that no field of a line can be.
+  // Returns a hint at what was meant by a word that no field of a line can be.
   static std::string_view hint_of(std::string_view word) {
     if (word[0] == '=') return kBlanks;
     if (word.find_first_not_of("+-*/@%<>&|!^~=") == word.npos) {
@@ -299,8 +300,8 @@ class Parser {
     return "";
   }
 
-  // The hint for [2,3], 2,3, [a,b], x[0] and sum(x), which other languages
-  // have.
+  // Returns the hint for [2,3], 2,3, [a,b], x[0] and sum(x), which other
+  // languages have.
   static std::string_view hint_of_list(std::string_view word) {
     const bool is_list = word[0] == '[' || word[0] == '(';
     if (!is_list && word.ends_with(']')) {
@@ -381,7 +382,7 @@ const std::string_view* Line::key(std::string_view name) const {
 }
 
 bool is_reserved(std::string_view identifier) {
-  // Every name passes here, t0 and t1 among them: most are let go by their
+  // Every name passes here, t0 and t1 among them: most are ruled out by their
   // length and first letter.
   if (identifier.size() < 2 || identifier.size() > 5) return false;
   switch (identifier[0]) {

@@ -33,8 +33,8 @@ struct Operand {
   };
   Kind kind = Kind::kName;
   uint32_t column = 0;     // in bytes, from 1
-  std::string_view text;   // as written; of a name without "@ranks"
-  std::string_view ranks;  // of a name what follows '@', else ""
+  std::string_view text;   // as written; a name's without "@ranks"
+  std::string_view ranks;  // what follows '@' in a name, else ""
 };
 
 struct Name {
@@ -71,17 +71,17 @@ struct Line {
   std::vector<Note> notes;
   std::string_view remark;  // after "# ", or the whole of a comment line
 
-  // The value of a note or key, or null.
+  // Return the value of a note or key, or null.
   const std::string_view* note(std::string_view key) const;
   const std::string_view* key(std::string_view key) const;
 };
 
 // Parses one line, without its LF, into `line`. The text may hold any bytes,
-// and must outlive `line`. Checked is what the text alone decides: the form of
+// and must outlive `line`. Checks what the text alone decides: the form of
 // names, rank sets, strings, keys and notes; that no key stands twice; that
-// fields stand in their order. A word of no other kind must be a name. Whether
-// there is such an op is not asked. The error's column points at the culprit;
-// `line` then holds the fields before it.
+// fields stand in their order; that a word of no other kind is a name. Does not
+// check that the op exists. The error's column points at the culprit; `line`
+// then holds the fields before it.
 Status parse_line(std::string_view text, Line& line);
 
 // Appends the line's canonical text: single blanks, no LF. Parsing it gives the
@@ -95,27 +95,29 @@ size_t append_instruction(std::string& out, const Line& line);
 void append_notes(std::string& out, const Line& line);  // notes and remark
 void append_note(std::string& out, const Note& note);   // " #mb=2"
 
-// Which kind of operand a word is. The first that fits counts: a string begins
-// with a quote; then number, dtype, type (an identifier with brackets, whose
-// dtype and sizes are checked by bind()), range, and glob (a '*' among the
-// bytes of names). All others count as names, whose form parse_line() checks.
+// Returns which kind of operand a word is. The first that fits counts: a string
+// begins with a quote; then number, dtype, type (an identifier with brackets,
+// whose dtype and sizes are checked by bind()), range, and glob (a '*' among
+// the bytes of names). All other words count as names, whose form parse_line()
+// checks.
 Operand::Kind kind_of_word(std::string_view word);
 
-// Whether the text is a valid name, without ranks.
+// True if the text is a valid name, without ranks.
 bool is_name(std::string_view text);
-// Whether the identifier is a word of the language, which no name can be: inf,
+// True if the identifier is a word of the language, which no name can be: inf,
 // nan, true, false, the dtypes.
 bool is_reserved(std::string_view identifier);
-// Whether the text is a pattern of names, "act/*": '*' stands for any bytes.
+// True if the text is a pattern of names, "act/*": '*' stands for any bytes.
 bool is_glob(std::string_view text);
 bool glob_matches(std::string_view glob, std::string_view name);
-// The text as a string of the language: in double quotes, with backslash
-// escapes. "#" is written \x23, so that sed can strip notes.
+// Returns the text as a string of the language: in double quotes, with
+// backslash escapes. "#" is written \x23, so that sed can strip notes.
 std::string quote(std::string_view text);
-// The bytes of the escape that `text` begins with, 0 if it begins with none.
+// Returns the size in bytes of the escape that `text` begins with, or 0 if it
+// begins with none.
 size_t escape_length(std::string_view text);
-// The text of a string of the language; a word without quotes is returned as
-// it is.
+// Returns the text that a string of the language stands for; a word without
+// quotes is returned as it is.
 std::string unquote(std::string_view text);
 
 // A range "1:10:2", each part optional.

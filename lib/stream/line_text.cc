@@ -1,4 +1,4 @@
-// A line is written.
+// Writes lines as text.
 #include "stream/line.h"
 
 namespace gt {

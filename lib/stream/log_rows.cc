@@ -16,7 +16,7 @@ bool is_control(char c) {
   return byte < 0x20 || byte == 0x7f;
 }
 
-// Whether a value can stand without quotes, and be told from what follows it.
+// True if a value can stand without quotes, and be told from what follows it.
 bool is_word(std::string_view value) {
   return !value.empty() && std::none_of(value.begin(), value.end(), [](char c) {
     return is_control(c) || c == ' ' || c == '"' || c == '#' || c == ':';
@@ -29,7 +29,7 @@ LogTime LogTime::now() {
   LogTime time;
   const uint64_t now = wall_us();
   char* at = put_digits(time.text, now / 1'000'000);
-  // A one in front, which the point takes the place of, keeps the zeros.
+  // The leading 1 keeps the zeros; the point then replaces it.
   char* end = put_digits(at, now % 1'000'000 + 1'000'000);
   *at = '.';
   time.size = static_cast<size_t>(end - time.text);

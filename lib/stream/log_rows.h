@@ -52,8 +52,8 @@ class LogRows {
            std::string_view peer, std::string_view client, uint64_t bytes,
            std::string_view text);
   void flush();
-  // The errno of the first write that failed, 0 if none did. After a failure
-  // nothing more is written.
+  // Returns the errno of the first write that failed, 0 if none did. After a
+  // failure nothing more is written.
   int errno_value() const { return errno_; }
 
  private:

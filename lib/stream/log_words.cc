@@ -14,8 +14,8 @@ std::optional<uint64_t> parse_digits(std::string_view text) {
   return value;
 }
 
-// Where the value that begins here ends: a blank, ": " or the text's end, but
-// not within quotes.
+// Returns where the value at the start of the text ends: at a blank or a ':'
+// outside quotes, or at the end of the text.
 size_t end_of_value(std::string_view text) {
   bool quoted = false;
   for (size_t i = 0; i < text.size(); ++i) {

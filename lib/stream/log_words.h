@@ -13,15 +13,16 @@ namespace gt {
 
 class LogWords {
  public:
-  // Takes any text; of a malformed one fewer words are found.
+  // Parses any text. If it is malformed, fewer words are found.
   void parse(std::string_view text);
 
-  // The value of the key, "" if there is none. Valid until the next parse().
+  // Returns the value of the key, "" if there is none. Valid until the next
+  // parse().
   std::string_view find(std::string_view key) const;
   std::optional<uint64_t> number(std::string_view key) const;
-  // A value that is a time, in nanoseconds since 1970.
+  // Returns a value that is a time, in nanoseconds since 1970.
   std::optional<uint64_t> time(std::string_view key) const;
-  // The free text, for people.
+  // Returns the free text, which is for people.
   std::string_view words() const { return words_; }
 
  private:
@@ -30,8 +31,8 @@ class LogWords {
   std::string words_;
 };
 
-// A time as the log writes it, "1763654400.123456", in nanoseconds since 1970;
-// nothing if the text is not one.
+// Returns a time as the log writes it, "1763654400.123456", in nanoseconds
+// since 1970; nothing if the text is not one.
 std::optional<uint64_t> parse_log_time(std::string_view text);
 
 }  // namespace gt

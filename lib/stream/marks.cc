@@ -11,7 +11,7 @@ namespace {
 
 constexpr std::string_view kReport = "#report ";
 
-// The number after `word`, which must be all that the comment holds.
+// Returns the number after `word`, if the comment holds nothing else.
 std::optional<int> number_after(std::string_view comment,
                                 std::string_view word) {
   if (!comment.starts_with(word)) return std::nullopt;
@@ -63,7 +63,7 @@ std::string cut_short_message(const Marks& marks, bool is_empty_pipe,
 }
 
 std::string_view sync_of(std::string_view comment) {
-  constexpr size_t kMost = 256;  // bytes: it is kept until it is answered
+  constexpr size_t kMost = 256;  // bytes; a #sync is kept until it is answered
   if (!comment.starts_with(kSyncHead)) return {};
   const size_t end = comment.find(' ', kSyncHead.size());
   const std::string_view line = comment.substr(0, end);
@@ -81,7 +81,7 @@ bool counts_blocks(std::string_view sync) {
 
 std::string_view client_record_of(std::string_view comment) {
   constexpr std::string_view kHead = "#client ";
-  constexpr size_t kMost = 1024;  // bytes: the last of each client is kept
+  constexpr size_t kMost = 1024;  // bytes; the last one of each client is kept
   const bool is_one = comment.starts_with(kHead) && comment.size() <= kMost;
   return is_one ? comment.substr(1) : std::string_view();
 }

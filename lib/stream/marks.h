@@ -28,19 +28,19 @@ class Marks {
   // that only begins like a mark ("#end of part one") is none.
   Mark take(std::string_view comment);
 
-  // Whether any stream was opened so far, whether it has ended or not.
+  // True if any stream was opened so far, whether it has ended or not.
   bool opened() const { return opened_; }
-  // Whether a stream is open now, so that the lines come from a program.
+  // True if a stream is open now, so that the lines come from a program.
   bool open() const { return open_; }
-  // Whether a stream was opened and not ended, even if another one followed it.
+  // True if a stream was opened and not ended, even if another one followed it.
   bool cut_short() const { return open_ || lost_; }
-  // Whether the input's last line, which has no LF (Reader::Item::kPart), is to
-  // be dropped. Programs end each line of a stream with LF, so that in an open
-  // stream it is the beginning of a longer line.
+  // True if the input's last line, which has no LF (Reader::Item::kPart), must
+  // be dropped. Programs end each line of a stream with LF, so in an open
+  // stream such a line is the beginning of a longer one.
   bool drops_part(std::string_view line) const {
     return open_ && !line.starts_with('#');
   }
-  // The largest status of the "#end" marks so far.
+  // Returns the largest status of the "#end" marks so far.
   Exit status() const { return status_; }
 
  private:
@@ -50,32 +50,34 @@ class Marks {
   Exit status_ = Exit::kDone;
 };
 
-// The line "#sync WORD", which is a comment to all programs but those that run
-// the stream: they write it among the results, in its turn, once all lines
-// before it are done and what these save is written. So whoever feeds a stream
-// can know how far it is. Returns the line to be written, without its LF; "" of
-// any other comment.
+// The line "#sync WORD" lets whoever feeds a stream know how far it has got.
+// The programs that run the stream write the line among the results, in its
+// turn, once all lines before it are done and the files that these save are
+// written; to all other programs it is a comment. sync_of() returns the line to
+// write, without its LF, or "" if the comment is not such a line.
 inline constexpr std::string_view kSyncHead = "#sync ";
 std::string_view sync_of(std::string_view comment);
 
-// In the stream of gt-emit -l a client's own "#sync WORD" is "#sync c7/.WORD".
-// "#sync c7/NUMBER" is gt-emit's, behind each block of the client's lines: it
-// counts what is done, and nobody removes a file when that is answered, as
-// clients do. So lines that wait are not written for it.
+// In the stream of gt-emit -l, a client's own "#sync WORD" becomes "#sync
+// c7/.WORD". gt-emit writes a "#sync c7/NUMBER" of its own behind each block of
+// the client's lines, to count what is done. counts_blocks() is true for the
+// latter kind. A client may remove a file when its own sync is answered, so
+// lines that gt holds back (loads) are written before it; nobody does so at a
+// sync that counts, so they are not written for that.
 inline constexpr char kSyncOfClient = '.';
 bool counts_blocks(std::string_view sync);
 
-// The line "#reports" asks the programs that run the stream to write what they
-// have to tell people of its lines among the results, too, instead of on
-// standard error: so one who feeds lines of several users can tell each of his
-// own. Each message is a line
+// The line "#reports" asks the programs that run the stream to write their
+// messages about its lines among the results instead of on standard error. So a
+// program that feeds lines of several users can give each of them the messages
+// about his own. Each message is a line
 //
 //     #report STATUS SPACE "TEXT"
 //
 // that stands before the answer to any "#sync" behind the line. SPACE is the
-// outer_space() of the line, "-" if it has none. Results of lines in different
-// outermost name spaces may then overtake each other, and a "#sync SPACE/WORD"
-// waits for the lines of its name space alone.
+// outer_space() of the line, or "-" if it has none. Results of lines in
+// different outermost name spaces may then overtake each other, and a "#sync
+// SPACE/WORD" waits for the lines of its name space alone.
 inline constexpr std::string_view kReportsMark = "#reports";
 bool asks_reports(std::string_view comment);
 
@@ -85,21 +87,21 @@ struct ReportMark {
   std::string text;  // whole lines
 };
 std::string to_string(const ReportMark& mark);  // without LF
-// The report that a comment line is; nothing if it is none.
+// Returns the report that a comment line is; nothing if it is none.
 std::optional<ReportMark> report_of(std::string_view comment);
 
-// The line "#client name=c7 user=ann ...", by which gt-emit -l says how one of
-// its clients is, for those who watch the run. To all programs but gt-route it
-// is a comment. Returns what stands behind the '#', a record as in
-// lib/net/record.h; "" of any other comment.
+// The line "#client name=c7 user=ann ..." is how gt-emit -l describes the state
+// of one of its clients to those who watch the run. To all programs but
+// gt-route it is a comment. client_record_of() returns what stands behind the
+// '#', a record as in lib/net/record.h, or "" for any other comment.
 std::string_view client_record_of(std::string_view comment);
 
-// The outermost name space of the first name in a line's text that is in one:
-// "c1" of "x = add c1/act/h y"; "" if none is.
+// Returns the outermost name space of the first name in a line's text that is
+// in one: "c1" for "x = add c1/act/h y"; "" if no name is in one.
 std::string_view outer_space(std::string_view line);
 
-// The error message for an input that ended after `line` lines and is not
-// whole; "" if it is whole. A pipe that ends before its first byte
+// Returns the error message for an input that ended after `line` lines and is
+// not whole; "" if it is whole. A pipe that ends before its first byte
 // (`is_empty_pipe`, base/io.h) is not whole: a program that writes a stream
 // begins with the mark.
 std::string cut_short_message(const Marks& marks, bool is_empty_pipe,

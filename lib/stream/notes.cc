@@ -58,7 +58,7 @@ std::string_view find_note(std::string_view line, std::string_view key) {
       if (!is_quoted && notes[end] == ' ') break;
     }
     std::string_view note = notes.substr(i, end - i);
-    if (note == "#") break;  // the remark
+    if (note == "#") break;  // the remark begins here
     if (!note.starts_with('#') || !note.substr(1).starts_with(key)) continue;
     note.remove_prefix(1 + key.size());
     if (note.starts_with('=')) return note.substr(1);

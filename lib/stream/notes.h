@@ -1,5 +1,5 @@
-// The notes of a line, found without parsing the line, and the values of the
-// notes #at=, #type= and #spec=. Tables of known lines (LineCache,
+// Finds the notes of a line without parsing the line, and reads the values of
+// the notes #at=, #type= and #spec=. Tables of known lines (LineCache,
 // program/line_cache.h) use it: they look a line up by its text without notes.
 #pragma once
 
@@ -12,29 +12,31 @@ namespace gt {
 struct NotedText {
   std::string_view text;   // the line up to its notes, without trailing blanks
   std::string_view notes;  // from the first '#' on, with the remark
-  // Whether a blank stands before the notes. If not, the line has an error,
-  // which a parse would tell.
+  // True if a blank stands before the notes. If not, the line has an error,
+  // which parse_line() would report.
   bool is_clean = true;
 };
 
 NotedText split_notes(std::string_view line);
-// The value, as written, of the line's first note of that key; "" if it has
-// none. The rest of the line need not be one that parse_line() takes.
+// Returns the value, as written, of the line's first note with that key; "" if
+// it has none. The line need not be one that parse_line() takes.
 std::string_view find_note(std::string_view line, std::string_view key);
 
-// The index at which the decimal number begins that the notes end with; their
-// size if they do not end with one. When a line comes again, its notes often
-// differ from the last time in this number alone: the line in #at=FILE:LINE.
+// Returns the index at which the decimal number at the end of the notes begins,
+// or their size if they do not end with one. When a line comes again, its notes
+// often differ from the last time in this number alone: the line in
+// #at=FILE:LINE.
 size_t number_at_end(std::string_view notes);
-// Whether `notes` equal `known` except for the number at their end, which
+// True if `notes` equal `known` except for the number at their end, which
 // begins at the index `number` in both.
 bool are_moved(std::string_view notes, std::string_view known, size_t number);
 
-// The part of a note's value, of #type= or #spec=, that is about one result of
-// the line. Parts are separated by ';' and in the order of the results; a value
-// without ';' is about all results. "" if the value has too few parts.
+// Returns the part of a note's value, of #type= or #spec=, that is about one
+// result of the line. Parts are separated by ';' and in the order of the
+// results; a value without ';' is about all results. "" if the value has too
+// few parts.
 std::string_view part_of_result(std::string_view value, size_t result);
-// Whether the value has a part for each result: whether there is a ';' in it.
+// True if the value has a part for each result: if there is a ';' in it.
 bool tells_results_apart(std::string_view value);
 
 // The place that a note #at=model.gt:7 states: where gt-emit read the line.
@@ -42,10 +44,10 @@ struct NotedPlace {
   std::string file;
   uint64_t line = 0;  // 0: the note has none
 };
-// `note`: the note's value as written, which may be quoted.
+// Parses a note's value as written, which may be quoted.
 NotedPlace parse_place(std::string_view note);
-// Where the line comes from: the place that its note #at= states, or else the
-// one that is given, where it was read.
+// Returns where the line comes from: the place that its note #at= states, or
+// else line `number` of `file`, where it was read.
 NotedPlace place_of(std::string_view line, std::string_view file,
                     uint64_t number);
 

@@ -22,7 +22,8 @@ void append_shortest(std::string& out, T value) {
   out.append(digits, end);
 }
 
-// For a decimal beyond double: whether it is too small rather than too large.
+// True if a decimal beyond the range of double is too small rather than too
+// large.
 bool is_tiny(std::string_view decimal) {
   const size_t e = std::min(decimal.find_first_of("eE"), decimal.size());
   const std::string_view digits = decimal.substr(0, e);
@@ -32,7 +33,7 @@ bool is_tiny(std::string_view decimal) {
   const auto exponent = parse_number(
       decimal.substr(e + 1 < decimal.size() ? e + 1 : decimal.size()));
   if (exponent && exponent->kind != Number::Kind::kInteger) return below;
-  // Magnitude is 10^scale or a little more.
+  // The magnitude is 10^scale or a little more.
   const auto scale = static_cast<double>(point) - static_cast<double>(first) +
                      (exponent ? exponent->real : 0);
   return scale < 0;
@@ -42,9 +43,9 @@ size_t sign_length(std::string_view text) {
   return text.starts_with('+') || text.starts_with('-') ? 1 : 0;
 }
 
-// Eight at a time: each byte is '0' to '9' if its upper half is 3, also once 6
-// is added to it. (Bytes of 0xFA and more carry into the next one, but have
-// another upper half themselves.)
+// Counts eight at a time: a byte is '0' to '9' if its upper half is 3, both as
+// it is and after 6 is added. (Bytes of 0xFA and more carry into the next one,
+// but their own upper half is not 3.)
 size_t count_digits(std::string_view text) {
   constexpr uint64_t kEach = 0x0101010101010101;
   size_t n = 0;
@@ -58,8 +59,8 @@ size_t count_digits(std::string_view text) {
   return n;
 }
 
-// Of a number that is written in letters and begins at `sign`, behind its sign
-// if it has one.
+// Returns the length of a number that is written in letters, 0 if `text` begins
+// with none. `sign` is the length of its sign, which only inf may have.
 size_t word_length(std::string_view text, size_t sign) {
   if (text.substr(sign).starts_with("inf")) return sign + 3;
   for (const std::string_view word : {"true", "false", "nan"}) {
@@ -146,8 +147,8 @@ void append_half_number(std::string& out, float value, Dtype dtype) {
     std::from_chars(digits, end, back);
     if (round(back) != round(value)) continue;
     // to_chars picks the shorter of fixed and scientific only without a
-    // precision, so the rounded value is printed again; where fewer digits
-    // save nothing (10000 for 9984), the value itself is.
+    // precision, so the rounded value is printed again. If fewer digits save
+    // nothing (10000 for 9984), the value itself is printed.
     std::string shown, exact;
     append_shortest(shown, back);
     append_shortest(exact, value);

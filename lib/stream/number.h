@@ -1,5 +1,6 @@
-// Numbers read from text and written as text, without locales: the shortest
-// digits that read back as the same value. And the bits of 16-bit floats.
+// Reads numbers from text and writes them as text, without locales, with the
+// shortest digits that read back as the same value. Also converts 16-bit
+// floats.
 #pragma once
 
 #include <cstdint>
@@ -11,9 +12,9 @@
 
 namespace gt {
 
-// A number as a line has it, a literal. Its spelling decides its category: 1 is
-// an integer, 1.0 and 1e3 and inf are floats, true is a bool. Beside a tensor
-// the category alone counts (promote() in ops/call.h).
+// A literal number of a line. Its spelling decides its category: 1 is an
+// integer, 1.0 and 1e3 and inf are floats, true is a bool. Beside a tensor the
+// category alone counts (promote() in ops/call.h).
 struct Number {
   enum class Kind : uint8_t { kInteger, kFloat, kBool };
   Kind kind = Kind::kInteger;
@@ -21,11 +22,12 @@ struct Number {
   int64_t integer = 0;  // set unless kFloat
 };
 
-// Nothing if the text is not a number. An integer beyond 64 bits is a float,
-// and a float beyond double is inf or 0.
+// Returns nothing if the text is not a number. An integer beyond 64 bits is a
+// float, and a float beyond double is inf or 0.
 std::optional<Number> parse_number(std::string_view text);
-// The bytes of the number that `text` begins with, 0 if it begins with none.
-// Ten times as fast as parse_number(), since the value is not computed.
+// Returns the size in bytes of the number that `text` begins with, 0 if it
+// begins with none. Ten times as fast as parse_number(), since the value is not
+// computed.
 size_t number_length(std::string_view text);
 inline bool is_number(std::string_view text) {
   return !text.empty() && number_length(text) == text.size();

@@ -9,14 +9,14 @@
 namespace gt {
 
 struct Pattern::Word {
-  std::string_view text;  // empty: what stands there bars the line
-  size_t name = 0;        // bytes of the name that it begins with, or is
+  std::string_view text;  // empty: the line is not of the common form
+  size_t name = 0;        // bytes of the name that the word is, or begins with
   bool has_ranks = false;
   bool is_name() const { return name == text.size() || has_ranks; }
   std::string_view base() const { return text.substr(0, name); }
 };
 
-// The word at `from`, which is copied to the key.
+// Returns the word at `from`, and copies it to the key.
 Pattern::Word Pattern::take_word(const char* from, const char* end, char* key) {
   const char* at = from;
   Word word;
@@ -39,7 +39,7 @@ Pattern::Word Pattern::take_word(const char* from, const char* end, char* key) {
   return word;
 }
 
-// False: it bars the line.
+// Returns false if the name rules the line out.
 bool Pattern::take_name(const Word& word, bool internal_names) {
   const std::string_view base = word.base();
   const bool internal =
@@ -50,7 +50,7 @@ bool Pattern::take_name(const Word& word, bool internal_names) {
   return true;
 }
 
-// A word of the language, as a dtype, is none.
+// A word of the language, such as a dtype, is no name.
 bool Pattern::is_operand_name(const Word& word) {
   return word.is_name() && (word.has_ranks || !is_reserved(word.text));
 }
@@ -77,7 +77,7 @@ bool Pattern::scan(std::string_view line, bool internal_names) {
     const Word word = take_word(at, end, key);
     if (word.text.empty()) return false;
     at += word.text.size();
-    size_t kept = word.text.size();  // of the word, in the key
+    size_t kept = word.text.size();  // bytes of the word in the key
     if (part == Part::kRest && !is_operand_name(word)) {
       if (word.text == "#") return false;
     } else if (part == Part::kOp) {
@@ -92,7 +92,7 @@ bool Pattern::scan(std::string_view line, bool internal_names) {
       part = Part::kFreed;
     } else {
       if (!word.is_name() || !take_name(word, internal_names)) return false;
-      // The name is an empty word, which no line has.
+      // In the key the name is an empty word, which no line has.
       kept -= word.name;
       std::memmove(key, key + word.name, kept);
     }

@@ -18,18 +18,19 @@ class Pattern {
     std::string_view base;  // without its ranks, "x"
   };
 
-  // Takes a line apart, and keeps views into it. False if the line is not of
-  // the common form, and is to be parsed in full: it has results or is a free
-  // of names; it has single blanks, no strings, no remark, at most kMaxLine
-  // bytes; and, unless `internal_names`, no name that begins with '_', as a
-  // filter's own names do.
+  // Splits a line, and keeps views into it. Returns false if the line is not of
+  // the common form and must be parsed in full. A line of the common form has
+  // results or is a free of names; it has single blanks, no strings, no remark,
+  // at most kMaxLine bytes; and, unless `internal_names`, no name that begins
+  // with '_', as a filter's own names do.
   bool scan(std::string_view line, bool internal_names);
 
-  // The line with the names left out, but not their ranks, and without the note
-  // #at=, which changes nothing of what a line does. Valid until the next scan.
+  // Returns the line with the names left out, but not their ranks, and without
+  // the note #at=, which changes nothing of what a line does. Valid until the
+  // next scan.
   std::string_view key() const { return {key_.data(), key_size_}; }
   uint64_t key_hash() const { return key_hash_; }  // by hash_bytes()
-  // The names in the order of the line, results first.
+  // Returns the names in the order of the line, results first.
   const std::vector<Name>& names() const { return names_; }
   size_t results() const { return results_; }  // how many of them are results
   bool is_free() const { return results_ == 0; }

@@ -16,8 +16,8 @@ bool read_rank(const char*& p, const char* end, int64_t& value) {
   return true;
 }
 
-// One of "3", "0-7", "0-6:2", appended to `ranks`. `largest` is the largest
-// number in it; nothing is appended when it is above kMaxRank.
+// Reads one of "3", "0-7", "0-6:2" and appends it to `ranks`. Sets `largest` to
+// the largest number in it; nothing is appended if that is above kMaxRank.
 bool read_run(const char*& p, const char* end, std::vector<int64_t>& ranks,
               int64_t& largest) {
   int64_t first = 0;
@@ -61,7 +61,7 @@ Result<std::vector<int64_t>> parse_ranks(std::string_view text) {
   }
   if (std::adjacent_find(ranks.begin(), ranks.end(),
                          std::greater_equal<int64_t>()) == ranks.end()) {
-    return ranks;  // ascending, as most are
+    return ranks;  // the ranks ascend, as they mostly do
   }
   std::vector<int64_t> sorted = ranks;
   std::sort(sorted.begin(), sorted.end());

@@ -1,5 +1,5 @@
-// Rank sets as a name has them behind '@': "3", "0-7", "0-6:2", "0,2,5". The
-// order of a list is that of the text.
+// Rank sets as they stand in a name behind '@': "3", "0-7", "0-6:2", "0,2,5".
+// The ranks of a list keep the order of the text.
 #pragma once
 
 #include <cstdint>
@@ -19,15 +19,16 @@ inline constexpr int64_t kMaxRank = (int64_t{1} << 16) - 1;
 // Errors: not a rank set, a rank above kMaxRank, a rank named twice.
 Result<std::vector<int64_t>> parse_ranks(std::string_view text);
 
-// The canonical spelling: runs of a common step joined, the rest by commas.
+// Returns the canonical spelling: runs of a common step joined, the rest by
+// commas.
 std::string to_string(const std::vector<int64_t>& ranks);
 
-// Whether a name of the line has ranks.
+// True if a name of the line has ranks.
 bool is_placed(const Line& line);
 
-// "x@0-3" of "x" and "0-3"; the name alone if the ranks are "".
+// Returns "x@0-3" for "x" and "0-3", or the name alone if the ranks are "".
 std::string full_name(std::string_view name, std::string_view ranks);
-// "x" of "x@0-3".
+// Returns "x" for "x@0-3".
 inline std::string_view without_ranks(std::string_view name) {
   return name.substr(0, name.find('@'));
 }

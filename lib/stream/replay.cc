@@ -12,7 +12,7 @@ Replay::Replay(Rewriter& rewriter)
 void Replay::reset() {
   phase_ = Phase::kSearch;
   period_ = matched_ = 0;
-  if (index_ == fresh_at_) return;  // nothing was seen since
+  if (index_ == fresh_at_) return;  // no line was noted since the last reset()
   fresh_at_ = index_;
   std::fill(last_.begin(), last_.end(), Seen{});
 }
@@ -102,15 +102,15 @@ void Replay::record(uint64_t hash, std::string_view line,
     phase_ = Phase::kReady;
     return;
   }
-  // Names of ours may alternate from round to round.
+  // Internal names of the filter may alternate from round to round.
   if (recorded_ < kMaxRounds * period_) return;
   patience_ = std::min<size_t>(patience_ * 2, size_t{1} << 20);
   next_attempt_ = index_ + period_ * patience_;
   phase_ = Phase::kSearch;
 }
 
-// Whether the rewriter is in the state in which the recording began; if so,
-// shift_ is set.
+// True if the rewriter is in the state in which the recording began; then sets
+// shift_.
 bool Replay::is_back() {
   if (rewriter_.history() != history_) return false;
   std::string state;
@@ -124,8 +124,9 @@ bool Replay::is_back() {
   return true;
 }
 
-// Between whole rounds lines come one by one. A round that came so, whole and
-// equal, has brought the same state back.
+// Handles a line that comes by itself, not as part of a buffered whole round. A
+// round that came line by line, whole and equal, has brought the same state
+// back.
 void Replay::follow(std::string_view line) {
   const std::string_view rest = std::string_view(in_).substr(followed_);
   if (rest.size() <= line.size() || !rest.starts_with(line) ||

@@ -21,27 +21,29 @@ namespace gt {
 
 using PlaceVisitor = std::function<void(Origin& place)>;
 
-// A filter that rewrites a stream line by line, each line by its text and the
-// state that the lines before left. It has to tell all of that state: two
-// states with equal texts must treat every later line alike.
+// A filter that rewrites a stream line by line. What it writes for a line
+// depends on the line's text and on the state that the lines before left.
+// state() must describe all of that state: two states with equal texts must
+// treat every later line alike.
 class Rewriter {
  public:
   virtual ~Rewriter() = default;
-  // Roughly how many things state() describes, which is what it costs.
+  // Returns roughly how many things state() describes, which is what it costs.
   virtual size_t state_size() const = 0;
-  // Something that is equal in equal states and costs nothing, by which most
-  // that differ are told apart: how many lines of history there are.
+  // Returns the number of lines of history. It is equal in equal states and
+  // costs nothing, so it is compared before state() is asked.
   virtual size_t history() const { return 0; }
   // Sets `text` to everything that the output for later lines depends on,
   // except for the places of lines that are kept for messages. These move down
   // the input from round to round, so each is passed to `visit` instead, always
   // in the same order; `visit` may move it.
   virtual void state(std::string& text, const PlaceVisitor& visit) = 0;
-  // How many messages for people there were so far.
+  // Returns how many messages for people there were so far.
   virtual size_t messages() const = 0;
-  // Replay begins to record a round.
+  // Called when Replay begins to record a round.
   virtual void begin_round() {}
-  // The recorded round will be replayed: it brought the same state back.
+  // Called when the recorded round has brought the same state back, and so will
+  // be replayed.
   virtual void end_round() {}
 };
 
@@ -49,34 +51,35 @@ class Replay {
  public:
   explicit Replay(Rewriter& rewriter);
 
-  // To be told of every line that the rewriter was fed, with the output that it
-  // gave.
+  // Must be called with every line that the rewriter was fed, and the output
+  // that it gave.
   void note(std::string_view line, std::string_view out);
-  // To be told when the rewriter changed in any other way. Forgets the
+  // Must be called when the rewriter changed in any other way. Forgets the
   // recording and all lines.
   void reset();
 
-  // Whether a round is recorded and the next line would be its first: then
-  // run() is to be tried.
+  // True if a round is recorded and the next line would be its first. The
+  // caller should then try run().
   bool ready() const { return phase_ == Phase::kReady; }
   // Gives the recorded output to `write` once for each whole round that the
-  // source holds or can read without waiting, until it returns false; takes
-  // these rounds off the source, and moves the rewriter's places. Returns how
-  // many rounds they were; 0 means that the next line is to be fed to the
-  // rewriter.
+  // source holds or can read without waiting, until `write` returns false.
+  // Removes these rounds from the source, and moves the rewriter's places.
+  // Returns the number of these rounds; 0 means that the next line must be fed
+  // to the rewriter.
   using Write = std::function<bool(std::string_view)>;
   size_t run(Source& source, const Write& write);
 
  private:
-  // kSearch: looks for a period. kRecord: writes a round down. kReady: at the
-  // start of a round, with a recording. kFollow: within a round that comes line
-  // by line and has been equal to the recorded one so far.
+  // The replay searches for a period (kSearch) and writes a round down
+  // (kRecord). With a recording it is at the start of a round (kReady), or
+  // within a round that comes line by line and has been equal to the recorded
+  // one so far (kFollow).
   enum class Phase { kSearch, kRecord, kReady, kFollow };
   static constexpr size_t kWindow = size_t{1} << 16;  // lines, a power of two
-  // Of a recording, input and output together, in bytes.
+  // The largest recording, in bytes, input and output together.
   static constexpr size_t kMaxBlock = size_t{8} << 20;
-  // A larger state is not looked at: mostly it is a history that only grows,
-  // and so never comes back.
+  // The largest state_size() at which a round is recorded. A larger state is
+  // mostly a history that only grows, and so never comes back.
   static constexpr size_t kMaxState = size_t{1} << 14;
   // state() takes time for each thing in the state. So that a program without
   // rounds pays for at most a few things a line, each line earns some credit,
@@ -88,7 +91,7 @@ class Replay {
   static constexpr size_t kMaxRounds = 4;
   struct Seen {
     uint32_t tag = 0;    // upper half of the line's hash
-    uint32_t index = 0;  // of the line, modulo 2^32
+    uint32_t index = 0;  // the line's index, modulo 2^32
   };
 
   void search(uint64_t hash);
@@ -102,16 +105,17 @@ class Replay {
   Rewriter& rewriter_;
   Phase phase_ = Phase::kSearch;
   std::vector<uint64_t> window_;  // hashes of the last lines
-  std::vector<Seen> last_;        // where a hash was seen last
+  std::vector<Seen> last_;        // the place where a hash was last seen
   size_t index_ = 0;              // lines noted
   size_t fresh_at_ = 0;           // index_ at the last reset()
   size_t period_ = 0;             // candidate, in lines; 0: none
   size_t matched_ = 0;            // lines equal to those a period before
   size_t next_attempt_ = 0;       // index before which no state is taken
-  size_t credit_ = kFirstCredit;  // things that may be told by state()
+  size_t credit_ = kFirstCredit;  // things that state() may still describe
   size_t patience_ = 1;           // periods to wait after a failed attempt
 
-  // At the start of the recorded round.
+  // The rewriter's history(), state text and place lines at the start of the
+  // recorded round.
   size_t history_ = 0;
   std::string state_;
   std::vector<size_t> lines_;

@@ -9,8 +9,8 @@
 namespace gt {
 namespace {
 
-constexpr double kMostFlops = 1e19;  // that is a number of 64 bits
-constexpr double kMostRead = 1e30;   // that somebody may have counted
+constexpr double kMostFlops = 1e19;  // fits in 64 bits
+constexpr double kMostRead = 1e30;   // the most that can be a real count
 
 // The columns of one line, taken from the left.
 class Columns {
@@ -61,7 +61,7 @@ bool parse_row(std::string_view line, TraceRow& row) {
   row.start = columns.number<uint64_t>();
   row.end = columns.number<uint64_t>();
   row.queue = columns.next();
-  const size_t worker = row.queue.find('/') + 1;  // and the slash; or 0
+  const size_t worker = row.queue.find('/') + 1;  // with the slash; or 0
   row.worker = row.queue.substr(0, worker == 0 ? 0 : worker - 1);
   row.queue.remove_prefix(worker);
   row.rank = columns.next();
@@ -71,12 +71,12 @@ bool parse_row(std::string_view line, TraceRow& row) {
   row.flops = columns.number<double>();
   row.signal = columns.next();
   row.text = columns.rest();
-  const bool counted = row.flops >= 0 && row.flops <= kMostRead;  // nor nan
+  const bool counted = row.flops >= 0 && row.flops <= kMostRead;  // not nan
   return columns.ok() && counted && row.start <= row.end;
 }
 
 char* put_digits(char* to, uint64_t value) {
-  // Two at a time: most of what a row costs.
+  // Writes two digits at a time, since this is most of the cost of a row.
   static constexpr auto kPairs = [] {
     std::array<char, 200> pairs{};
     for (size_t i = 0; i < 100; ++i) {

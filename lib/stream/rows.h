@@ -40,19 +40,20 @@ struct TraceRow {
   std::string_view text;    // the instruction without its notes
 };
 
-// Read a row, whose views point into the line. False if the line is not one.
+// Read a row, whose views point into the line. Return false if the line is not
+// a row.
 bool parse_row(std::string_view line, LogRow& row);
 bool parse_row(std::string_view line, TraceRow& row);
 
-// Append parts of a trace row. Of a line that runs again only the times and
-// `at` change, so a writer keeps the rest as text. The head is what stands
-// between the columns `end` and `at` (queue, rank), the tail what follows `at`,
-// with LF. Both include the tabs towards those columns.
+// Append parts of a trace row. When a line runs again, only the times and `at`
+// change, so a writer keeps the rest as text. The head is what stands between
+// the columns `end` and `at` (queue, rank), the tail what follows `at`, with
+// LF. Both include the tabs towards those columns.
 void append_head(std::string& out, const TraceRow& row);
 void append_tail(std::string& out, const TraceRow& row);
 
-// Writes the decimal digits of a value, at most kMaxDigits, and returns the
-// place behind the last.
+// Writes the decimal digits of a value, at most kMaxDigits, and returns a
+// pointer past the last digit.
 inline constexpr size_t kMaxDigits = 20;
 char* put_digits(char* to, uint64_t value);
 

@@ -37,7 +37,7 @@ std::unique_ptr<Source> open_source(const std::string& file,
 }
 
 namespace {
-constexpr size_t kCopies = size_t{1} << 20;  // bytes of text to hold at least
+constexpr size_t kCopies = size_t{1} << 20;  // the least bytes of text to hold
 }
 
 TextSource::TextSource(std::string text, size_t rounds, bool of_empty_pipe)

@@ -1,4 +1,4 @@
-// Where a filter's lines come from: a file descriptor, or a text that is fed a
+// The sources of a filter's lines: a file descriptor, or a text that is fed a
 // number of times (gt-emit --repeat).
 #pragma once
 
@@ -14,24 +14,25 @@ namespace gt {
 class Source {
  public:
   virtual ~Source() = default;
-  // The next line, as Reader::next() gives it.
+  // Reads the next line; the contract is that of Reader::next().
   virtual Reader::Item next(std::string_view& line) = 0;
-  // The text that can be had without waiting and that next() has not given.
-  // consume() takes so many bytes off it, which are whole lines, and counts
-  // them. fill_if_ready() reads more of it without waiting; false if there is
-  // none.
+  // Returns the text that is available without waiting and that next() has not
+  // returned yet. consume() removes the first `bytes` of it, which must be
+  // `lines` whole lines, and counts these. fill_if_ready() reads more text if
+  // that needs no waiting; it returns false if none came.
   virtual std::string_view buffered() const = 0;
   virtual void consume(size_t bytes, size_t lines) = 0;
   virtual bool fill_if_ready() = 0;
-  // The number, from 1, of the line that next() gave or consume() took last.
+  // Returns the number, from 1, of the last line that next() returned or
+  // consume() removed.
   virtual size_t line() const = 0;
-  // As Reader's functions of these names.
+  // Same as Reader's functions of these names.
   virtual int errno_value() const { return 0; }
   virtual bool is_empty_pipe() const { return false; }
 };
 
 // The lines of a descriptor, which its destructor closes unless it is standard
-// input. `on_idle`: as of Reader.
+// input. `on_idle` is passed to Reader.
 class FileSource : public Source {
  public:
   FileSource(int fd, std::function<void()> on_idle);
@@ -50,17 +51,17 @@ class FileSource : public Source {
   size_t line_ = 0;
 };
 
-// The lines of a file, "-" for standard input. Null if it cannot be opened;
-// errno says why.
+// Opens a file, "-" for standard input, to read its lines. Returns null if it
+// cannot be opened; errno says why.
 std::unique_ptr<Source> open_source(const std::string& file,
                                     std::function<void()> on_idle = nullptr);
 
-// The lines of a text, given `rounds` times. Line numbers start again from 1 in
-// every round.
+// The lines of a text, which is given `rounds` times. Line numbers start again
+// from 1 in every round.
 class TextSource : public Source {
  public:
-  // `of_empty_pipe`: what is_empty_pipe() is to say, which is known to whoever
-  // read the text.
+  // `of_empty_pipe` is what is_empty_pipe() will return; only whoever read the
+  // text knows it.
   TextSource(std::string text, size_t rounds, bool of_empty_pipe = false);
   Reader::Item next(std::string_view& line) override;
   std::string_view buffered() const override;

@@ -20,7 +20,7 @@ enum class Dtype : uint8_t { kF32, kF64, kF16, kBf16, kI64, kI32, kU8, kBool };
 inline constexpr size_t kDtypes = 8;
 
 std::string_view to_string(Dtype dtype);
-// Nothing if the word is not the name of a dtype.
+// Returns nothing if the word is not the name of a dtype.
 std::optional<Dtype> parse_dtype(std::string_view word);
 size_t size_of(Dtype dtype);  // bytes of one element
 constexpr bool is_float(Dtype d) { return d <= Dtype::kBf16; }
@@ -32,8 +32,8 @@ constexpr bool is_integer(Dtype d) {
 }
 
 // The sizes of a tensor's dimensions, outermost first. There are at most
-// kMaxRank of them; more are a bug of the caller and abort (GT_CHECK), so who
-// reads or infers a shape checks before.
+// kMaxRank of them; to add more is a bug of the caller and aborts (GT_CHECK),
+// so code that reads or infers a shape checks first.
 class Shape {
  public:
   static constexpr size_t kMaxRank = 8;
@@ -60,8 +60,8 @@ class Shape {
   void erase(size_t i);
   void insert(size_t i, int64_t d);
 
-  // The product of the sizes. It cannot overflow for a type that was parsed or
-  // inferred, since these went through check_size().
+  // Returns the product of the sizes. It cannot overflow for a type that was
+  // parsed or inferred, since these went through check_size().
   int64_t elements() const {
     int64_t n = 1;
     for (int64_t d : *this) n *= d;
@@ -105,15 +105,16 @@ struct TypeHash {
 std::string to_string(const Shape& shape);  // "128,64"
 std::string to_string(const Type& type);    // "f32[128,64]"
 
-// "f32[128,64]". Errors: unknown dtype, a negative size, more than kMaxRank
-// dimensions, or more than 2^60 bytes.
+// Parses "f32[128,64]". Errors: unknown dtype, a negative size, more than
+// kMaxRank dimensions, or more than 2^60 bytes.
 Result<Type> parse_type(std::string_view text);
-// A list of any length, "1,0,-2". Negative numbers are errors unless `signs`.
+// Parses a list of any length, "1,0,-2". Negative numbers are errors unless
+// `signs`.
 Result<std::vector<int64_t>> parse_integers(std::string_view text, bool signs);
-// "128,64", a list of at most kMaxRank sizes; `signs` as above.
+// Parses "128,64", a list of at most kMaxRank sizes; `signs` as above.
 Result<Shape> parse_shape(std::string_view text, bool signs);
-// An error if the type has over 2^60 bytes; below that, products of sizes
-// cannot overflow.
+// Returns an error if the type has over 2^60 bytes; below that, products of
+// sizes cannot overflow.
 Status check_size(const Type& type);
 
 }  // namespace gt

@@ -1,4 +1,5 @@
-// Globs, quoted strings and ranges: the parts of a line that have parts.
+// Parses and writes globs, quoted strings and ranges: the fields of a line that
+// have parts of their own.
 #include <charconv>
 
 #include "base/message.h"
@@ -38,7 +39,7 @@ bool glob_matches(std::string_view glob, std::string_view name) {
   return g == glob.size();
 }
 
-// A '#' within quotes would begin the notes for whoever does not parse the
+// A '#' within quotes would begin the notes for code that does not parse the
 // line.
 std::string quote(std::string_view text) {
   return quoted(text, {"\n\t", "nt", "\\x", "\x7f#"});
