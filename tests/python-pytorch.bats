@@ -193,18 +193,50 @@ Error copy_: f32[3] does not expand to f32[2]'
 }
 
 @test "a name that there is not is answered with what to write" {
-  run -0 python 'told(lambda: m.einsum, lambda: gt.einsum, lambda: gt.nn, lambda: m.cuda(), lambda: m.to("cuda"), lambda: m.data,
+  run -0 python 'told(lambda: m.einsum, lambda: gt.einsum, lambda: gt.Adam, lambda: m.cuda(), lambda: m.to("cuda"),
      lambda: m.zeros, lambda: m.nosuch, lambda: gt.print, lambda: gt.Tensor([1.0]))
 print(hasattr(m, "view"), hasattr(m, "einsum"))'
   lines_are "AttributeError a tensor has no 'einsum'; did you mean 'matmul' (between transpose and reshape, torch.einsum, torch.tensordot)?
 AttributeError gt has no 'einsum'; did you mean 'matmul' (between transpose and reshape, torch.einsum, torch.tensordot)?
-AttributeError gt has no 'nn'; modules are gt.Module, gt.Linear, gt.Embedding, gt.LayerNorm and gt.Sequential
+AttributeError gt has no 'Adam'; optimizers are gt.SGD and gt.AdamW
 AttributeError a tensor has no 'cuda'; the environment says where lines run: help(gt)
 TypeError to: expected a dtype or a tensor; found 'cuda'; the environment says where lines run: help(gt)
-AttributeError a tensor has no 'data'; write x.detach(), and x.copy_(y) under gt.no_grad() to change x
 AttributeError a tensor has no 'zeros'; gt.zeros is a function
 AttributeError a tensor has no 'nosuch'; gt-emit --ops lists what there is
 AttributeError gt has no 'print'; write x.print_()
 TypeError Tensor: write gt.tensor(data), which makes one
 True False"
+}
+
+@test "data are the values without their history, and x is changed through them" {
+  need_torch
+  run -0 python '
+import torch
+a, b = (m(rows, requires_grad=True) for m, rows in ((torch.tensor, [1.0, 2.0, 3.0]), (gt.tensor, [1.0, 2.0, 3.0])))
+for x, lib in (a, torch), (b, gt):
+    (x * x.data).sum().backward()
+    x.data -= 0.5 * x.grad
+    x.data.mul_(4).add_(x.grad.data)
+    (x * 2).data.zero_()
+    x.data[0:2].zero_() if lib is gt else None  # of a part it is a copy
+    print(x.data.numpy(), x.grad.data.numpy(), x.requires_grad, x.data.requires_grad)
+    x.data = lib.tensor([7.0, 8.0, 9.0])
+    print(x.tolist(), x.requires_grad, (x * x).data.tolist())
+told(lambda: gt.Parameter("ones", (2,)).data.numpy(), lambda: setattr(b, "data", gt.ones(2)))'
+  lines_are '[3. 6. 9.] [1. 2. 3.] True False
+[7.0, 8.0, 9.0] True [49.0, 64.0, 81.0]
+[3. 6. 9.] [1. 2. 3.] True False
+[7.0, 8.0, 9.0] True [49.0, 64.0, 81.0]
+taken: [1. 1.]
+Error copy_: f32[2] does not expand to f32[3]'
+}
+
+@test "only floats require gradients" {
+  run -0 python 'told(lambda: gt.tensor([1, 2, 3], requires_grad=True), lambda: n.requires_grad_(),
+     lambda: gt.ones((2,), dtype="i64", requires_grad=True), lambda: gt.tensor([True], requires_grad=True),
+     lambda: gt.tensor([1, 2], dtype="f16", requires_grad=True).requires_grad, lambda: n.requires_grad_(False).requires_grad)'
+  [[ ${lines[0]} == 'Error only tensors of floats can require gradients; t'*' is i64[3]: write 2.0 in place of 2, or dtype="f32"' ]]
+  [[ ${lines[1]} == 'Error only tensors of floats can require gradients; t2 is i64[2]:'* ]]
+  [[ ${lines[2]} == *'is i64[2]:'* && ${lines[3]} == *'is bool[1]:'* ]]
+  [[ ${lines[4]} == 'taken: True' && ${lines[5]} == 'taken: False' ]]
 }

@@ -32,9 +32,14 @@ Where it runs is said by the environment when the first line is written:
               output, and results are read from $GT_BACK. tcp://.., ipc://..: a
               cluster (gt-clients(7)); more words, as in "tcp://head:5550 --key
               mine --server-key head.pub", are options of gt-emit. gt.connect()
-              says the same.
+              says the same; gt.gpu_workers(8) and gt.cpu_workers(2) say GT_WORKERS.
   GT_BIN      where the programs are; else beside this file's installation or
               build, else in PATH.
+
+Scopes: lines within `with gt.signal("up"):` are those that a config means by up, and
+gt.signal.tensor(x, "up") is a copy of x among them. gt.microbatch(3), gt.compile(),
+gt.recompute() and gt.no_grad() are scopes, too. gt.print_tape() shows the history that
+backward() would walk.
 
 Shapes: the program knows them, Python does not. x.shape and x.dtype print an
 empty slice, which is one round trip, and remember it; so does len(x), and with it
@@ -56,7 +61,7 @@ A name="w" that another tensor has goes to the new one, as when a cell of a note
 runs again. The older tensor keeps its value in a register without a name of its
 own; a backward() to it through what was computed before fails.
 """
-import atexit, collections, contextlib, functools, json, math, operator, os, re, shutil, struct
+import atexit, collections, contextlib, functools, gc, json, math, operator, os, re, shutil, struct
 import subprocess, sys
 import array as _array, builtins as _py, select as _select, signal as _signal
 import tempfile, threading, weakref
@@ -68,6 +73,7 @@ except ImportError:
 f32, f64, f16, bf16, i64, i32, u8 = "f32 f64 f16 bf16 i64 i32 u8".split()
 _DTYPES = [f32, f64, f16, bf16, i64, i32, u8, "bool"]
 _RESERVED = {*_DTYPES, "true", "false", "nan", "inf"}  # words of the language, no names
+_HISTORY = "#sync tape:"  # with which parts of a history come back
 _SILENCE = 1.5        # seconds after which it is asked whether a program was stopped
 _TEXT_MOST = 1000     # values that are written as numbers; more go by a file
 _SENT_MOST = 1 << 28  # bytes of such files at a time; with more, waits for their loads
@@ -200,12 +206,17 @@ class _Session:
         self.back.start()
 
     def _read(self, results):
+        history = ""  # the parts that stand before the end of an answer
         for line in results:
             line = line.decode().rstrip("\n")
+            if line.startswith(_HISTORY):
+                history += line[len(_HISTORY):]
+                continue
             if line.startswith("#") and not line.startswith("#sync"):
                 continue
             if not self.expected:
                 continue
+            line, history = history + line, ""
             try:
                 self.expected[0](line)  # which may take long: others write meanwhile
             except Exception as error:  # which the next that waits is told
@@ -524,6 +535,27 @@ def connect(where):
     _the(where)
 
 
+def gpu_workers(count):
+    """So many workers, one on each GPU, as GT_WORKERS and GT_BACKEND=cuda say; before the first
+    tensor."""
+    _start_with("gpu_workers", count, GT_BACKEND="cuda")
+
+
+def cpu_workers(count):
+    """So many workers, as GT_WORKERS says; before the first tensor."""
+    _start_with("cpu_workers", count)
+
+
+def _start_with(caller, count, **variables):
+    if not _is_whole(count) or count < 1:
+        raise Error(f"{caller}: expected how many workers, 1 or more; found {count!r}")
+    variables = {"GT_WORKERS": str(count), **variables}
+    if _session is not None:
+        raise Error(f"{caller}: expected no open session; call it before the first tensor, or after "
+                    f"close(), or run the program with {' '.join(map('='.join, variables.items()))}")
+    os.environ.update(variables)
+
+
 def sync():
     """Waits until everything written so far has run, and is saved."""
     _the().ask(lambda: "#sync python\n")
@@ -542,17 +574,21 @@ def log(path):
     _the().log = open(path, "w", encoding="utf-8", errors="surrogateescape") if path else None
 
 
-def tape(loss):
-    """The history that loss.backward() walks, as gt-emit(1) --tape tells it.
+def tape(x):
+    """The history of x, which x.backward() walks, as the lines of a program with their types."""
+    answer = _the().ask(lambda: f"#tape {x.name}\n#sync python\n")
+    return re.sub("%(..)", lambda m: chr(int(m[1], 16)), answer.removesuffix("#sync python"))
 
-    It needs gt.log() from the beginning of the program."""
-    if _the().log is None:
-        raise Error("tape reads the log: call gt.log(path) before the first line")
-    text = open(_the().log.name).read() + f"grad {loss.name}\n"
-    leaves = " ".join(leaf.name for leaf in loss._targets())
-    text = text[:text.rindex("grad ")] + f"gt.tape = grad {loss.name} {leaves}\n"
-    return subprocess.run([_program("gt-emit"), "--tape"], input=text, text=True,
-                          capture_output=True).stdout
+
+def print_tape(x=None):
+    """Prints tape(x); without x, that of the tensor that was computed last and has a history."""
+    if x is None:
+        computed = [t for t in gc.get_objects() if type(t) is Tensor and t._reach and not t._leaf]
+        if not computed:
+            raise Error("print_tape: no tensor has a history: nothing requires a gradient, or backward() "
+                        "took it; call it before that, or with a tensor, as print_tape(loss)")
+        x = _py.max(computed, key=lambda t: t._register.bound)
+    print(tape(x), end="")
 
 
 # ---- scopes ----------------------------------------------------------------------
@@ -581,11 +617,30 @@ def signal(name):
     return _scope("signal", name)
 
 
+def _carry(x, name):
+    """A copy of x among the lines of that signal, so that a config may say where it is."""
+    with signal(name):
+        return _ops["copy"](x)
+
+
+signal.context, signal.tensor = signal, _carry
+
+
 def microbatch(number):
     """Lines within are those of this microbatch."""
     if not hasattr(number, "__index__"):
         raise Error(f"microbatch: expected a whole number; found {number!r}")
     return _scope("mb", str(int(number)))
+
+
+def compile():
+    """Lines within are worth compiling together."""
+    return _scope("compile", "")
+
+
+def recompute():
+    """What is made within is computed again in the backward pass, and not kept."""
+    return _scope("recompute", "")
 
 
 def no_grad():
@@ -898,6 +953,7 @@ class Tensor(_Methods):
         self._register, self._known, self._session = register, type, session
         self._reach, self._leaf, self.grad = reach, None, None
         self._rank, self._is_mask = None, False  # as far as Python can tell
+        self._whole = None                       # whose data it is
 
     def __del__(self):
         session = getattr(self, "_session", None)
@@ -953,6 +1009,22 @@ class Tensor(_Methods):
     ndim = property(lambda self: len(self.shape) if self._find_rank() is None else self._find_rank())
     T = property(lambda self: self.transpose())
     mT = property(lambda self: self.transpose(-2, -1))
+
+    @property
+    def data(self):
+        """Its values without their history. What changes them in place changes x, too, as it
+        would under no_grad()."""
+        values = self.detach()
+        values._known, values._rank, values._is_mask = self._known, self._rank, self._is_mask
+        values._whole = self
+        return values
+
+    @data.setter
+    def data(self, values):
+        if getattr(values, "_whole", None) is not self:  # which has changed in place
+            with no_grad():
+                self.copy_(values)
+
     requires_grad = property(lambda self: self._leaf is not None or _py.bool(self._reach),
                              lambda self, on: self.requires_grad_(on))
 
@@ -1057,6 +1129,10 @@ class Tensor(_Methods):
         """Whether backward() gives it a gradient."""
         global _leaf_count
         if on and self._leaf is None:
+            if self._known is not None and "f" not in self._known[0]:
+                raise Error(f"only tensors of floats can require gradients; {self._name} is "
+                            f"{_type(self._known[1], self._known[0])}: write 2.0 in place of 2, or "
+                            'dtype="f32"')
             if self._reach:
                 raise Error(f"{self._name} is computed from what requires a gradient: detach it")
             _leaf_count += 1
@@ -1188,6 +1264,9 @@ def _call(op, operands, keys=None, count=1, names=(), into=(), type=None):
             if op not in ("sgd", "adamw"):
                 results[i]._known, results[i]._rank, results[i]._is_mask = None, None, False
             results[i]._reach = results[i]._reach if results[i]._leaf else reach
+            if results[i]._whole is not None:
+                with no_grad():
+                    _call("copy", [results[i]], into=[results[i]._whole])
     return results
 
 
@@ -1704,12 +1783,9 @@ _DTYPE_NAMES = {"float32": f32, "float": f32, "float64": f64, "double": f64, "fl
 # Names of PyTorch that are no op, and what to write here.
 _INSTEAD = {name: text for names, text in {
     "device cuda is_cuda": "the environment says where lines run: help(gt)",
-    "nn": "modules are gt.Module, gt.Linear, gt.Embedding, gt.LayerNorm and gt.Sequential",
-    "functional": "functions are those of gt, as gt.relu",
-    "optim Adam": "optimizers are gt.SGD and gt.AdamW",
+    "Adam": "optimizers are gt.SGD and gt.AdamW",
     "manual_seed": "give a creation its seed, as gt.randn((2, 3), 7)",
     "from_numpy as_tensor": "write gt.tensor(array), which copies",
-    "data": "write x.detach(), and x.copy_(y) under gt.no_grad() to change x",
     "save": "write x.save(path)", "print": "write x.print_()", "free": "del x frees it",
     "equal": "write (a == b).all().item()", "allclose": "write ((a - b).abs() < 1e-6).all().item()",
     "nonzero masked_select unique": "a shape does not depend on values: use where, sort or topk",
@@ -1788,6 +1864,12 @@ def __dir__():
 
 
 _install()
+
+# All names are in one module, and programs that import them from parts of it find it there:
+# `from gt.client import nn`, `import gt.nn.functional as F`, gt.debug.print_tape().
+client = nn = functional = optim = debug = sys.modules[__name__]
+for _part in "client client.nn nn nn.functional functional optim debug".split():
+    sys.modules[f"{__name__}.{_part}"] = sys.modules[__name__]
 
 
 # ---- modules ----------------------------------------------------------------------------
