@@ -53,15 +53,22 @@ x.atan(); gt.arctan(m); gt.atan2(m, -m); m.atan2(m); F.huber_loss(m, m * 2); F.h
 x[[1, 0]]; x[:, [0, 2]]; x[..., [1, 3]]; x[gt.tensor(1)]; x[gt.tensor([-1])]; x[-1, 2]; x[None, 0]
 ~b; b | ~b; (m > 2) & (m < 4); n.float(); n.to(gt.float64); m.to(n); m.half(); m.long(); m.bool(); n.type_as(m); m.cpu()
 m.clone(); m.dim(); m.square(); m.reciprocal(); x.index_select(1, gt.tensor([0, 2])); x.narrow(1, 1, 2); gt.mm(m, m)
+v @ v; m @ v; v @ m; x @ u; w @ x; gt.matmul(v, m); gt.mv(m, v); m.mv(v); gt.dot(n, n); v.dot(v); gt.outer(u, v); n @ n
+x[0, 0] @ u; m[:, 0] @ v; x[:, 0] @ u; x.sum(1)[0] @ u; (x @ u)[0] @ w; m.max(1).values @ m; x.mean((0, 2)) @ w; x.narrow(0, 0, 1) @ u
+x.amax(1, True) @ u; x.flatten() @ x.flatten(); m.squeeze(0) @ v; x.index_select(2, n % 3) @ v; x[None, 0, 0] @ u; w @ x[..., 0].t()
+b % 2; 5 % ~(b & ~b); b ** 2; 2 ** b; b ** 2.0; b // 2.5; b % n; n // (b | ~b); v ** b; b.sign(); b.square(); b * True; b + True
+gt.where(b, True, False); n * True; b == True; m * False
 gt.bmm(x, x.transpose(1, 2)); gt.remainder(-m, 3); gt.floor_divide(m, 2); gt.logical_and(m, m - 1); m.expand_as(m)
 END_CALLS
   run -0 python '
 import torch, warnings, numpy as np
 warnings.simplefilter("ignore")
 X = torch.tensor([[[3.0, -1, 2, 0], [5, 4, -6, 7], [8, 9, 10, -11]], [[12, 1, 14, 15], [1.5, 2.5, 3.5, -4], [0, 20, 19, 21]]])
+vectors = dict(v=[1.0, -2.0], u=[1.0, 2.0, 3.0, 4.0], w=[3.0, 2.0, 1.0])
 one = dict(gt=torch, F=torch.nn.functional, x=X, m=torch.tensor(m.numpy()), i=torch.tensor(i.numpy()),
-           n=torch.tensor([6, 3]), b=torch.tensor([True, False]))
-two = dict(gt=gt, F=gt, x=gt.tensor(X.numpy()), m=m, i=i, n=n, b=gt.tensor([True, False]))
+           n=torch.tensor([6, 3]), b=torch.tensor([True, False]), **{k: torch.tensor(v) for k, v in vectors.items()})
+two = dict(gt=gt, F=gt, x=gt.tensor(X.numpy()), m=m, i=i, n=n, b=gt.tensor([True, False]),
+           **{k: gt.tensor(v) for k, v in vectors.items()})
 def plain(y):
     if isinstance(y, (tuple, list)):
         return [plain(part) for part in y]
@@ -82,7 +89,8 @@ import torch, numpy as np
 rows = [[1.0, 2, 2], [0, 3, -1]]
 for call in ("x.clamp(min=2).sum()", "x.clamp(max=2).square().sum()", "x.max(1).values.sum()", "x.min(dim=0)[0].sum()",
              "x.amax(1).sum()", "x.transpose(0, 1)[0].sum()", "x.chunk(3, 1)[1].sum()", "x.std()", "x.norm(1)",
-             "x.masked_fill(x > 1, 0).sum()", "x[:, [0]].sum()", "x.where(x > 1, x * 3).sum()"):
+             "x.masked_fill(x > 1, 0).sum()", "(x @ x[0]).square().sum()", "(x[:, 1] @ x).exp().sum()",
+             "x[0] @ x[1]", "x.mv(x[1]).sum()", "x[0].dot(x[0])", "x[0].outer(x[:, 0]).square().sum()", "x[:, [0]].sum()", "x.where(x > 1, x * 3).sum()"):
     a, b = torch.tensor(rows, requires_grad=True), gt.tensor(rows, requires_grad=True)
     eval(call, {"x": a}).backward(); eval(call, {"x": b}).backward()
     assert np.allclose(a.grad.numpy(), b.grad.numpy(), atol=1e-5), (call, a.grad, b.grad)
@@ -239,4 +247,16 @@ Error copy_: f32[2] does not expand to f32[3]'
   [[ ${lines[1]} == 'Error only tensors of floats can require gradients; t2 is i64[2]:'* ]]
   [[ ${lines[2]} == *'is i64[2]:'* && ${lines[3]} == *'is bool[1]:'* ]]
   [[ ${lines[4]} == 'taken: True' && ${lines[5]} == 'taken: False' ]]
+}
+
+@test "products with vectors, and what is none" {
+  run -0 python 'told(lambda: gt.matmul([1, 2], [[1, 2], [3, 4]]).tolist(), lambda: gt.matmul(n, n, name="s").name,
+     lambda: (gt.ones(3, 2)[0:1].slice(0, axis=0, size=1) @ n.float()).tolist(), lambda: gt.dot(m, m), lambda: m.mv(m), lambda: n.mv(n), lambda: n.outer(m),
+     lambda: gt.dot([1, 2], n).item(), lambda: gt.matmul(n), lambda: (n @ gt.tensor([1, 2, 3])).item())'
+  told='found the tensor t0, which has 2; gt.matmul takes vectors and matrices'
+  [[ ${lines[0]} == 'taken: [7, 10]' && ${lines[1]} == 'taken: s' && ${lines[2]} == 'taken: [9.0]' ]]
+  [[ ${lines[3]} == "TypeError dot: expected 1 dimension; $told" && ${lines[4]} == "TypeError mv: expected 1 dimension; $told" ]]
+  [[ ${lines[5]} == 'TypeError mv: expected 2 dimensions; found the tensor t2, which has 1;'* ]]
+  [[ ${lines[6]} == "TypeError outer: expected 1 dimension; $told" && ${lines[7]} == 'taken: 12' ]]
+  [[ ${lines[8]} == *'b is missing' && $output == *'inner sizes 2 and 3 differ'* ]]
 }

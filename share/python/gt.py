@@ -716,6 +716,12 @@ def _is_flag(value):
     return isinstance(value, _py.bool) or _np is not None and isinstance(value, _np.bool_)
 
 
+def _is_bool(value):
+    """Whether it is True, False, or a tensor that is bool as far as Python can tell."""
+    return value._is_mask or (value._known or [""])[0] == "bool" if isinstance(value, Tensor) \
+        else _is_flag(value)
+
+
 def _shown(value):
     """A value for a message, which is not to wait for a tensor."""
     return f"the tensor {value._name}" if isinstance(value, Tensor) else repr(value)
@@ -790,7 +796,7 @@ class _Methods:
     """Methods of a tensor that PyTorch has, made of few ops."""
 
     functions = ("permute t flatten ravel chunk std masked_fill square reciprocal isnan index_select "
-                 "narrow zeros_like ones_like full_like rand_like randn_like").split()
+                 "narrow dot mv outer zeros_like ones_like full_like rand_like randn_like").split()
 
     def permute(self, *dims, **keys):
         """The dimensions in another order."""
@@ -830,8 +836,8 @@ class _Methods:
         return self.masked_fill(mask, value, into=self)
 
     def square(self):
-        """x times x."""
-        return _ops["mul"](self, self)
+        """x times x, of bool as integers."""
+        return _ops["mul"](*[self.to("i64") if _is_bool(self) else self] * 2)
 
     def reciprocal(self):
         """1 over x."""
@@ -848,6 +854,20 @@ class _Methods:
     def narrow(self, dim, start, length):
         """length slices along dim from start."""
         return _ops["slice"](self, start, axis=dim, size=length)
+
+    def dot(self, other, **keys):
+        """The sum of the products of two vectors, for which the rank is asked where Python does
+        not know it; so do mv and outer."""
+        return _ops["matmul"](*_of_ranks("dot", (1, 1), self, other), **keys)
+
+    def mv(self, vec, **keys):
+        """A matrix by a vector."""
+        return _ops["matmul"](*_of_ranks("mv", (2, 1), self, vec), **keys)
+
+    def outer(self, vec2, **keys):
+        """Each element of a vector by each of another."""
+        a, b = _of_ranks("outer", (1, 1), self, vec2)
+        return _ops["mul"](_ops["unsqueeze"](a, axis=1), b, **keys)
 
     def to(self, dtype):
         """x in another dtype, or in that of another tensor."""
@@ -929,6 +949,16 @@ class _Methods:
 
 def _like(op, x, *args, dtype=None, **keys):
     return _ops[op](x.shape, *args, dtype=dtype or x.dtype, **keys)
+
+
+def _of_ranks(op, ranks, *operands):
+    """The operands, which have these ranks."""
+    operands = [x if isinstance(x, Tensor) else tensor(x) for x in operands]
+    for x, rank in zip(operands, ranks):
+        if x.ndim != rank:
+            raise TypeError(f"{op}: expected {rank} dimension{'s' * (rank > 1)}; found {_shown(x)}, "
+                            f"which has {x.ndim}; gt.matmul takes vectors and matrices")
+    return operands
 
 
 def _expands(shape, wanted):
@@ -1191,8 +1221,9 @@ class Tensor(_Methods):
                 out -= 1
             out += 1
         rest = (known[0], known[1][len(words):]) if known and out == 0 else None
-        y = _call("slice", [self, *words], type=rest)[0] if words else self
+        y, rank = _call("slice", [self, *words], type=rest)[0] if words else self, self._find_rank()
         y._is_mask = self._is_mask
+        y._rank = rank and rank - _py.sum(i is not None and not isinstance(i, slice) for i in index)
         for axis in new:
             y = _ops["unsqueeze"](y, axis=axis)
         return y
@@ -1211,7 +1242,7 @@ class Tensor(_Methods):
     def _picked(self, index):
         """The rows that one tensor among whole ranges names."""
         [axis, *more] = [a for a, i in enumerate(index) if isinstance(i, Tensor)]
-        if index[axis]._is_mask or (index[axis]._known or [""])[0] == "bool":
+        if _is_bool(index[axis]):
             raise IndexError("there are no boolean masks, as a shape does not depend on values: "
                              "write gt.where(mask, x, 0), or mask.cast(x.dtype) * x")
         if more or _py.any(i != slice(None) for a, i in enumerate(index) if a != axis):
@@ -1454,21 +1485,30 @@ def _result_rank(row, words, keys):
     ranks = [word._find_rank() if isinstance(word, Tensor) else 0 for word in words]
     op, family = row["name"], row["family"]
     if op in ("reshape", "expand"):
-        return 1 if isinstance(keys["shape"], int) else len(keys["shape"])
+        return _many(keys["shape"])
     if None in ranks:
         return None
+    axes = _many(keys["axis"]) if "axis" in keys else None
     if op in ("unsqueeze", "stack"):
-        axes = keys.get("axis", 0)
-        return ranks[0] + (1 if isinstance(axes, int) else len(axes))
+        return ranks[0] + (axes or 1)
     if op in ("embedding", "one_hot"):
         return ranks[-1] + 1
-    if family in _BROADCAST or family == "products":
+    if op == "take":
+        return ranks[1] + (ranks[0] - 1 if axes else 0)
+    if family in _BROADCAST or op == "matmul":
         return _py.max(ranks)
-    if family in ("ordering", "networks", "norms", "positions") or op in (
-            "transpose", "flip", "pad", "concat", "split", "gather", "scatter", "scatter_add", "cumsum"):
+    if family in ("ordering", "networks", "norms", "positions") or "size" in keys or op in (
+            "linear", "transpose", "flip", "pad", "concat", "split", "gather", "scatter", "scatter_add",
+            "cumsum"):
         return ranks[0]
-    return 0 if family in ("reductions", "statistics") and "axis" not in keys and \
-        not keys.get("keepdims") else None
+    if family in ("reductions", "statistics"):
+        return ranks[0] if keys.get("keepdims") else ranks[0] - axes if axes else 0
+    return None
+
+
+def _many(axes):
+    """How many there are of what is a number or more of them."""
+    return 1 if _is_whole(axes) else len(axes.split(",") if isinstance(axes, str) else axes)
 
 
 def _keeps_rank(op, into, rank):
@@ -1499,8 +1539,12 @@ def _make(row):
             kwargs["dtype"] = dtype
         pairs, keys, given = _operands(row, args, kwargs)
         words = []
+        masks = row["family"] in _BROADCAST and _py.any(
+            isinstance(v, Tensor) and _is_bool(v) for _, v in pairs)
         for kind, value in pairs:
-            if isinstance(value, Tensor) or _is_number(value):
+            if masks and _is_flag(value):
+                words.append(tensor(value))  # which, as a number, would make an integer of a mask
+            elif isinstance(value, Tensor) or _is_number(value):
                 words.append(value)
             elif isinstance(value, str):
                 words.append(_word(op, value, kind))
@@ -1628,6 +1672,43 @@ def _swapped(f, x, *args, dim0=None, dim1=None, **keys):
     return f(x, axes=order, **keys)
 
 
+@_means("matmul")
+def _product(f, a, b=None, *args, name=None, into=None, **keys):
+    """A vector is a row before a matrix and a column behind one, and the result has no such
+    dimension, as in PyTorch. What Python does not know the rank of is taken for a matrix."""
+    if b is None:
+        return f(a, **keys)  # which says what is missing
+    a, b = (x if isinstance(x, Tensor) or _is_number(x) else tensor(x) for x in (a, b))
+    rows, columns = (isinstance(x, Tensor) and x._find_rank() == 1 for x in (a, b))
+    if not rows and not columns:
+        return f(a, b, *args, name=name, into=into, **keys)
+    y = f(_ops["unsqueeze"](a, axis=0) if rows else a, _ops["unsqueeze"](b, axis=1) if columns else b,
+          *args, **keys)
+    return _without(y, [-2] * rows + [-1] * columns, name=name, into=into)
+
+
+def _without(x, axes, **keys):
+    """x without dimensions that are of size 1."""
+    y, rank = _ops["squeeze"](x, axis=axes, **keys), x._find_rank()
+    y._rank = rank and rank - _many(axes)
+    return y
+
+
+@_means("mod", "pow", "floordiv")
+def _of_numbers(f, *args, into=None, **keys):
+    """A bool is 0 or 1 in the dtype of the other operand, i64 beside a number, as in PyTorch."""
+    if len(args) == 2 and into is None and _is_bool(args[0]) != _is_bool(args[1]):
+        args = [x.to(y if isinstance(y, Tensor) else "i64") if isinstance(x, Tensor) and _is_bool(x)
+                else x for x, y in (args, args[::-1])]
+    return f(*args, into=into, **keys)
+
+
+@_means("sign")
+def _sign(f, x, **keys):
+    """Of bool it is x."""
+    return (_ops["copy"] if _is_bool(x) else f)(x, **keys)
+
+
 @_means("max", "min")
 def _extreme(f, x, dim=None, keepdim=None, *, other=None, name=None, **keys):
     """max(dim), or dim=, gives values and indices, and max(y) is maximum, as in PyTorch;
@@ -1647,8 +1728,8 @@ def _extreme(f, x, dim=None, keepdim=None, *, other=None, name=None, **keys):
     found = _ops["arg" + op](x, axis=dim, keepdims=True)
     if keep:
         return _Pair(_ops["gather"](x, found, axis=dim, name=name), found)
-    values = _ops["squeeze"](_ops["gather"](x, found, axis=dim), axis=dim, name=name)
-    return _Pair(values, _ops["squeeze"](found, axis=dim))
+    values = _without(_ops["gather"](x, found, axis=dim), dim, name=name)
+    return _Pair(values, _without(found, dim))
 
 
 @_means("var")
