@@ -97,6 +97,11 @@ y = square x  =>  did you mean 'mul' (x by itself is torch.square)?
 y = reciprocal x  =>  did you mean 'div' (1 by x is torch.reciprocal)?
 y = power x 2  =>  did you mean 'pow'
 y = einsum x x  =>  did you mean 'matmul'
+y = dot x x  =>  did you mean 'matmul' (numpy.dot)?; of vectors it is p = mul a b, y = sum p
+y = vdot x x  =>  unknown op 'vdot'; of vectors it is p = mul a b, y = sum p
+y = inner x x  =>  of vectors it is p = mul a b, y = sum p
+y = mv x x  =>  of vectors it is c = unsqueeze v axis=1, p = matmul x c, y = squeeze p axis=1
+y = outer x x  =>  of vectors it is c = unsqueeze a axis=1, y = mul c b
 y = t x  =>  did you mean 'transpose'
 y = greater_equal x 0  =>  did you mean 'ge'
 y = isnan x  =>  did you mean 'ne' (of x and x it is torch.isnan)?

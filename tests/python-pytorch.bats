@@ -201,11 +201,12 @@ Error copy_: f32[3] does not expand to f32[2]'
 }
 
 @test "a name that there is not is answered with what to write" {
-  run -0 python 'told(lambda: m.einsum, lambda: gt.einsum, lambda: gt.Adam, lambda: m.cuda(), lambda: m.to("cuda"),
+  run -0 python 'told(lambda: m.einsum, lambda: gt.einsum, lambda: gt.vdot, lambda: gt.Adam, lambda: m.cuda(), lambda: m.to("cuda"),
      lambda: m.zeros, lambda: m.nosuch, lambda: gt.print, lambda: gt.Tensor([1.0]))
 print(hasattr(m, "view"), hasattr(m, "einsum"))'
   lines_are "AttributeError a tensor has no 'einsum'; did you mean 'matmul' (between transpose and reshape, torch.einsum, torch.tensordot)?
 AttributeError gt has no 'einsum'; did you mean 'matmul' (between transpose and reshape, torch.einsum, torch.tensordot)?
+AttributeError gt has no 'vdot'; of two vectors, write gt.dot(a, b)
 AttributeError gt has no 'Adam'; optimizers are gt.SGD and gt.AdamW
 AttributeError a tensor has no 'cuda'; the environment says where lines run: help(gt)
 TypeError to: expected a dtype or a tensor; found 'cuda'; the environment says where lines run: help(gt)

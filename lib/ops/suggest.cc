@@ -65,6 +65,27 @@ std::string suggest_by_source(std::string_view word, const Op* other = nullptr,
   return found.empty() ? "" : found + "?";
 }
 
+// Products of vectors, which are several lines here.
+struct Product {
+  std::string_view word, lines;
+};
+constexpr Product kProducts[] = {
+    {"dot", "p = mul a b, y = sum p"},
+    {"inner", "p = mul a b, y = sum p"},
+    {"vdot", "p = mul a b, y = sum p"},
+    {"mv", "c = unsqueeze v axis=1, p = matmul x c, y = squeeze p axis=1"},
+    {"outer", "c = unsqueeze a axis=1, y = mul c b"},
+};
+
+// "; of vectors it is p = mul a b, y = sum p" for `dot`.
+std::string suggest_product(std::string_view word) {
+  for (const Product& product : kProducts) {
+    if (!is_same_word(product.word, word)) continue;
+    return "; of vectors it is " + std::string(product.lines);
+  }
+  return "";
+}
+
 // What a key's sense says that PyTorch or NumPy calls it: the "dim, dims" of
 // "dimensions; PyTorch's dim, dims".
 std::string_view names_elsewhere(const KeyRow& key) {
@@ -212,7 +233,7 @@ std::string suggest_name(
 
 std::string suggest_op(std::string_view word) {
   const std::string_view part = last_part(word);
-  const std::string guess = suggest_by_source(part);
+  const std::string guess = suggest_by_source(part) + suggest_product(part);
   if (!guess.empty()) return guess;
   return did_you_mean(find_op(part) != nullptr ? part : word, op_names());
 }

@@ -25,6 +25,9 @@ refused, with what to write, and so is a name that is not here. These differ:
   x += y                in place, as x.add_(y); y may not have more dimensions
   x.transpose(0, 1)     asks for the rank where Python does not know it, as of a slice;
                         axes=(1, 0) never asks. x.split(2) and x.flatten(1) ask alike
+  x @ v                 does not ask: what Python does not know the rank of, as of a load
+                        without a type and of squeeze, is no vector; x.mv(v) and v.dot(v) ask
+  x.data                a copy; what changes it in place is copied to x
 
 Where it runs is said by the environment when the first line is written:
   GT_CONNECT  unset: gt-emit | [gt-shard -c $GT_CONFIG |] gt-route -n $GT_WORKERS
@@ -1864,6 +1867,7 @@ _DTYPE_NAMES = {"float32": f32, "float": f32, "float64": f64, "double": f64, "fl
 # Names of PyTorch that are no op, and what to write here.
 _INSTEAD = {name: text for names, text in {
     "device cuda is_cuda": "the environment says where lines run: help(gt)",
+    "inner vdot": "of two vectors, write gt.dot(a, b)",
     "Adam": "optimizers are gt.SGD and gt.AdamW",
     "manual_seed": "give a creation its seed, as gt.randn((2, 3), 7)",
     "from_numpy as_tensor": "write gt.tensor(array), which copies",
@@ -1885,8 +1889,7 @@ def _meant(name):
         return ""
     told = subprocess.run([_program("gt-emit"), f"--ops={name}"], stdout=subprocess.DEVNULL,
                           stderr=subprocess.PIPE, text=True).stderr
-    _, known, op = told.partition("; did you mean ")
-    return f"; did you mean {op.strip()}" if known else "; gt-emit --ops lists what there is"
+    return told.strip().partition(f"no op '{name}'")[2] or "; gt-emit --ops lists what there is"
 
 
 def _install():
