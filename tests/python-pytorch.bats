@@ -261,3 +261,48 @@ Error copy_: f32[2] does not expand to f32[3]'
   [[ ${lines[6]} == "TypeError outer: expected 1 dimension; $told" && ${lines[7]} == 'taken: 12' ]]
   [[ ${lines[8]} == *'b is missing' && $output == *'inner sizes 2 and 3 differ'* ]]
 }
+
+@test "modules compute what those of PyTorch do, and eval ends dropout" {
+  need_torch
+  run -0 python '
+import torch, numpy as np
+from gt import nn
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.conv = nn.Conv2d(2, 4, (3, 2), 2, (1, 0), 1, 2)
+        self.layers = nn.ModuleList([nn.Linear(4, 4) for _ in range(2)])
+        self.layers.append(nn.RMSNorm(4))
+        self.tail = nn.Sequential(nn.Linear(4, 3), gt.relu, nn.Dropout(0.25))
+    def forward(self, x):
+        x = self.conv(x).mean((2, 3))
+        for layer in self.layers:
+            x = layer(x)
+        return self.tail(x)
+net = Net()
+print(*net.state_dict())
+x = gt.randn(8, 2, 5, 6)
+print((net(x) == net(x)).all().item(), net.eval() is net, (net(x) == net(x)).all().item(), net.tail[2].training)
+X = torch.tensor(x.numpy())
+conv = torch.nn.Conv2d(2, 4, (3, 2), 2, (1, 0), 1, 2)
+w = [conv.weight, conv.bias] + [torch.tensor(p.numpy(), requires_grad=True) for p in net.parameters()[2:]]
+with torch.no_grad():
+    w[0].copy_(torch.tensor(net.conv.w.numpy())), w[1].zero_()
+Y = conv(X).mean((2, 3)) @ w[2] + w[3]
+Y = Y @ w[4] + w[5]
+Y = torch.relu(Y / (Y.square().mean(-1, True) + 1e-5).sqrt() * w[6] @ w[7] + w[8])
+y = net(x)
+print(np.allclose(y.numpy(), Y.detach().numpy(), atol=1e-5))
+y.square().sum().backward(), Y.square().sum().backward()
+print([np.allclose(p.grad.numpy(), q.grad.numpy(), atol=1e-4) for p, q in zip(net.parameters(), w)].count(True))
+kept = nn.Dropout(0.25)(gt.ones(10000)).mean().item()
+print(0.95 < kept < 1.05, net.train().tail[2].training, [type(m).__name__ for m in net.modules()][:3], len(net.layers), *nn.ModuleList([nn.RMSNorm(1)]).state_dict())
+net.save("net.safetensors"); other = Net().load("net.safetensors")
+print(other.layers[0].w.tolist() == net.layers[0].w.tolist(), nn.Conv2d(3, 2, 1, bias=False).b)'
+  lines_are "conv.w conv.b layers.0.w layers.0.b layers.1.w layers.1.b layers.2.w tail.0.w tail.0.b
+False True True False
+True
+9
+True True ['Net', 'Conv2d', 'ModuleList'] 3 m0.w
+True None"
+}

@@ -58,7 +58,7 @@ Loops: a name is free once its tensor is gone. Put the body of a training loop
 into a function: its tensors end with it, and all rounds are the same bytes. In a
 loop without one, old values live while new ones are made, and two texts take
 turns. gt.Module names parameters when the outermost module is first called, or
-asked for its parameters.
+asked for its parameters. Dropout drops until model.eval(), and again after train().
 
 A name="w" that another tensor has goes to the new one, as when a cell of a notebook
 runs again. The older tensor keeps its value in a register without a name of its
@@ -1993,9 +1993,28 @@ class Module:
     """A part of a model. Parameters and modules that are its attributes are named
     by them: the up of a Module's mlp has mlp.up.w. Subclasses define forward."""
 
+    training = True
+
+    def modules(self):
+        """It and all its parts."""
+        yield self
+        for value in list(vars(self).values()):
+            if isinstance(value, Module):
+                yield from value.modules()
+
+    def train(self, mode=True):
+        """Whether Dropout drops, here and in all parts."""
+        for module in self.modules():
+            module.training = mode
+        return self
+
+    def eval(self):
+        """train(False)."""
+        return self.train(False)
+
     def named_parameters(self, prefix=""):
         for key, value in list(vars(self).items()):
-            name = f"{prefix}{key}"
+            name = f"{prefix}{key}" if prefix or not key.isdigit() else f"m{key}"
             if isinstance(value, Parameter):
                 value._bind(name)
                 yield value._register.given, value
@@ -2016,12 +2035,8 @@ class Module:
     def _bind_all(self, prefix):
         for _ in self.named_parameters(prefix):
             pass
-        def mark(module):
+        for module in self.modules():
             module.__dict__["_is_bound"] = True
-            for value in vars(module).values():
-                if isinstance(value, Module):
-                    mark(value)
-        mark(self)
 
     def zero_grad(self):
         for p in self.parameters():
@@ -2072,14 +2087,67 @@ class LayerNorm(Module):
         return _ops["layer_norm"](x, self.w, self.b, eps=self.eps)
 
 
-class Sequential(Module):
-    """Modules and functions, one after the other; 0.w is named m0.w."""
+class RMSNorm(Module):
+    """Scales the last dimension to mean square 1."""
+
+    def __init__(self, width, eps=1e-5):
+        self.w, self.eps = Parameter("ones", (width,)), eps
+
+    def forward(self, x):
+        return _ops["rms_norm"](x, self.w, eps=self.eps)
+
+
+class Dropout(Module):
+    """Drops elements at random, with probability p, unless eval() was called."""
+
+    def __init__(self, p=0.5):
+        self.p = p
+
+    def forward(self, x):
+        return _ops["dropout"](x, self.p, self.training)
+
+
+class Conv2d(Module):
+    """Images [n, inputs, h, w] convolved with w [outputs, inputs / groups, *kernel_size], plus b."""
+
+    def __init__(self, inputs, outputs, kernel_size, stride=1, padding=0, dilation=1, groups=1, bias=True):
+        window = (kernel_size,) * 2 if _is_whole(kernel_size) else tuple(kernel_size)
+        shape = (outputs, inputs // groups, *window)
+        self.w = Parameter("randn", shape, scale=1 / math.sqrt(math.prod(shape[1:])))
+        self.b = Parameter("zeros", (outputs,)) if bias else None
+        self.keys = {"stride": stride, "padding": padding, "dilation": dilation, "groups": groups}
+
+    def forward(self, x):
+        return _ops["conv2d"](x, self.w, self.b, **self.keys)
+
+
+class ModuleList(Module):
+    """Modules by their number: that of a module's layers has layers.0.w, one that is no
+    module's part m0.w."""
+
+    def __init__(self, parts=()):
+        self.parts = []
+        for part in parts:
+            self.append(part)
+
+    def append(self, part):
+        if isinstance(part, Module):
+            setattr(self, str(len(self.parts)), part)
+        self.parts.append(part)
+        return self
+
+    def __len__(self):
+        return len(self.parts)
+
+    def __getitem__(self, index):
+        return self.parts[index]
+
+
+class Sequential(ModuleList):
+    """Modules and functions, one after the other, named as those of a ModuleList."""
 
     def __init__(self, *parts):
-        self.parts = parts
-        for i, part in enumerate(parts):
-            if isinstance(part, Module):
-                setattr(self, f"m{i}", part)
+        super().__init__(parts)
 
     def forward(self, x):
         for part in self.parts:
