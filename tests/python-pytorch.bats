@@ -230,14 +230,16 @@ for x, lib in (a, torch), (b, gt):
     x.data[0:2].zero_() if lib is gt else None  # of a part it is a copy
     print(x.data.numpy(), x.grad.data.numpy(), x.requires_grad, x.data.requires_grad)
     x.data = lib.tensor([7.0, 8.0, 9.0])
-    print(x.tolist(), x.requires_grad, (x * x).data.tolist())
-told(lambda: gt.Parameter("ones", (2,)).data.numpy(), lambda: setattr(b, "data", gt.ones(2)))'
+    (x * x).sum().backward()
+    print(x.tolist(), x.requires_grad, (x * x).data.tolist(), (x @ x.grad).item())
+told(lambda: gt.Parameter("ones", (2,)).data.numpy(), lambda: setattr(b, "data", gt.ones(2)), lambda: gt.nn.Parameter(m))'
   lines_are '[3. 6. 9.] [1. 2. 3.] True False
-[7.0, 8.0, 9.0] True [49.0, 64.0, 81.0]
+[7.0, 8.0, 9.0] True [49.0, 64.0, 81.0] 438.0
 [3. 6. 9.] [1. 2. 3.] True False
-[7.0, 8.0, 9.0] True [49.0, 64.0, 81.0]
+[7.0, 8.0, 9.0] True [49.0, 64.0, 81.0] 438.0
 taken: [1. 1.]
-Error copy_: f32[2] does not expand to f32[3]'
+Error copy_: f32[2] does not expand to f32[3]
+Error Parameter: expected the name of a function and its keys, as in Parameter("randn", (2, 3), scale=0.1); found the tensor t0'
 }
 
 @test "only floats require gradients" {

@@ -1195,7 +1195,7 @@ class Tensor(_Methods):
             if target.grad is None:
                 target.grad = new
             else:
-                _call("add", [target.grad, new], into=[target.grad])
+                _call("add", [target.grad, new], into=[target.grad], type=new._known)
 
     # Operators.
     def __getitem__(self, index):
@@ -1296,11 +1296,14 @@ def _call(op, operands, keys=None, count=1, names=(), into=(), type=None):
             results[i] = Tensor(register, type, session, reach)
         else:
             if op not in ("sgd", "adamw"):
-                results[i]._known, results[i]._rank, results[i]._is_mask = None, None, False
+                results[i]._known, results[i]._rank, results[i]._is_mask = type, None, False
             results[i]._reach = results[i]._reach if results[i]._leaf else reach
-            if results[i]._whole is not None:
+            whole = results[i]._whole
+            if whole is not None:
+                rank = whole._find_rank()
                 with no_grad():
-                    _call("copy", [results[i]], into=[results[i]._whole])
+                    _call("copy", [results[i]], into=[whole], type=results[i]._known)
+                whole._rank = rank
     return results
 
 
@@ -1361,8 +1364,8 @@ def tensor(data, dtype=None, name=None, requires_grad=False):
         if session.can_answer():
             session.travels(out._register, (path, sent), os.path.getsize(path))
         if stored != dtype:
-            _call("cast", [out, dtype], into=[out])
-            out._known, out._register.made = (dtype, shape), out._register.bound
+            _call("cast", [out, dtype], into=[out], type=(dtype, shape))
+            out._register.made = out._register.bound
     return out.requires_grad_() if requires_grad else out
 
 
@@ -1962,10 +1965,11 @@ class Parameter(Tensor):
     """A tensor of a module that requires a gradient. It is made, with its name in
     the module, at its first use: Parameter("randn", shape, scale=0.1)."""
 
-    def __init__(self, op, shape, dtype="f32", **options):
+    def __init__(self, op, shape=(), dtype="f32", **options):
         for word in (op, *options):
             if not _is_name(word):
-                raise Error(f"Parameter: expected the name of a function and its keys; found {word!r}")
+                raise Error("Parameter: expected the name of a function and its keys, as in "
+                            f'Parameter("randn", (2, 3), scale=0.1); found {_shown(word)}')
         super().__init__(None, (dtype, tuple(shape)))
         self._recipe = op, (_type(shape, dtype),), options
         self.requires_grad_()
@@ -2052,7 +2056,7 @@ class Module:
     def load(self, path):
         """Reads them from a safetensors file."""
         for name, p in self.named_parameters():
-            _call("load", [_quote(f"{path}:{name}"), _type(p.shape, p.dtype)], into=[p])
+            _call("load", [_quote(f"{path}:{name}"), _type(p.shape, p.dtype)], into=[p], type=p._known)
         return self
 
 
