@@ -97,6 +97,10 @@ y = square x  =>  did you mean 'mul' (x by itself is torch.square)?
 y = reciprocal x  =>  did you mean 'div' (1 by x is torch.reciprocal)?
 y = power x 2  =>  did you mean 'pow'
 y = einsum x x  =>  did you mean 'matmul'
+y = dot x x  =>  did you mean 'mul' (of vectors, then sum, it is torch.dot
+y = vdot x x  =>  did you mean 'mul' (of vectors, then sum, it is torch.dot
+y = mv x x  =>  did you mean 'matmul' (of x and unsqueeze v axis=1, then squeeze axis=1, it is torch.mv)?
+y = outer x x  =>  did you mean 'matmul' (of [n,1] and [1,m] it is torch.outer)?
 y = t x  =>  did you mean 'transpose'
 y = greater_equal x 0  =>  did you mean 'ge'
 y = isnan x  =>  did you mean 'ne' (of x and x it is torch.isnan)?

@@ -53,15 +53,22 @@ x.atan(); gt.arctan(m); gt.atan2(m, -m); m.atan2(m); F.huber_loss(m, m * 2); F.h
 x[[1, 0]]; x[:, [0, 2]]; x[..., [1, 3]]; x[gt.tensor(1)]; x[gt.tensor([-1])]; x[-1, 2]; x[None, 0]
 ~b; b | ~b; (m > 2) & (m < 4); n.float(); n.to(gt.float64); m.to(n); m.half(); m.long(); m.bool(); n.type_as(m); m.cpu()
 m.clone(); m.dim(); m.square(); m.reciprocal(); x.index_select(1, gt.tensor([0, 2])); x.narrow(1, 1, 2); gt.mm(m, m)
+v @ v; m @ v; v @ m; x @ u; w @ x; gt.matmul(v, m); gt.mv(m, v); m.mv(v); gt.dot(n, n); v.dot(v); gt.outer(u, v); n @ n
+x[0, 0] @ u; m[:, 0] @ v; x[:, 0] @ u; x.sum(1)[0] @ u; (x @ u)[0] @ w; m.max(1).values @ m; x.mean((0, 2)) @ w; x.narrow(0, 0, 1) @ u
+x.amax(1, True) @ u; x.flatten() @ x.flatten(); m.squeeze(0) @ v; x.index_select(2, n % 3) @ v; x[None, 0, 0] @ u; w @ x[..., 0].t()
+b % 2; 5 % ~(b & ~b); b ** 2; 2 ** b; b ** 2.0; b // 2.5; b % n; n // (b | ~b); v ** b; b.sign(); b.square(); b * True; b + True
+gt.where(b, True, False); n * True; b == True; m * False
 gt.bmm(x, x.transpose(1, 2)); gt.remainder(-m, 3); gt.floor_divide(m, 2); gt.logical_and(m, m - 1); m.expand_as(m)
 END_CALLS
   run -0 python '
 import torch, warnings, numpy as np
 warnings.simplefilter("ignore")
 X = torch.tensor([[[3.0, -1, 2, 0], [5, 4, -6, 7], [8, 9, 10, -11]], [[12, 1, 14, 15], [1.5, 2.5, 3.5, -4], [0, 20, 19, 21]]])
+vectors = dict(v=[1.0, -2.0], u=[1.0, 2.0, 3.0, 4.0], w=[3.0, 2.0, 1.0])
 one = dict(gt=torch, F=torch.nn.functional, x=X, m=torch.tensor(m.numpy()), i=torch.tensor(i.numpy()),
-           n=torch.tensor([6, 3]), b=torch.tensor([True, False]))
-two = dict(gt=gt, F=gt, x=gt.tensor(X.numpy()), m=m, i=i, n=n, b=gt.tensor([True, False]))
+           n=torch.tensor([6, 3]), b=torch.tensor([True, False]), **{k: torch.tensor(v) for k, v in vectors.items()})
+two = dict(gt=gt, F=gt, x=gt.tensor(X.numpy()), m=m, i=i, n=n, b=gt.tensor([True, False]),
+           **{k: gt.tensor(v) for k, v in vectors.items()})
 def plain(y):
     if isinstance(y, (tuple, list)):
         return [plain(part) for part in y]
@@ -82,7 +89,8 @@ import torch, numpy as np
 rows = [[1.0, 2, 2], [0, 3, -1]]
 for call in ("x.clamp(min=2).sum()", "x.clamp(max=2).square().sum()", "x.max(1).values.sum()", "x.min(dim=0)[0].sum()",
              "x.amax(1).sum()", "x.transpose(0, 1)[0].sum()", "x.chunk(3, 1)[1].sum()", "x.std()", "x.norm(1)",
-             "x.masked_fill(x > 1, 0).sum()", "x[:, [0]].sum()", "x.where(x > 1, x * 3).sum()"):
+             "x.masked_fill(x > 1, 0).sum()", "(x @ x[0]).square().sum()", "(x[:, 1] @ x).exp().sum()",
+             "x[0] @ x[1]", "x.mv(x[1]).sum()", "x[0].dot(x[0])", "x[0].outer(x[:, 0]).square().sum()", "x[:, [0]].sum()", "x.where(x > 1, x * 3).sum()"):
     a, b = torch.tensor(rows, requires_grad=True), gt.tensor(rows, requires_grad=True)
     eval(call, {"x": a}).backward(); eval(call, {"x": b}).backward()
     assert np.allclose(a.grad.numpy(), b.grad.numpy(), atol=1e-5), (call, a.grad, b.grad)
@@ -193,18 +201,110 @@ Error copy_: f32[3] does not expand to f32[2]'
 }
 
 @test "a name that there is not is answered with what to write" {
-  run -0 python 'told(lambda: m.einsum, lambda: gt.einsum, lambda: gt.nn, lambda: m.cuda(), lambda: m.to("cuda"), lambda: m.data,
+  run -0 python 'told(lambda: m.einsum, lambda: gt.einsum, lambda: gt.vdot, lambda: gt.Adam, lambda: m.cuda(), lambda: m.to("cuda"),
      lambda: m.zeros, lambda: m.nosuch, lambda: gt.print, lambda: gt.Tensor([1.0]))
 print(hasattr(m, "view"), hasattr(m, "einsum"))'
   lines_are "AttributeError a tensor has no 'einsum'; did you mean 'matmul' (between transpose and reshape, torch.einsum, torch.tensordot)?
 AttributeError gt has no 'einsum'; did you mean 'matmul' (between transpose and reshape, torch.einsum, torch.tensordot)?
-AttributeError gt has no 'nn'; modules are gt.Module, gt.Linear, gt.Embedding, gt.LayerNorm and gt.Sequential
+AttributeError gt has no 'vdot'; of two vectors, write gt.dot(a, b)
+AttributeError gt has no 'Adam'; optimizers are gt.SGD and gt.AdamW
 AttributeError a tensor has no 'cuda'; the environment says where lines run: help(gt)
 TypeError to: expected a dtype or a tensor; found 'cuda'; the environment says where lines run: help(gt)
-AttributeError a tensor has no 'data'; write x.detach(), and x.copy_(y) under gt.no_grad() to change x
 AttributeError a tensor has no 'zeros'; gt.zeros is a function
 AttributeError a tensor has no 'nosuch'; gt-emit --ops lists what there is
 AttributeError gt has no 'print'; write x.print_()
 TypeError Tensor: write gt.tensor(data), which makes one
 True False"
+}
+
+@test "data are the values without their history, and x is changed through them" {
+  need_torch
+  run -0 python '
+import torch
+a, b = (m(rows, requires_grad=True) for m, rows in ((torch.tensor, [1.0, 2.0, 3.0]), (gt.tensor, [1.0, 2.0, 3.0])))
+for x, lib in (a, torch), (b, gt):
+    (x * x.data).sum().backward()
+    x.data -= 0.5 * x.grad
+    x.data.mul_(4).add_(x.grad.data)
+    (x * 2).data.zero_()
+    x.data[0:2].zero_() if lib is gt else None  # of a part it is a copy
+    print(x.data.numpy(), x.grad.data.numpy(), x.requires_grad, x.data.requires_grad)
+    x.data = lib.tensor([7.0, 8.0, 9.0])
+    (x * x).sum().backward()
+    print(x.tolist(), x.requires_grad, (x * x).data.tolist(), (x @ x.grad).item())
+told(lambda: gt.Parameter("ones", (2,)).data.numpy(), lambda: setattr(b, "data", gt.ones(2)), lambda: gt.nn.Parameter(m))'
+  lines_are '[3. 6. 9.] [1. 2. 3.] True False
+[7.0, 8.0, 9.0] True [49.0, 64.0, 81.0] 438.0
+[3. 6. 9.] [1. 2. 3.] True False
+[7.0, 8.0, 9.0] True [49.0, 64.0, 81.0] 438.0
+taken: [1. 1.]
+Error copy_: f32[2] does not expand to f32[3]
+Error Parameter: expected the name of a function and its keys, as in Parameter("randn", (2, 3), scale=0.1); found the tensor t0'
+}
+
+@test "only floats require gradients" {
+  run -0 python 'told(lambda: gt.tensor([1, 2, 3], requires_grad=True), lambda: n.requires_grad_(),
+     lambda: gt.ones((2,), dtype="i64", requires_grad=True), lambda: gt.tensor([True], requires_grad=True),
+     lambda: gt.tensor([1, 2], dtype="f16", requires_grad=True).requires_grad, lambda: n.requires_grad_(False).requires_grad)'
+  [[ ${lines[0]} == 'Error only tensors of floats can require gradients; t'*' is i64[3]: write 2.0 in place of 2, or dtype="f32"' ]]
+  [[ ${lines[1]} == 'Error only tensors of floats can require gradients; t2 is i64[2]:'* ]]
+  [[ ${lines[2]} == *'is i64[2]:'* && ${lines[3]} == *'is bool[1]:'* ]]
+  [[ ${lines[4]} == 'taken: True' && ${lines[5]} == 'taken: False' ]]
+}
+
+@test "products with vectors, and what is none" {
+  run -0 python 'told(lambda: gt.matmul([1, 2], [[1, 2], [3, 4]]).tolist(), lambda: gt.matmul(n, n, name="s").name,
+     lambda: (gt.ones(3, 2)[0:1].slice(0, axis=0, size=1) @ n.float()).tolist(), lambda: gt.dot(m, m), lambda: m.mv(m), lambda: n.mv(n), lambda: n.outer(m),
+     lambda: gt.dot([1, 2], n).item(), lambda: gt.matmul(n), lambda: (n @ gt.tensor([1, 2, 3])).item())'
+  told='found the tensor t0, which has 2; gt.matmul takes vectors and matrices'
+  [[ ${lines[0]} == 'taken: [7, 10]' && ${lines[1]} == 'taken: s' && ${lines[2]} == 'taken: [9.0]' ]]
+  [[ ${lines[3]} == "TypeError dot: expected 1 dimension; $told" && ${lines[4]} == "TypeError mv: expected 1 dimension; $told" ]]
+  [[ ${lines[5]} == 'TypeError mv: expected 2 dimensions; found the tensor t2, which has 1;'* ]]
+  [[ ${lines[6]} == "TypeError outer: expected 1 dimension; $told" && ${lines[7]} == 'taken: 12' ]]
+  [[ ${lines[8]} == *'b is missing' && $output == *'inner sizes 2 and 3 differ'* ]]
+}
+
+@test "modules compute what those of PyTorch do, and eval ends dropout" {
+  need_torch
+  run -0 python '
+import torch, numpy as np
+from gt import nn
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.conv = nn.Conv2d(2, 4, (3, 2), 2, (1, 0), 1, 2)
+        self.layers = nn.ModuleList([nn.Linear(4, 4) for _ in range(2)])
+        self.layers.append(nn.RMSNorm(4))
+        self.tail = nn.Sequential(nn.Linear(4, 3), gt.relu, nn.Dropout(0.25))
+    def forward(self, x):
+        x = self.conv(x).mean((2, 3))
+        for layer in self.layers:
+            x = layer(x)
+        return self.tail(x)
+net = Net()
+print(*net.state_dict())
+x = gt.randn(8, 2, 5, 6)
+print((net(x) == net(x)).all().item(), net.eval() is net, (net(x) == net(x)).all().item(), net.tail[2].training)
+X = torch.tensor(x.numpy())
+conv = torch.nn.Conv2d(2, 4, (3, 2), 2, (1, 0), 1, 2)
+w = [conv.weight, conv.bias] + [torch.tensor(p.numpy(), requires_grad=True) for p in net.parameters()[2:]]
+with torch.no_grad():
+    w[0].copy_(torch.tensor(net.conv.w.numpy())), w[1].zero_()
+Y = conv(X).mean((2, 3)) @ w[2] + w[3]
+Y = Y @ w[4] + w[5]
+Y = torch.relu(Y / (Y.square().mean(-1, True) + 1e-5).sqrt() * w[6] @ w[7] + w[8])
+y = net(x)
+print(np.allclose(y.numpy(), Y.detach().numpy(), atol=1e-5))
+y.square().sum().backward(), Y.square().sum().backward()
+print([np.allclose(p.grad.numpy(), q.grad.numpy(), atol=1e-4) for p, q in zip(net.parameters(), w)].count(True))
+kept = nn.Dropout(0.25)(gt.ones(10000)).mean().item()
+print(0.95 < kept < 1.05, net.train().tail[2].training, [type(m).__name__ for m in net.modules()][:3], len(net.layers), *nn.ModuleList([nn.RMSNorm(1)]).state_dict())
+net.save("net.safetensors"); other = Net().load("net.safetensors")
+print(other.layers[0].w.tolist() == net.layers[0].w.tolist(), nn.Conv2d(3, 2, 1, bias=False).b)'
+  lines_are "conv.w conv.b layers.0.w layers.0.b layers.1.w layers.1.b layers.2.w tail.0.w tail.0.b
+False True True False
+True
+9
+True True ['Net', 'Conv2d', 'ModuleList'] 3 m0.w
+True None"
 }

@@ -422,3 +422,107 @@ print(child.wait() != 0)"
     [ "${lines[-1]}" = True ]
   done
 }
+
+@test "names are found in the parts that a package would have" {
+  run -0 /usr/bin/env PYTHONPATH="$GT_ROOT/share/python" /usr/bin/python3 -B -c '
+from gt.client import nn
+import gt, gt.optim, gt.nn.functional as F
+from gt.client.nn import Linear
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.fc1, self.fc2 = nn.Linear(10, 20), Linear(20, 1)
+    def forward(self, x):
+        return self.fc2(F.relu(self.fc1(x)))
+model = Net()
+best = gt.optim.SGD(model.parameters(), lr=0.1)
+x, y = gt.randn(8, 10), gt.randn(8, 1)
+def step():
+    loss = nn.mse_loss(model(x), y)
+    best.zero_grad(); loss.backward(); best.step()
+    return loss.item()
+first = step()
+print([step() for i in range(20)][-1] < first)'
+  lines_are True
+}
+
+@test "a tensor is put into a signal, and lines into a scope" {
+  run -0 env GT_CONNECT=- PYTHONPATH="$GT_ROOT/share/python" /usr/bin/python3 -B -c '
+import gt
+w = gt.ones(2, 2, requires_grad=True)
+with gt.signal.context("up"), gt.recompute(), gt.compile():
+    x = w * 2
+y = gt.signal.tensor(x, name="down")
+assert y.requires_grad'
+  lines_are "#gt 1
+t0 = ones f32[2,2] #at=<string>:3
+t1 = mul t0 2 #signal=up #recompute #compile #at=<string>:5
+t2 = copy t1 #signal=down #at=<string>:6
+#end 0"
+  cat >two.yaml <<'END'
+mesh: {pp: 2}
+signals:
+  up: {on: {pp: 0}}
+  down: {on: {pp: 1}}
+END
+  GT_CONFIG=two.yaml GT_WORKERS=2 run -0 python '
+w = gt.Parameter("ones", (2, 2))
+with gt.signal("up"):
+    x = w * 3
+y = gt.signal.tensor(x, "down")
+with gt.signal("down"):
+    loss = (y * y).sum()
+loss.backward()
+print(w.grad.tolist())'
+  lines_are '[[18.0, 18.0], [18.0, 18.0]]'
+}
+
+@test "how many workers there are is said before the first tensor" {
+  run -0 python '
+import os
+gt.cpu_workers(2)
+gt.ones(2).sum().item()
+print([p.args[1:] for p in gt._session.processes if p.args[0].endswith("gt-route")])
+def told(f, *args):
+    try:
+        f(*args)
+    except gt.Error as e:
+        print(e)
+told(gt.gpu_workers, 8)
+gt.close()
+told(gt.gpu_workers, 0)
+gt.gpu_workers(8)
+print(os.environ["GT_WORKERS"], os.environ["GT_BACKEND"])'
+  lines_are "[['-n', '2']]
+gpu_workers: expected no open session; call it before the first tensor, or after close(), or run the program with GT_WORKERS=8 GT_BACKEND=cuda
+gpu_workers: expected how many workers, 1 or more; found 0
+8 cuda"
+}
+
+@test "the history behind a value is told" {
+  run -0 python '
+def told():
+    try:
+        gt.debug.print_tape()
+    except gt.Error as e:
+        print(e)
+told()
+w = gt.ones((4, 3), name="w", requires_grad=True)
+h = gt.ones((2, 4)) @ w
+with gt.signal("100%"):
+    loss = h.relu().sum()
+gt.debug.print_tape()
+print(gt.tape(loss) == gt.tape(loss), loss.item())
+gt.debug.print_tape(h)
+loss.backward()
+del h
+told()'
+  lines_are 'print_tape: no tensor has a history: nothing requires a gradient, or backward() took it; call it before that, or with a tensor, as print_tape(loss)
+t1 = matmul v0 w  # f32[2,3]
+v1 = relu t1 #signal=100%  # f32[2,3]
+t2 = sum v1 #signal=100%  # f32[]
+True 24.0
+t1 = matmul v0 w  # f32[2,3]
+'"${lines[-1]}"
+  [[ ${lines[-1]} == 'print_tape: no tensor has a history'* ]]
+}

@@ -15,10 +15,10 @@ namespace gt {
 class Reported {
  public:
   // Returns true if the failure is the first of its kind and so must be
-  // printed; otherwise counts it. In a file, failures at one place with the same
-  // reason, digits left out, are of one kind. In a stream, where the line of a
-  // loop has another number in each round, failures with the same reason and
-  // line text are of one kind. Numbers in both texts are left out of the
+  // printed; otherwise counts it. In a file, failures at one place with the
+  // same reason, digits left out, are of one kind. In a stream, where the line
+  // of a loop has another number in each round, failures with the same reason
+  // and line text are of one kind. Numbers in both texts are left out of the
   // comparison, but names are not, so that users are told apart by their names.
   bool is_first(const Place& place, std::string_view reason,
                 std::string_view line);

@@ -70,7 +70,9 @@ constexpr Row kRows[] = {
        db = mul dy a)",
      .sense = "Product.",
      .details = "Integers wrap; of bool, logical and.",
-     .source = "torch.mul; torch.multiply; x by itself is torch.square; of p "
+     .source = "torch.mul; torch.multiply; x by itself is torch.square; of "
+               "vectors, then sum, it is torch.dot, torch.inner, torch.vdot; "
+               "of p "
                "and log p less x, for p above 0, it is "
                "torch.nn.functional.kl_div; of x and log y, for x other than "
                "0, torch.xlogy",

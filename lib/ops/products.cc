@@ -86,10 +86,10 @@ constexpr Row kRows[] = {
                 "rounded back; integers in i64. Errors: fewer than two "
                 "dimensions; inner sizes differ; bool; another out=.",
      .source = "BLAS gemm; torch.matmul, torch.mm, torch.bmm; numpy.dot; "
+               "of x and unsqueeze v axis=1, then squeeze axis=1, it is "
                "torch.mv; of [n,1] and [1,m] it is torch.outer; between "
-               "transpose and reshape, torch.einsum, torch.tensordot; of two "
-               "vectors, torch.inner; x by w, and that by y, is "
-               "torch.nn.functional.bilinear",
+               "transpose and reshape, torch.einsum, torch.tensordot; x by w, "
+               "and that by y, is torch.nn.functional.bilinear",
      .example = "a = tensor f32[2,2] 1 2 3 4\n"
                 "y = matmul a a tb=1\n"
                 "print y\n"

@@ -25,6 +25,9 @@ refused, with what to write, and so is a name that is not here. These differ:
   x += y                in place, as x.add_(y); y may not have more dimensions
   x.transpose(0, 1)     asks for the rank where Python does not know it, as of a slice;
                         axes=(1, 0) never asks. x.split(2) and x.flatten(1) ask alike
+  x @ v                 does not ask: what Python does not know the rank of, as of a load
+                        without a type and of squeeze, is no vector; x.mv(v) and v.dot(v) ask
+  x.data                a copy; what changes it in place is copied to x
 
 Where it runs is said by the environment when the first line is written:
   GT_CONNECT  unset: gt-emit | [gt-shard -c $GT_CONFIG |] gt-route -n $GT_WORKERS
@@ -32,9 +35,14 @@ Where it runs is said by the environment when the first line is written:
               output, and results are read from $GT_BACK. tcp://.., ipc://..: a
               cluster (gt-clients(7)); more words, as in "tcp://head:5550 --key
               mine --server-key head.pub", are options of gt-emit. gt.connect()
-              says the same.
+              says the same; gt.gpu_workers(8) and gt.cpu_workers(2) say GT_WORKERS.
   GT_BIN      where the programs are; else beside this file's installation or
               build, else in PATH.
+
+Scopes: lines within `with gt.signal("up"):` are those that a config means by up, and
+gt.signal.tensor(x, "up") is a copy of x among them. gt.microbatch(3), gt.compile(),
+gt.recompute() and gt.no_grad() are scopes, too. gt.print_tape() shows the history that
+backward() would walk.
 
 Shapes: the program knows them, Python does not. x.shape and x.dtype print an
 empty slice, which is one round trip, and remember it; so does len(x), and with it
@@ -50,13 +58,13 @@ Loops: a name is free once its tensor is gone. Put the body of a training loop
 into a function: its tensors end with it, and all rounds are the same bytes. In a
 loop without one, old values live while new ones are made, and two texts take
 turns. gt.Module names parameters when the outermost module is first called, or
-asked for its parameters.
+asked for its parameters. Dropout drops until model.eval(), and again after train().
 
 A name="w" that another tensor has goes to the new one, as when a cell of a notebook
 runs again. The older tensor keeps its value in a register without a name of its
 own; a backward() to it through what was computed before fails.
 """
-import atexit, collections, contextlib, functools, json, math, operator, os, re, shutil, struct
+import atexit, collections, contextlib, functools, gc, json, math, operator, os, re, shutil, struct
 import subprocess, sys
 import array as _array, builtins as _py, select as _select, signal as _signal
 import tempfile, threading, weakref
@@ -68,6 +76,7 @@ except ImportError:
 f32, f64, f16, bf16, i64, i32, u8 = "f32 f64 f16 bf16 i64 i32 u8".split()
 _DTYPES = [f32, f64, f16, bf16, i64, i32, u8, "bool"]
 _RESERVED = {*_DTYPES, "true", "false", "nan", "inf"}  # words of the language, no names
+_HISTORY = "#sync tape:"  # with which parts of a history come back
 _SILENCE = 1.5        # seconds after which it is asked whether a program was stopped
 _TEXT_MOST = 1000     # values that are written as numbers; more go by a file
 _SENT_MOST = 1 << 28  # bytes of such files at a time; with more, waits for their loads
@@ -200,12 +209,17 @@ class _Session:
         self.back.start()
 
     def _read(self, results):
+        history = ""  # the parts that stand before the end of an answer
         for line in results:
             line = line.decode().rstrip("\n")
+            if line.startswith(_HISTORY):
+                history += line[len(_HISTORY):]
+                continue
             if line.startswith("#") and not line.startswith("#sync"):
                 continue
             if not self.expected:
                 continue
+            line, history = history + line, ""
             try:
                 self.expected[0](line)  # which may take long: others write meanwhile
             except Exception as error:  # which the next that waits is told
@@ -524,6 +538,27 @@ def connect(where):
     _the(where)
 
 
+def gpu_workers(count):
+    """So many workers, one on each GPU, as GT_WORKERS and GT_BACKEND=cuda say; before the first
+    tensor."""
+    _start_with("gpu_workers", count, GT_BACKEND="cuda")
+
+
+def cpu_workers(count):
+    """So many workers, as GT_WORKERS says; before the first tensor."""
+    _start_with("cpu_workers", count)
+
+
+def _start_with(caller, count, **variables):
+    if not _is_whole(count) or count < 1:
+        raise Error(f"{caller}: expected how many workers, 1 or more; found {count!r}")
+    variables = {"GT_WORKERS": str(count), **variables}
+    if _session is not None:
+        raise Error(f"{caller}: expected no open session; call it before the first tensor, or after "
+                    f"close(), or run the program with {' '.join(map('='.join, variables.items()))}")
+    os.environ.update(variables)
+
+
 def sync():
     """Waits until everything written so far has run, and is saved."""
     _the().ask(lambda: "#sync python\n")
@@ -542,17 +577,21 @@ def log(path):
     _the().log = open(path, "w", encoding="utf-8", errors="surrogateescape") if path else None
 
 
-def tape(loss):
-    """The history that loss.backward() walks, as gt-emit(1) --tape tells it.
+def tape(x):
+    """The history of x, which x.backward() walks, as the lines of a program with their types."""
+    answer = _the().ask(lambda: f"#tape {x.name}\n#sync python\n")
+    return re.sub("%(..)", lambda m: chr(int(m[1], 16)), answer.removesuffix("#sync python"))
 
-    It needs gt.log() from the beginning of the program."""
-    if _the().log is None:
-        raise Error("tape reads the log: call gt.log(path) before the first line")
-    text = open(_the().log.name).read() + f"grad {loss.name}\n"
-    leaves = " ".join(leaf.name for leaf in loss._targets())
-    text = text[:text.rindex("grad ")] + f"gt.tape = grad {loss.name} {leaves}\n"
-    return subprocess.run([_program("gt-emit"), "--tape"], input=text, text=True,
-                          capture_output=True).stdout
+
+def print_tape(x=None):
+    """Prints tape(x); without x, that of the tensor that was computed last and has a history."""
+    if x is None:
+        computed = [t for t in gc.get_objects() if type(t) is Tensor and t._reach and not t._leaf]
+        if not computed:
+            raise Error("print_tape: no tensor has a history: nothing requires a gradient, or backward() "
+                        "took it; call it before that, or with a tensor, as print_tape(loss)")
+        x = _py.max(computed, key=lambda t: t._register.bound)
+    print(tape(x), end="")
 
 
 # ---- scopes ----------------------------------------------------------------------
@@ -581,11 +620,30 @@ def signal(name):
     return _scope("signal", name)
 
 
+def _carry(x, name):
+    """A copy of x among the lines of that signal, so that a config may say where it is."""
+    with signal(name):
+        return _ops["copy"](x)
+
+
+signal.context, signal.tensor = signal, _carry
+
+
 def microbatch(number):
     """Lines within are those of this microbatch."""
     if not hasattr(number, "__index__"):
         raise Error(f"microbatch: expected a whole number; found {number!r}")
     return _scope("mb", str(int(number)))
+
+
+def compile():
+    """Lines within are worth compiling together."""
+    return _scope("compile", "")
+
+
+def recompute():
+    """What is made within is computed again in the backward pass, and not kept."""
+    return _scope("recompute", "")
 
 
 def no_grad():
@@ -659,6 +717,12 @@ def _is_whole(value):
 
 def _is_flag(value):
     return isinstance(value, _py.bool) or _np is not None and isinstance(value, _np.bool_)
+
+
+def _is_bool(value):
+    """Whether it is True, False, or a tensor that is bool as far as Python can tell."""
+    return value._is_mask or (value._known or [""])[0] == "bool" if isinstance(value, Tensor) \
+        else _is_flag(value)
 
 
 def _shown(value):
@@ -735,7 +799,7 @@ class _Methods:
     """Methods of a tensor that PyTorch has, made of few ops."""
 
     functions = ("permute t flatten ravel chunk std masked_fill square reciprocal isnan index_select "
-                 "narrow zeros_like ones_like full_like rand_like randn_like").split()
+                 "narrow dot mv outer zeros_like ones_like full_like rand_like randn_like").split()
 
     def permute(self, *dims, **keys):
         """The dimensions in another order."""
@@ -775,8 +839,8 @@ class _Methods:
         return self.masked_fill(mask, value, into=self)
 
     def square(self):
-        """x times x."""
-        return _ops["mul"](self, self)
+        """x times x, of bool as integers."""
+        return _ops["mul"](*[self.to("i64") if _is_bool(self) else self] * 2)
 
     def reciprocal(self):
         """1 over x."""
@@ -793,6 +857,20 @@ class _Methods:
     def narrow(self, dim, start, length):
         """length slices along dim from start."""
         return _ops["slice"](self, start, axis=dim, size=length)
+
+    def dot(self, other, **keys):
+        """The sum of the products of two vectors, for which the rank is asked where Python does
+        not know it; so do mv and outer."""
+        return _ops["matmul"](*_of_ranks("dot", (1, 1), self, other), **keys)
+
+    def mv(self, vec, **keys):
+        """A matrix by a vector."""
+        return _ops["matmul"](*_of_ranks("mv", (2, 1), self, vec), **keys)
+
+    def outer(self, vec2, **keys):
+        """Each element of a vector by each of another."""
+        a, b = _of_ranks("outer", (1, 1), self, vec2)
+        return _ops["mul"](_ops["unsqueeze"](a, axis=1), b, **keys)
 
     def to(self, dtype):
         """x in another dtype, or in that of another tensor."""
@@ -876,6 +954,16 @@ def _like(op, x, *args, dtype=None, **keys):
     return _ops[op](x.shape, *args, dtype=dtype or x.dtype, **keys)
 
 
+def _of_ranks(op, ranks, *operands):
+    """The operands, which have these ranks."""
+    operands = [x if isinstance(x, Tensor) else tensor(x) for x in operands]
+    for x, rank in zip(operands, ranks):
+        if x.ndim != rank:
+            raise TypeError(f"{op}: expected {rank} dimension{'s' * (rank > 1)}; found {_shown(x)}, "
+                            f"which has {x.ndim}; gt.matmul takes vectors and matrices")
+    return operands
+
+
 def _expands(shape, wanted):
     return len(shape) <= len(wanted) and _py.all(
         n in (1, m) for n, m in zip(reversed(shape), reversed(wanted)))
@@ -898,6 +986,7 @@ class Tensor(_Methods):
         self._register, self._known, self._session = register, type, session
         self._reach, self._leaf, self.grad = reach, None, None
         self._rank, self._is_mask = None, False  # as far as Python can tell
+        self._whole = None                       # whose data it is
 
     def __del__(self):
         session = getattr(self, "_session", None)
@@ -953,6 +1042,22 @@ class Tensor(_Methods):
     ndim = property(lambda self: len(self.shape) if self._find_rank() is None else self._find_rank())
     T = property(lambda self: self.transpose())
     mT = property(lambda self: self.transpose(-2, -1))
+
+    @property
+    def data(self):
+        """Its values without their history. What changes them in place changes x, too, as it
+        would under no_grad()."""
+        values = self.detach()
+        values._known, values._rank, values._is_mask = self._known, self._rank, self._is_mask
+        values._whole = self
+        return values
+
+    @data.setter
+    def data(self, values):
+        if getattr(values, "_whole", None) is not self:  # which has changed in place
+            with no_grad():
+                self.copy_(values)
+
     requires_grad = property(lambda self: self._leaf is not None or _py.bool(self._reach),
                              lambda self, on: self.requires_grad_(on))
 
@@ -1057,6 +1162,10 @@ class Tensor(_Methods):
         """Whether backward() gives it a gradient."""
         global _leaf_count
         if on and self._leaf is None:
+            if self._known is not None and "f" not in self._known[0]:
+                raise Error(f"only tensors of floats can require gradients; {self._name} is "
+                            f"{_type(self._known[1], self._known[0])}: write 2.0 in place of 2, or "
+                            'dtype="f32"')
             if self._reach:
                 raise Error(f"{self._name} is computed from what requires a gradient: detach it")
             _leaf_count += 1
@@ -1086,7 +1195,7 @@ class Tensor(_Methods):
             if target.grad is None:
                 target.grad = new
             else:
-                _call("add", [target.grad, new], into=[target.grad])
+                _call("add", [target.grad, new], into=[target.grad], type=new._known)
 
     # Operators.
     def __getitem__(self, index):
@@ -1115,8 +1224,9 @@ class Tensor(_Methods):
                 out -= 1
             out += 1
         rest = (known[0], known[1][len(words):]) if known and out == 0 else None
-        y = _call("slice", [self, *words], type=rest)[0] if words else self
+        y, rank = _call("slice", [self, *words], type=rest)[0] if words else self, self._find_rank()
         y._is_mask = self._is_mask
+        y._rank = rank and rank - _py.sum(i is not None and not isinstance(i, slice) for i in index)
         for axis in new:
             y = _ops["unsqueeze"](y, axis=axis)
         return y
@@ -1135,7 +1245,7 @@ class Tensor(_Methods):
     def _picked(self, index):
         """The rows that one tensor among whole ranges names."""
         [axis, *more] = [a for a, i in enumerate(index) if isinstance(i, Tensor)]
-        if index[axis]._is_mask or (index[axis]._known or [""])[0] == "bool":
+        if _is_bool(index[axis]):
             raise IndexError("there are no boolean masks, as a shape does not depend on values: "
                              "write gt.where(mask, x, 0), or mask.cast(x.dtype) * x")
         if more or _py.any(i != slice(None) for a, i in enumerate(index) if a != axis):
@@ -1186,8 +1296,14 @@ def _call(op, operands, keys=None, count=1, names=(), into=(), type=None):
             results[i] = Tensor(register, type, session, reach)
         else:
             if op not in ("sgd", "adamw"):
-                results[i]._known, results[i]._rank, results[i]._is_mask = None, None, False
+                results[i]._known, results[i]._rank, results[i]._is_mask = type, None, False
             results[i]._reach = results[i]._reach if results[i]._leaf else reach
+            whole = results[i]._whole
+            if whole is not None:
+                rank = whole._find_rank()
+                with no_grad():
+                    _call("copy", [results[i]], into=[whole], type=results[i]._known)
+                whole._rank = rank
     return results
 
 
@@ -1248,8 +1364,8 @@ def tensor(data, dtype=None, name=None, requires_grad=False):
         if session.can_answer():
             session.travels(out._register, (path, sent), os.path.getsize(path))
         if stored != dtype:
-            _call("cast", [out, dtype], into=[out])
-            out._known, out._register.made = (dtype, shape), out._register.bound
+            _call("cast", [out, dtype], into=[out], type=(dtype, shape))
+            out._register.made = out._register.bound
     return out.requires_grad_() if requires_grad else out
 
 
@@ -1375,21 +1491,30 @@ def _result_rank(row, words, keys):
     ranks = [word._find_rank() if isinstance(word, Tensor) else 0 for word in words]
     op, family = row["name"], row["family"]
     if op in ("reshape", "expand"):
-        return 1 if isinstance(keys["shape"], int) else len(keys["shape"])
+        return _many(keys["shape"])
     if None in ranks:
         return None
+    axes = _many(keys["axis"]) if "axis" in keys else None
     if op in ("unsqueeze", "stack"):
-        axes = keys.get("axis", 0)
-        return ranks[0] + (1 if isinstance(axes, int) else len(axes))
+        return ranks[0] + (axes or 1)
     if op in ("embedding", "one_hot"):
         return ranks[-1] + 1
-    if family in _BROADCAST or family == "products":
+    if op == "take":
+        return ranks[1] + (ranks[0] - 1 if axes else 0)
+    if family in _BROADCAST or op == "matmul":
         return _py.max(ranks)
-    if family in ("ordering", "networks", "norms", "positions") or op in (
-            "transpose", "flip", "pad", "concat", "split", "gather", "scatter", "scatter_add", "cumsum"):
+    if family in ("ordering", "networks", "norms", "positions") or "size" in keys or op in (
+            "linear", "transpose", "flip", "pad", "concat", "split", "gather", "scatter", "scatter_add",
+            "cumsum"):
         return ranks[0]
-    return 0 if family in ("reductions", "statistics") and "axis" not in keys and \
-        not keys.get("keepdims") else None
+    if family in ("reductions", "statistics"):
+        return ranks[0] if keys.get("keepdims") else ranks[0] - axes if axes else 0
+    return None
+
+
+def _many(axes):
+    """How many there are of what is a number or more of them."""
+    return 1 if _is_whole(axes) else len(axes.split(",") if isinstance(axes, str) else axes)
 
 
 def _keeps_rank(op, into, rank):
@@ -1420,8 +1545,12 @@ def _make(row):
             kwargs["dtype"] = dtype
         pairs, keys, given = _operands(row, args, kwargs)
         words = []
+        masks = row["family"] in _BROADCAST and _py.any(
+            isinstance(v, Tensor) and _is_bool(v) for _, v in pairs)
         for kind, value in pairs:
-            if isinstance(value, Tensor) or _is_number(value):
+            if masks and _is_flag(value):
+                words.append(tensor(value))  # which, as a number, would make an integer of a mask
+            elif isinstance(value, Tensor) or _is_number(value):
                 words.append(value)
             elif isinstance(value, str):
                 words.append(_word(op, value, kind))
@@ -1549,6 +1678,43 @@ def _swapped(f, x, *args, dim0=None, dim1=None, **keys):
     return f(x, axes=order, **keys)
 
 
+@_means("matmul")
+def _product(f, a, b=None, *args, name=None, into=None, **keys):
+    """A vector is a row before a matrix and a column behind one, and the result has no such
+    dimension, as in PyTorch. What Python does not know the rank of is taken for a matrix."""
+    if b is None:
+        return f(a, **keys)  # which says what is missing
+    a, b = (x if isinstance(x, Tensor) or _is_number(x) else tensor(x) for x in (a, b))
+    rows, columns = (isinstance(x, Tensor) and x._find_rank() == 1 for x in (a, b))
+    if not rows and not columns:
+        return f(a, b, *args, name=name, into=into, **keys)
+    y = f(_ops["unsqueeze"](a, axis=0) if rows else a, _ops["unsqueeze"](b, axis=1) if columns else b,
+          *args, **keys)
+    return _without(y, [-2] * rows + [-1] * columns, name=name, into=into)
+
+
+def _without(x, axes, **keys):
+    """x without dimensions that are of size 1."""
+    y, rank = _ops["squeeze"](x, axis=axes, **keys), x._find_rank()
+    y._rank = rank and rank - _many(axes)
+    return y
+
+
+@_means("mod", "pow", "floordiv")
+def _of_numbers(f, *args, into=None, **keys):
+    """A bool is 0 or 1 in the dtype of the other operand, i64 beside a number, as in PyTorch."""
+    if len(args) == 2 and into is None and _is_bool(args[0]) != _is_bool(args[1]):
+        args = [x.to(y if isinstance(y, Tensor) else "i64") if isinstance(x, Tensor) and _is_bool(x)
+                else x for x, y in (args, args[::-1])]
+    return f(*args, into=into, **keys)
+
+
+@_means("sign")
+def _sign(f, x, **keys):
+    """Of bool it is x."""
+    return (_ops["copy"] if _is_bool(x) else f)(x, **keys)
+
+
 @_means("max", "min")
 def _extreme(f, x, dim=None, keepdim=None, *, other=None, name=None, **keys):
     """max(dim), or dim=, gives values and indices, and max(y) is maximum, as in PyTorch;
@@ -1568,8 +1734,8 @@ def _extreme(f, x, dim=None, keepdim=None, *, other=None, name=None, **keys):
     found = _ops["arg" + op](x, axis=dim, keepdims=True)
     if keep:
         return _Pair(_ops["gather"](x, found, axis=dim, name=name), found)
-    values = _ops["squeeze"](_ops["gather"](x, found, axis=dim), axis=dim, name=name)
-    return _Pair(values, _ops["squeeze"](found, axis=dim))
+    values = _without(_ops["gather"](x, found, axis=dim), dim, name=name)
+    return _Pair(values, _without(found, dim))
 
 
 @_means("var")
@@ -1704,12 +1870,10 @@ _DTYPE_NAMES = {"float32": f32, "float": f32, "float64": f64, "double": f64, "fl
 # Names of PyTorch that are no op, and what to write here.
 _INSTEAD = {name: text for names, text in {
     "device cuda is_cuda": "the environment says where lines run: help(gt)",
-    "nn": "modules are gt.Module, gt.Linear, gt.Embedding, gt.LayerNorm and gt.Sequential",
-    "functional": "functions are those of gt, as gt.relu",
-    "optim Adam": "optimizers are gt.SGD and gt.AdamW",
+    "inner vdot": "of two vectors, write gt.dot(a, b)",
+    "Adam": "optimizers are gt.SGD and gt.AdamW",
     "manual_seed": "give a creation its seed, as gt.randn((2, 3), 7)",
     "from_numpy as_tensor": "write gt.tensor(array), which copies",
-    "data": "write x.detach(), and x.copy_(y) under gt.no_grad() to change x",
     "save": "write x.save(path)", "print": "write x.print_()", "free": "del x frees it",
     "equal": "write (a == b).all().item()", "allclose": "write ((a - b).abs() < 1e-6).all().item()",
     "nonzero masked_select unique": "a shape does not depend on values: use where, sort or topk",
@@ -1728,8 +1892,7 @@ def _meant(name):
         return ""
     told = subprocess.run([_program("gt-emit"), f"--ops={name}"], stdout=subprocess.DEVNULL,
                           stderr=subprocess.PIPE, text=True).stderr
-    _, known, op = told.partition("; did you mean ")
-    return f"; did you mean {op.strip()}" if known else "; gt-emit --ops lists what there is"
+    return told.strip().partition(f"no op '{name}'")[2] or "; gt-emit --ops lists what there is"
 
 
 def _install():
@@ -1789,6 +1952,12 @@ def __dir__():
 
 _install()
 
+# All names are in one module, and programs that import them from parts of it find it there:
+# `from gt.client import nn`, `import gt.nn.functional as F`, gt.debug.print_tape().
+client = nn = functional = optim = debug = sys.modules[__name__]
+for _part in "client client.nn nn nn.functional functional optim debug".split():
+    sys.modules[f"{__name__}.{_part}"] = sys.modules[__name__]
+
 
 # ---- modules ----------------------------------------------------------------------------
 
@@ -1796,10 +1965,11 @@ class Parameter(Tensor):
     """A tensor of a module that requires a gradient. It is made, with its name in
     the module, at its first use: Parameter("randn", shape, scale=0.1)."""
 
-    def __init__(self, op, shape, dtype="f32", **options):
+    def __init__(self, op, shape=(), dtype="f32", **options):
         for word in (op, *options):
             if not _is_name(word):
-                raise Error(f"Parameter: expected the name of a function and its keys; found {word!r}")
+                raise Error("Parameter: expected the name of a function and its keys, as in "
+                            f'Parameter("randn", (2, 3), scale=0.1); found {_shown(word)}')
         super().__init__(None, (dtype, tuple(shape)))
         self._recipe = op, (_type(shape, dtype),), options
         self.requires_grad_()
@@ -1827,9 +1997,28 @@ class Module:
     """A part of a model. Parameters and modules that are its attributes are named
     by them: the up of a Module's mlp has mlp.up.w. Subclasses define forward."""
 
+    training = True
+
+    def modules(self):
+        """It and all its parts."""
+        yield self
+        for value in list(vars(self).values()):
+            if isinstance(value, Module):
+                yield from value.modules()
+
+    def train(self, mode=True):
+        """Whether Dropout drops, here and in all parts."""
+        for module in self.modules():
+            module.training = mode
+        return self
+
+    def eval(self):
+        """train(False)."""
+        return self.train(False)
+
     def named_parameters(self, prefix=""):
         for key, value in list(vars(self).items()):
-            name = f"{prefix}{key}"
+            name = f"{prefix}{key}" if prefix or not key.isdigit() else f"m{key}"
             if isinstance(value, Parameter):
                 value._bind(name)
                 yield value._register.given, value
@@ -1850,12 +2039,8 @@ class Module:
     def _bind_all(self, prefix):
         for _ in self.named_parameters(prefix):
             pass
-        def mark(module):
+        for module in self.modules():
             module.__dict__["_is_bound"] = True
-            for value in vars(module).values():
-                if isinstance(value, Module):
-                    mark(value)
-        mark(self)
 
     def zero_grad(self):
         for p in self.parameters():
@@ -1871,7 +2056,7 @@ class Module:
     def load(self, path):
         """Reads them from a safetensors file."""
         for name, p in self.named_parameters():
-            _call("load", [_quote(f"{path}:{name}"), _type(p.shape, p.dtype)], into=[p])
+            _call("load", [_quote(f"{path}:{name}"), _type(p.shape, p.dtype)], into=[p], type=p._known)
         return self
 
 
@@ -1906,14 +2091,67 @@ class LayerNorm(Module):
         return _ops["layer_norm"](x, self.w, self.b, eps=self.eps)
 
 
-class Sequential(Module):
-    """Modules and functions, one after the other; 0.w is named m0.w."""
+class RMSNorm(Module):
+    """Scales the last dimension to mean square 1."""
+
+    def __init__(self, width, eps=1e-5):
+        self.w, self.eps = Parameter("ones", (width,)), eps
+
+    def forward(self, x):
+        return _ops["rms_norm"](x, self.w, eps=self.eps)
+
+
+class Dropout(Module):
+    """Drops elements at random, with probability p, unless eval() was called."""
+
+    def __init__(self, p=0.5):
+        self.p = p
+
+    def forward(self, x):
+        return _ops["dropout"](x, self.p, self.training)
+
+
+class Conv2d(Module):
+    """Images [n, inputs, h, w] convolved with w [outputs, inputs / groups, *kernel_size], plus b."""
+
+    def __init__(self, inputs, outputs, kernel_size, stride=1, padding=0, dilation=1, groups=1, bias=True):
+        window = (kernel_size,) * 2 if _is_whole(kernel_size) else tuple(kernel_size)
+        shape = (outputs, inputs // groups, *window)
+        self.w = Parameter("randn", shape, scale=1 / math.sqrt(math.prod(shape[1:])))
+        self.b = Parameter("zeros", (outputs,)) if bias else None
+        self.keys = {"stride": stride, "padding": padding, "dilation": dilation, "groups": groups}
+
+    def forward(self, x):
+        return _ops["conv2d"](x, self.w, self.b, **self.keys)
+
+
+class ModuleList(Module):
+    """Modules by their number: that of a module's layers has layers.0.w, one that is no
+    module's part m0.w."""
+
+    def __init__(self, parts=()):
+        self.parts = []
+        for part in parts:
+            self.append(part)
+
+    def append(self, part):
+        if isinstance(part, Module):
+            setattr(self, str(len(self.parts)), part)
+        self.parts.append(part)
+        return self
+
+    def __len__(self):
+        return len(self.parts)
+
+    def __getitem__(self, index):
+        return self.parts[index]
+
+
+class Sequential(ModuleList):
+    """Modules and functions, one after the other, named as those of a ModuleList."""
 
     def __init__(self, *parts):
-        self.parts = parts
-        for i, part in enumerate(parts):
-            if isinstance(part, Module):
-                setattr(self, f"m{i}", part)
+        super().__init__(parts)
 
     def forward(self, x):
         for part in self.parts:
