@@ -19,7 +19,7 @@ through() { gt-emit <<<"$1" | gt-work; }
 @test "an op by the name that PyTorch or NumPy has for it" {
   says 'y = cat a b' "unknown op 'cat'; did you mean 'concat' (torch.cat)?"
   says 'y = concatenate a b' "did you mean 'concat' (numpy.concatenate)?"
-  says 'y = dot a b' "did you mean 'matmul' (numpy.dot)?"
+  says 'y = dot a b' "'matmul' (numpy.dot)?"
   says 'y = bmm a b' "did you mean 'matmul'"
   says 'y = std x' "did you mean 'var' (its sqrt is torch.std)?"
   says 'y = permute x' "did you mean 'transpose' (torch.permute)?"
@@ -149,4 +149,36 @@ print w'
   [ "$(grep -c 'out of range' <<<"$stderr")" -eq 2 ]
   [[ $stderr == *'gt-work: 2 more like the one at p.gt:3'* ]]
   [[ $stderr != *--at* ]]
+}
+
+@test "a second failure at one place of a source is told, where it is another" {
+  sed 's/$/ #at=p.py:3/' >p.gt <<'END'
+a = tensor i64[] 1
+b = tensor i64[] 0
+c = floordiv a b
+save a "no/such/folder/a.npy"
+END
+  local program
+  for program in gt-work 'gt-route -n 1'; do
+    # shellcheck disable=SC2086
+    run -1 --separate-stderr $program p.gt
+    [[ $stderr == *'p.py:3: floordiv: '* && $stderr == *'p.py:3: save: '* ]]
+  done
+}
+
+@test "lines of thousands of operands" {
+  local names
+  names=$(printf ' w%d' {1..4000})
+  {
+    printf 'w%d = ones f32[2]
+' {1..4000}
+    echo "s = concat$names axis=0"
+    echo 't = sum s'
+    echo "$(printf ' g%d' {1..4000}) = grad t$names"
+    echo "$(printf ' g%d' {1..4000}) = clip$(printf ' g%d' {1..4000}) 1.0"
+    echo 'print g4000'
+  } >p.gt
+  gt-emit p.gt >s
+  run -0 gt-work s
+  lines_are 'g4000 = tensor f32[2] 0.011180339 0.011180339'
 }

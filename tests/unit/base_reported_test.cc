@@ -9,10 +9,19 @@ TEST(Reported, TellsOncePerPlaceOfAFile) {
   Reported reported;
   EXPECT_TRUE(reported.is_first({"p.gt", 3}, "why", "y = f x"));
   EXPECT_TRUE(reported.is_first({"p.gt", 4}, "why", "y = f x"));
-  EXPECT_FALSE(reported.is_first({"p.gt", 3}, "another reason", "y = f x"));
+  EXPECT_FALSE(reported.is_first({"p.gt", 3}, "why", "z = f x"));
   EXPECT_EQ(reported.take_counts("gt", true),
             "gt: 1 more like the one at p.gt:3\n");
   EXPECT_EQ(reported.take_counts("gt", true), "");
+}
+
+// A line of a client's source may write several lines, in each round with other
+// names.
+TEST(Reported, TellsEachReasonAtOnePlace) {
+  Reported reported;
+  EXPECT_TRUE(reported.is_first({"p.py", 3}, "t1 is divided by 0", ""));
+  EXPECT_TRUE(reported.is_first({"p.py", 3}, "save: no such folder", ""));
+  EXPECT_FALSE(reported.is_first({"p.py", 3}, "t27 is divided by 0", ""));
 }
 
 TEST(Reported, TellsOncePerTextOfAStream) {
