@@ -193,6 +193,12 @@ std::string wrong_combination(const CLI::App& app, const Options& options) {
   if (app.count("--pace") > 0) {
     const auto machine = gt::parse_machine(options.pace);
     if (!machine.ok()) return "--pace: " + machine.error().message;
+    const char* backend = std::getenv("GT_BACKEND");
+    const bool is_null =
+        app.count("--backend") > 0
+            ? options.backend == "null"
+            : backend != nullptr && backend == std::string("null");
+    if (!is_null) return "--pace is for --backend null";
   }
   size_t bytes = 0;
   if (app.count("--memory") > 0 &&

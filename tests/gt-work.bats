@@ -342,6 +342,9 @@ x = tensor f32[] 1'
   done
   run -2 --separate-stderr gt-work --backend cpu --pace flops=1e9 <<< ''
   [[ $stderr == 'gt-work: --pace is for --backend null'* ]]
+  run -2 --separate-stderr gt-route -n 1 --pace flops=1e9 <<< ''
+  [[ $stderr == 'gt-route: --pace is for --backend null'* ]]
+  GT_BACKEND=null run -0 gt-route -n 1 --pace flops=1e9 <<< ''
 }
 
 @test "bad usage is status 2 and a hint" {

@@ -45,6 +45,7 @@ NAMES = ["x", "q", "r", "w"]  # what it prints; q and r fail
 VALUES = {
     "--backend": ["ref"],
     "--isa": ["sse2"],
+    "--pace": ["flops=1e12"],
     "--memory": ["64M"],
     "-n": ["2"],
     "--workers": ["1"],
