@@ -20,7 +20,8 @@ double RankClocks::last_end(uint32_t line) const {
   return last;
 }
 
-// What was not made on this rank is there once it was made on all of its own.
+// Returns when all that the line needs is available on the rank. A value that
+// was not made on this rank is available once it was made on all of its ranks.
 double RankClocks::ready_at(const ScheduledLine& line, int64_t rank) const {
   double at = 0;
   for (const uint32_t n : line.needs) {
@@ -42,26 +43,31 @@ double RankClocks::ready_at(uint32_t i) const {
   return at;
 }
 
-// A worker begins to take a value when it comes to the line that moves it, so
-// not before what it computes meanwhile is done.
+// Returns when a moved value has arrived. A worker begins to receive a value
+// when it reaches the line that moves it, so not before it has finished what it
+// computes meanwhile.
+double RankClocks::arrival(uint32_t i) const {
+  double begin = ready_at(i);
+  for (const int64_t rank : lines_[i].ranks) {
+    begin = std::max(begin, free_[place_of(rank)]);
+  }
+  return begin + lines_[i].seconds;
+}
+
+double RankClocks::compute(const ScheduledLine& line, int64_t rank) {
+  double& free = free_[place_of(rank)];
+  free = std::max(free, ready_at(line, rank)) + line.seconds;
+  busy_ += line.seconds;
+  return free;
+}
+
 void RankClocks::run(uint32_t i) {
   const ScheduledLine& line = lines_[i];
-  double sent = line.moves() ? ready_at(i) : 0;
-  if (line.moves()) {
-    for (const int64_t rank : line.ranks) {
-      sent = std::max(sent, free_[place_of(rank)]);
-    }
-  }
+  const double arrived = line.moves() ? arrival(i) : 0;
   for (const int64_t rank : line.ranks) {
-    double end = sent + line.seconds;
-    if (!line.moves()) {
-      end = ready_at(line, rank);
-      if (line.seconds > 0) {
-        double& free = free_[place_of(rank)];
-        free = end = std::max(free, end) + line.seconds;
-        busy_ += line.seconds;
-      }
-    }
+    const double end = line.moves()            ? arrived
+                       : line.occupies_ranks() ? compute(line, rank)
+                                               : ready_at(line, rank);
     ends_[i].push_back(end);
     end_ = std::max(end_, end);
   }

@@ -1,5 +1,5 @@
-// When the lines of an order run: a clock for each rank, which computes one
-// line after the other. Times are in seconds from the beginning of the first
+// Computes when the lines of an order run. Each rank has a clock and computes
+// one line after the other. Times are in seconds from the start of the first
 // step.
 #pragma once
 
@@ -14,35 +14,38 @@ class RankClocks {
  public:
   explicit RankClocks(const std::vector<ScheduledLine>& lines);
 
-  // The ranks of all lines, ascending. Elsewhere a rank is told by its place
-  // here.
+  // The ranks of all lines, in ascending order. A rank's place is its index in
+  // this list.
   const Ranks& ranks() const { return ranks_; }
   size_t place_of(int64_t rank) const { return *place_in(ranks_, rank); }
 
-  // When a rank is done with what it was given.
+  // Returns when the rank at that place has finished all lines that were run.
   double free(size_t place) const { return free_[place]; }
-  // When what the line needs is there; of a line on several ranks, on the
-  // first. All lines that it needs have run.
+  // Returns when all that the line needs is available: for a line that moves
+  // values, at its senders; for any other, on its first rank. All lines that it
+  // needs must have run.
   double ready_at(uint32_t line) const;
-  // The line is the next of the order.
+  // Runs the next line of the order.
   void run(uint32_t line);
-  // The same lines come once more, as another step. Ranks go on without waiting
-  // for each other.
+  // Starts another step with the same lines. A rank that has finished the step
+  // before starts it without waiting for the other ranks.
   void begin_step();
 
-  // When the last line of the step is done.
+  // Returns when the last of all lines that were run has finished.
   double end() const { return end_; }
-  // The seconds in which ranks computed, added up.
+  // Returns the sum over all ranks of the seconds in which they computed.
   double busy() const { return busy_; }
 
  private:
   double last_end(uint32_t line) const;
   double ready_at(const ScheduledLine& line, int64_t rank) const;
+  double arrival(uint32_t line) const;
+  double compute(const ScheduledLine& line, int64_t rank);
 
   const std::vector<ScheduledLine>& lines_;
   Ranks ranks_;
   std::vector<double> free_;  // by place
-  // By line and then by its ranks: when it is done there in this step.
+  // By line, then by its ranks: when the line finishes there in this step.
   std::vector<std::vector<double>> ends_;
   double end_ = 0;
   double busy_ = 0;

@@ -16,8 +16,8 @@ namespace {
 
 // ---- which of several lines is chosen ---------------------------------------
 
-// Whether each line belongs to the backward part that an earlier stage waits
-// for. The others make the gradients of weights.
+// Returns, for each line, true if it belongs to the backward part that an
+// earlier stage waits for. The other backward lines make gradients of weights.
 std::vector<bool> find_awaited(const std::vector<ScheduledLine>& lines) {
   std::vector<bool> is_awaited(lines.size(), false);
   for (uint32_t i = static_cast<uint32_t>(lines.size()); i-- > 0;) {
@@ -32,17 +32,18 @@ std::vector<bool> find_awaited(const std::vector<ScheduledLine>& lines) {
   return is_awaited;
 }
 
-// What decides between lines that a rank could begin.
+// The rule by which one of several lines that a rank could begin is chosen.
 struct Preference {
-  // Of a forward line, of a backward line that an earlier stage waits for, and
-  // of one that makes gradients of weights: the least is chosen first.
+  // Priorities of the three classes of lines, of which the least is chosen
+  // first: forward lines, backward lines that an earlier stage waits for, and
+  // backward lines that make gradients of weights.
   int forward, backward, weights;
-  // For how long the rank waits for a line that is chosen first, rather than
-  // begin another: as a share of the time that the other takes.
+  // How long a rank stays idle for a line that would be chosen before the line
+  // that it could begin now, as a fraction of the time that the latter takes.
   double patience = 0;
 };
 
-// Those that are tried.
+// Returns the rules that are tried for a kind of schedule.
 std::vector<Preference> preferences_of(ScheduleKind kind) {
   const bool puts_off_weights = kind == ScheduleKind::kZbH1 ||
                                 kind == ScheduleKind::kZbH2 ||
@@ -195,8 +196,8 @@ class ListScheduler {
     return pipeline_.is_awaited[i] ? preference_.backward : preference_.weights;
   }
 
-  // All that the line needs has run. True if it occupies no rank: then it is to
-  // run at once.
+  // Queues a line, all of whose needs have run. Returns true if it occupies no
+  // rank; then the caller runs its clocks at once.
   bool add(uint32_t i) {
     const ScheduledLine& line = lines_[i];
     const Ready ready{clocks_.ready_at(i), preference(i), pipeline_.turn[i], i};
@@ -210,9 +211,9 @@ class ListScheduler {
     return false;
   }
 
-  // Runs a line and then those that waited for it alone and occupy no rank.
-  // These keep nobody, so when they are done is known before their turn to be
-  // written comes, and a rank can wait for what they make.
+  // Runs the clocks of a line, and then those of lines that waited only for it
+  // and occupy no rank. Such a line delays no rank, so its end is known before
+  // its turn to be written comes, and a rank can wait for what it makes.
   void run_clocks(uint32_t line) {
     std::vector<uint32_t> open{line};
     while (!open.empty()) {
@@ -321,8 +322,8 @@ class ListScheduler {
     note_change(place);
   }
 
-  // The line is the next of the order, behind those that it needs. These have
-  // run, but one that occupies no rank may not be written yet.
+  // Appends the line to the order, behind the lines that it needs. Their clocks
+  // have run, but those that occupy no rank may not be in the order yet.
   void write(uint32_t line, std::vector<uint32_t>& order) {
     std::vector<uint32_t> open{line};
     while (!open.empty()) {
@@ -356,8 +357,9 @@ class ListScheduler {
   std::vector<size_t> changed_;  // places of queues whose best may be another
 };
 
-// The time from step to step, where many with this order follow each other
-// without a barrier: a rank that is done with one begins the next.
+// Returns the seconds from one step to the next when many steps in this order
+// follow each other without a barrier, so that a rank that has finished one
+// step begins the next.
 double period_of(const std::vector<ScheduledLine>& lines,
                  const std::vector<uint32_t>& order) {
   constexpr int kSteps = 4;  // until the ranks have fallen into step

@@ -13,9 +13,10 @@
 
 namespace gt::shard {
 
-// Of each line its chunk: how many times its microbatch went to other ranks
-// before it, on the way forward or on the way back. A line that reads nothing
-// of its microbatch, or nothing from elsewhere, is of the chunk that reads it.
+// Assigns each line to a chunk of the model. A line's chunk is the number of
+// times that its microbatch moved to other ranks before the line, counted
+// separately for the forward and the backward pass. A line that reads nothing
+// of its microbatch belongs to the chunk of the first line that reads it.
 class Chunks {
  public:
   explicit Chunks(const std::vector<ScheduledLine>& lines);
@@ -23,7 +24,7 @@ class Chunks {
   int64_t of(uint32_t line) const { return of_[line]; }
   int64_t count() const { return count_; }
 
-  // Whether the line brings its microbatch to other ranks.
+  // True if the line moves its microbatch to ranks where it was not.
   static bool leaves(const ScheduledLine& line) {
     return line.moves() && common(line.ranks, line.senders).empty();
   }
@@ -36,21 +37,24 @@ class Chunks {
   int64_t count_ = 0;
 };
 
-// The units of all forward lines, and how many each rank may have open.
+// Finds the units of all forward lines, and counts how many are open on each
+// rank: a unit is open from its first line until the last line of its
+// microbatch that reads from it.
 class Units {
  public:
   Units(const std::vector<ScheduledLine>& lines, const Chunks& chunks,
         ScheduleKind kind);
 
-  // The number of a forward line's unit; kNoIndex of others.
+  // Returns the number of a forward line's unit, and kNoIndex for other lines.
   uint32_t of(uint32_t line) const { return of_[line]; }
-  // Whether the line would open a unit too many.
+  // True if the line would open a unit on a rank that has as many open as the
+  // kind of the schedule allows.
   bool is_blocked(uint32_t line) const {
     if (of_[line] == kNoIndex || units_[of_[line]].is_open) return false;
     const Rank& here = ranks_.at(units_[of_[line]].rank);
     return here.open >= here.bound;
   }
-  // The line runs. Calls f(rank) for each unit that it closes.
+  // Notes that the line runs. Calls f(rank) for each unit that it closes.
   template <typename F>
   void run(uint32_t line, F&& f) {
     if (of_[line] != kNoIndex) open(units_[of_[line]]);
