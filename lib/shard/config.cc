@@ -73,6 +73,7 @@ Status ScopeMerge::add(const ConfigEntry& inner) {
   if (said.results) scope_.results = said.results;
   if (said.compile) scope_.compile = said.compile;
   if (said.regather) scope_.regather = said.regather;
+  if (said.chunks) scope_.chunks = said.chunks;
   if (Status s = narrow(inner); !s.ok()) return s;
   outer_.push_back(&inner);
   return check_cuts(inner);

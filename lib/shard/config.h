@@ -36,6 +36,9 @@ struct CutSetting {
   size_t number = 0;  // among all of the config
 };
 
+inline constexpr int64_t kChunksByCost = 0;
+inline constexpr int64_t kMostChunks = 1024;
+
 // What the config says of a line or a name; what is absent, it does not say.
 struct Scope {
   std::optional<CutSetting> shard;    // of creating lines, and of 2-D weights
@@ -44,6 +47,9 @@ struct Scope {
   std::optional<Ranks> ranks;         // where lines run, ascending
   std::optional<bool> compile;
   std::optional<bool> regather;  // gathered copies are not kept
+  // How many chunks a product is computed in (chunks.h); kChunksByCost: as many
+  // as the estimate of times says.
+  std::optional<int64_t> chunks;
   size_t ranks_line = 0;         // of the config, for messages
 };
 
@@ -87,6 +93,7 @@ struct ConfigFile {
   Machine machine;
   std::optional<Schedule> schedule;
   bool regather = false;
+  int64_t chunks = 1;  // of products of which no entry says it
 };
 
 // "machine: {flops: 1e+12}" and LF, with the figures that differ from those of
@@ -112,6 +119,7 @@ class Config {
   // The line of its first entry for signals or tensors; 0: it has none.
   size_t first_entry() const;
   bool regather() const { return file_.regather; }
+  int64_t chunks() const { return file_.chunks; }
   const Machine& machine() const { return file_.machine; }
   const std::optional<Schedule>& schedule() const { return file_.schedule; }
   std::string place(size_t line) const;  // "tp2.yaml:7"

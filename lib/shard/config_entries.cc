@@ -134,10 +134,11 @@ bool ConfigReader::read_own_setting(const YamlNode& key, const YamlNode& value,
   if (key.text == "workers") return read_workers(key, value, entry);
   if (key.text == "compile") return read_bool(value, scope.compile.emplace());
   if (key.text == "regather") return read_bool(value, scope.regather.emplace());
+  if (key.text == "chunks") return read_chunks(value, scope.chunks.emplace());
   if (key.text == "optional") return read_bool(value, entry.is_optional);
   if (key.text != "backward") {
     return unknown_key(key, {"shard", "results", "on", "workers", "backward",
-                             "compile", "regather", "optional"});
+                             "compile", "regather", "chunks", "optional"});
   }
   if (value.kind == YamlNode::Kind::kNull) return true;
   if (value.kind != YamlNode::Kind::kScalar || value.text.empty()) {

@@ -11,7 +11,8 @@ namespace gt::shard {
 namespace {
 
 constexpr std::string_view kOwnKeys[] = {"mesh",     "signals", "tensors",
-                                         "schedule", "machine", "regather"};
+                                         "schedule", "machine", "regather",
+                                         "chunks"};
 
 bool is_own_key(std::string_view key) {
   return std::find(std::begin(kOwnKeys), std::end(kOwnKeys), key) !=
@@ -161,6 +162,8 @@ bool ConfigReader::read_own_key(const YamlNode& key, const YamlNode& value) {
     is_read = read_schedule(value);
   } else if (key.text == "regather") {
     is_read = read_bool(value, out_.regather);
+  } else if (key.text == "chunks") {
+    is_read = read_chunks(value, out_.chunks);
   } else if (value.kind == YamlNode::Kind::kNull) {
     // All that stood below is commented out.
   } else if (key.text == "machine") {

@@ -78,6 +78,7 @@ class ConfigReader {
   bool read_machine(const YamlNode& value);
   bool read_schedule(const YamlNode& value);
   bool read_bool(const YamlNode& value, bool& out);
+  bool read_chunks(const YamlNode& value, int64_t& out);
   bool read_dim(const YamlNode& value, int64_t& dim);
   // One, a list, or as a rank set is spelled; ascending, from 0 to below `end`.
   bool read_numbers(const YamlNode& value, const std::string& what, int64_t end,

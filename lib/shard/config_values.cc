@@ -40,6 +40,16 @@ bool ConfigReader::read_bool(const YamlNode& value, bool& out) {
   return out || value.text == "false" || expected(value, "true or false");
 }
 
+bool ConfigReader::read_chunks(const YamlNode& value, int64_t& out) {
+  if (value.text == "auto") {
+    out = kChunksByCost;
+    return true;
+  }
+  return (read_number(value.text, out) && out >= 1 && out <= kMostChunks) ||
+         expected(value, "auto, or a number of chunks from 1 to " +
+                             std::to_string(kMostChunks));
+}
+
 bool ConfigReader::read_dim(const YamlNode& value, int64_t& dim) {
   return (read_number(value.text, dim) && is_dim(dim)) ||
          expected(value, "a dimension such as 0, 1 or -1");

@@ -122,6 +122,13 @@ void Epilogue::settle(LineWork& work) {
       materializer_.change(value, wanted, "the config says so", work.at);
     }
   }
+  if (work.at.summed != nullptr) {
+    const ShardValuePtr value = values_.find(work.line.results[0].text);
+    if (value->layout().partial != 0) {
+      materializer_.change(value, *work.at.summed,
+                           std::string(work.line.op) + " in chunks", work.at);
+    }
+  }
   settle_gradients(work);
 }
 

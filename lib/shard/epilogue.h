@@ -1,7 +1,8 @@
 // What is written after a line, so that its results are as they are wanted: of
 // maxima and minima that each rank found of its part those of all parts are
 // found, sums of f16 and bf16 are rounded once, results are cut as the config
-// says, and a gradient (#grad=) is summed and cut as its target is.
+// says, a chunk's sum is made, and a gradient (#grad=) is summed and cut as its
+// target is.
 #pragma once
 
 #include <string>

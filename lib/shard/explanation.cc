@@ -16,6 +16,18 @@ void Explanation::add_choice(const LineWork& work) {
   }
 }
 
+void Explanation::add_chunks(const LineWork& work, const Chunking& chunking) {
+  if (!is_wanted() || work.at.depth > 0) return;
+  line_ += "    in " + std::to_string(chunking.count) +
+           " chunks along dimension " +
+           std::to_string(chunking.label.results[0].dim);
+  if (chunking.ranks > 1) {
+    line_ += ", each with some of all " + std::to_string(chunking.ranks) +
+             " parts of it";
+  }
+  line_ += "\n";
+}
+
 void Explanation::add_result(const LineWork& work, std::string_view expanded,
                              const ShardValuePtr& result) {
   if (!is_wanted() || work.at.depth > 0) return;

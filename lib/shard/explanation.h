@@ -7,6 +7,7 @@
 #include <string_view>
 #include <utility>
 
+#include "shard/chunks.h"
 #include "shard/line_work.h"
 
 namespace gt::shard {
@@ -21,6 +22,8 @@ class Explanation {
   bool is_wanted() const { return say_ != nullptr; }
   // The ways in which the line could be taken.
   void add_choice(const LineWork& work);
+  // The line is written in chunks (chunks.h).
+  void add_chunks(const LineWork& work, const Chunking& chunking);
   // What the line became: the lines of its expansion ("": it was written as
   // planned), and the layout of its first result (null: it has none).
   void add_result(const LineWork& work, std::string_view expanded,

@@ -162,7 +162,10 @@ void LineRewriter::run(LineWork& work) {
   }
   const size_t begin = writer_.text().size();
   std::string_view expanded;
-  if (is_better_expanded(work)) {
+  if (const auto chunking = chunking_of(work)) {
+    write_in_chunks(work, *chunking);
+    epilogue_.settle(work);
+  } else if (is_better_expanded(work)) {
     expand(work);
     epilogue_.settle(work);
     expanded = std::string_view(writer_.text()).substr(begin);
@@ -260,15 +263,23 @@ void LineRewriter::bind_results(LineWork& work, const std::vector<Type>& types,
   }
   writer_.end_line();
   for (size_t r = 0; r < results.size(); ++r) {
-    const std::string name(results[r].text);
-    const auto made = std::make_shared<ShardValue>();
-    made->type = types[r];
-    made->copies = {{plan.results[r], ""}};
-    made->is_source = is_source;
-    leave(name, plan.results[r].set);
-    materializer_.unbind(name, work.at);
-    values_.bind(name, made);
+    bind_result(std::string(results[r].text), types[r], plan.results[r],
+                work.at)
+        ->is_source = is_source;
   }
+}
+
+// The name holds what was just written in this layout.
+ShardValuePtr LineRewriter::bind_result(const std::string& name,
+                                        const Type& type, const Layout& layout,
+                                        LineContext& at) {
+  const auto made = std::make_shared<ShardValue>();
+  made->type = type;
+  made->copies = {{layout, ""}};
+  leave(name, layout.set);
+  materializer_.unbind(name, at);
+  values_.bind(name, made);
+  return made;
 }
 
 // The name's pieces on ranks where the line that binds it anew does not run.
@@ -278,6 +289,151 @@ void LineRewriter::leave(const std::string& name, uint32_t set) {
   const Ranks gone =
       without(cluster_.ranks(before->layout().set), cluster_.ranks(set));
   if (!gone.empty()) writer_.write_free(name, gone);
+}
+
+// ---- in chunks --------------------------------------------------------------
+
+// A step of an expansion is none that the config speaks of.
+std::optional<Chunking> LineRewriter::chunking_of(const LineWork& work) const {
+  const int64_t wanted = work.scope.chunks.value_or(config_.chunks());
+  if (wanted == 1 || work.at.depth > 0) return std::nullopt;
+  return choose_chunks(cluster_, config_.machine(), gathered_, work, wanted);
+}
+
+void LineRewriter::write_in_chunks(LineWork& work, const Chunking& chunking) {
+  explanation_.add_chunks(work, chunking);
+  const Call& call = work.call;
+  const Scope silence;
+  LineContext at = work.at;
+  at.passing.clear();
+  ++at.depth;
+  at.scope = &silence;
+  std::vector<std::vector<std::string>> apart(call.arguments.size());
+  for (size_t i = 0; i < call.arguments.size(); ++i) {
+    if (!chunking.label.arguments[i].is_there()) continue;
+    if (work.value(i)->held != nullptr) {
+      (void)materializer_.fetch(work.value(i), work.plan().arguments[i], false,
+                                "", at);
+    }
+    apart[i] = take_apart(work, i, chunking, at);
+    if (i == chunking.gathered) gather(work, chunking, apart[i], at);
+  }
+  const bool keeps = chunking.gathered && !at.regathers;
+  std::vector<std::string> products;
+  for (size_t k = 0; k < static_cast<size_t>(chunking.count); ++k) {
+    std::vector<std::string> operands(work.line.operands.size());
+    for (size_t i = 0; i < apart.size(); ++i) {
+      if (apart[i].empty()) continue;
+      operands[static_cast<size_t>(call.arguments[i].operand)] = apart[i][k];
+    }
+    products.push_back(multiply(work, chunking, operands, at));
+    for (size_t i = 0; i < apart.size(); ++i) {
+      const bool is_kept = keeps && i == chunking.gathered;
+      if (!apart[i].empty() && !is_kept) drop_temporary(apart[i][k], at);
+    }
+  }
+  if (keeps) {
+    const std::vector<std::string>& chunks = apart[*chunking.gathered];
+    materializer_.keep_joined(work.value(*chunking.gathered), chunks,
+                              values_.find(chunks[0])->layout(), chunking, at);
+    for (const std::string& name : chunks) drop_temporary(name, at);
+  }
+  join(work, chunking, products, at);
+}
+
+// The names of the chunks of an argument.
+std::vector<std::string> LineRewriter::take_apart(const LineWork& work,
+                                                  size_t argument,
+                                                  const Chunking& chunking,
+                                                  LineContext& at) {
+  const LabelDim& place = chunking.label.arguments[argument];
+  std::string from(work.call.arguments[argument].text);
+  const bool is_viewed = chunking.ranks > 1;
+  if (is_viewed) {
+    const Shape& shape = work.call.type(argument).shape;
+    const std::string name = values_.new_name(at.space);
+    take_text(name + " = reshape " + from +
+                  " shape=" + list_text(chunking.viewed(shape, place)),
+              at);
+    from = name;
+  }
+  std::vector<std::string> names;
+  std::string text;
+  for (int64_t k = 0; k < chunking.count; ++k) {
+    names.push_back(values_.new_name(at.space));
+    text += names.back() + " ";
+  }
+  text += "= split " + from + " axis=" + std::to_string(chunking.axis(place));
+  const std::vector<int64_t> lengths = chunking.lengths();
+  if (lengths.front() != lengths.back()) text += " sizes=" + list_text(lengths);
+  take_text(text, at);
+  if (is_viewed) drop_temporary(from, at);
+  return names;
+}
+
+// Gathers the chunks of an argument as the plan says of the whole.
+void LineRewriter::gather(const LineWork& work, const Chunking& chunking,
+                          const std::vector<std::string>& chunks,
+                          const LineContext& at) {
+  const size_t i = *chunking.gathered;
+  gathered_.note(work.call.type(i).shape, work.value(i)->layout());
+  const Layout wanted = chunking.of_chunk(work.plan().arguments[i],
+                                          chunking.label.arguments[i]);
+  for (const std::string& name : chunks) {
+    materializer_.change(values_.find(name), wanted,
+                         std::string(work.line.op) + " needs it so", at);
+  }
+}
+
+// The name of the product of one chunk, whose sum is made. `operands`: by
+// operand of the line, the chunk's; "": as the line says.
+std::string LineRewriter::multiply(const LineWork& work,
+                                   const Chunking& chunking,
+                                   const std::vector<std::string>& operands,
+                                   const LineContext& at) {
+  const std::string name = values_.new_name(at.space);
+  const Scope said = chunking.of_chunk(work.scope);
+  Layout summed;
+  LineContext own = at;
+  own.scope = &said;
+  if (chunking.sum) {
+    summed = chunking.of_chunk(*chunking.sum, chunking.label.results[0]);
+    own.summed = &summed;
+  }
+  Line line = work.line;
+  line.notes = shared_notes(line);
+  line.results[0].text = name;
+  for (size_t o = 0; o < operands.size(); ++o) {
+    if (!operands[o].empty()) line.operands[o].text = operands[o];
+  }
+  const Claims claims = chunking.ranks == 1 ? work.claims : Claims{};
+  GT_CHECK(take(line, "", claims, own).ok());
+  return name;
+}
+
+// The products become the line's result.
+void LineRewriter::join(const LineWork& work, const Chunking& chunking,
+                        const std::vector<std::string>& products,
+                        LineContext& at) {
+  const std::string name(work.line.results[0].text);
+  const Type& type = work.call.results[0];
+  materializer_.keep_for_readers(name, at);
+  const Layout made = materializer_.join(
+      products, values_.find(products[0])->layout(), name, type, chunking,
+      chunking.label.results[0], at);
+  bind_result(name, type, made, at);
+  for (const std::string& product : products) {
+    values_.free_later(product, made.set);
+    materializer_.unbind(product, at);
+  }
+  materializer_.write_frees();
+}
+
+void LineRewriter::take_text(const std::string& text, const LineContext& at) {
+  const std::string noted = text + at.notes;
+  Line line;
+  GT_CHECK(parse_line(noted, line).ok());
+  GT_CHECK(take(line, "", {}, at).ok());
 }
 
 // ---- as the op's expansion --------------------------------------------------
@@ -307,6 +463,7 @@ double LineRewriter::bytes_expanded(const LineWork& work) const {
 void LineRewriter::expand(const LineWork& work) {
   LineContext at = work.at;
   at.passing.clear();
+  at.summed = nullptr;
   ++at.depth;
   Expansion expansion(work.line, work.call);
   for (size_t s = 0; s < expansion.size(); ++s) {
@@ -394,6 +551,7 @@ void LineRewriter::finish(LineContext& at) {
 void LineRewriter::describe(std::string& out) const {
   values_.describe(cluster_, out);
   waiting_.describe(cluster_, out);
+  gathered_.describe(cluster_, out);
   writer_.describe(out);
 }
 

@@ -6,10 +6,12 @@
 // expansion, and then what its results still need (epilogue.h).
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "shard/chunks.h"
 #include "shard/epilogue.h"
 #include "shard/explanation.h"
 #include "shard/failed_lines.h"
@@ -75,7 +77,24 @@ class LineRewriter {
   void write_planned(LineWork& work);
   void bind_results(LineWork& work, const std::vector<Type>& types,
                     bool is_source);
+  ShardValuePtr bind_result(const std::string& name, const Type& type,
+                            const Layout& layout, LineContext& at);
   void leave(const std::string& name, uint32_t set);
+
+  // ---- in chunks (chunks.h)
+  std::optional<Chunking> chunking_of(const LineWork& work) const;
+  void write_in_chunks(LineWork& work, const Chunking& chunking);
+  std::vector<std::string> take_apart(const LineWork& work, size_t argument,
+                                      const Chunking& chunking,
+                                      LineContext& at);
+  void gather(const LineWork& work, const Chunking& chunking,
+              const std::vector<std::string>& chunks, const LineContext& at);
+  std::string multiply(const LineWork& work, const Chunking& chunking,
+                       const std::vector<std::string>& operands,
+                       const LineContext& at);
+  void join(const LineWork& work, const Chunking& chunking,
+            const std::vector<std::string>& products, LineContext& at);
+  void take_text(const std::string& text, const LineContext& at);
 
   // ---- as the op's expansion
   bool is_better_expanded(const LineWork& work);
@@ -96,6 +115,7 @@ class LineRewriter {
   Epilogue epilogue_;
   FailedLines failed_;
   Outputs outputs_;
+  GatheredCuts gathered_;
   bool has_rewritten_ = false;
 };
 

@@ -36,6 +36,10 @@ struct LineContext {
   size_t depth = 0;                  // of expansions within each other
   bool regathers = false;            // copies that it fetches are not kept
   std::vector<std::string> passing;  // registers of copies for this line only
+  // What is said of the line in place of what the config says; null: that.
+  const Scope* scope = nullptr;
+  // The layout that its result gets if it is summands; null: it stays so.
+  const Layout* summed = nullptr;
 };
 
 struct LineWork {

@@ -169,15 +169,23 @@ void Materializer::create(const ShardValuePtr& value, const Layout& layout,
   }
   const std::string own = value->own_name();
   line.results[0].text = own;
-  Placing how = placing_of(cluster_, call, plan);
-  how.notes = summands_note(layout);
-  writer_.write(line, operands, how);
-  writer_.hold(own, layout, value->type);
-  writer_.end_line();
+  write_made(line, call, operands, layout, summands_note(layout));
   for (const ShardValuePtr& operand : held->operands) {
     if (operand != nullptr) stop_reading(operand, at);
   }
-  writer_.spend(cluster_.piece_bytes(layout, value->type) /
+}
+
+// A line that only makes or moves bytes of its rank, and its result in this
+// layout.
+void Materializer::write_made(const Line& line, const Call& call,
+                              const std::vector<std::string>& operands,
+                              const Layout& layout, const std::string& notes) {
+  Placing how = placing_of(cluster_, call, plan_as_result(call, layout));
+  how.notes = notes;
+  writer_.write(line, operands, how);
+  writer_.hold(std::string(line.results[0].text), layout, call.results[0]);
+  writer_.end_line();
+  writer_.spend(cluster_.piece_bytes(layout, call.results[0]) /
                 config_.machine().memory_bandwidth);
 }
 
@@ -193,6 +201,52 @@ void Materializer::create_unread(const ShardValuePtr& value, LineContext& at) {
     layout = {cluster_.set_of({cluster_.ranks(set)[0]}), 0, {}};
   }
   create(value, layout, "", at);
+}
+
+// ---- chunks -----------------------------------------------------------------
+
+Layout Materializer::join(const std::vector<std::string>& chunks,
+                          const Layout& layout, const std::string& name,
+                          const Type& whole, const Chunking& chunking,
+                          const LabelDim& place, const LineContext& at) {
+  const Type viewed{whole.dtype, chunking.viewed(whole.shape, place)};
+  const std::string along = std::to_string(chunking.axis(place));
+  std::string text = name + " = concat";
+  for (const std::string& chunk : chunks) text += " " + chunk;
+  std::vector<Type> types;
+  for (const int64_t length : chunking.lengths()) {
+    types.push_back(viewed);
+    types.back().shape[static_cast<size_t>(chunking.axis(place))] = length;
+  }
+  const auto write = [&](const std::vector<std::string>& operands,
+                         const Layout& made) {
+    Line line;
+    Call call;
+    std::vector<const Type*> read;
+    for (const Type& type : types) read.push_back(&type);
+    GT_CHECK(parse_line(text, line).ok() && gt::bind(line, read, call).ok());
+    write_made(line, call, operands, made, "");
+  };
+  text += " axis=" + along + at.notes;
+  write(chunks, layout);
+  const Layout made = chunking.of_whole(layout, place);
+  if (chunking.ranks > 1) {
+    types = {viewed};
+    text = name + " = reshape " + name + " shape=" + list_text(whole.shape) +
+           at.notes;
+    write({name}, made);
+  }
+  return made;
+}
+
+void Materializer::keep_joined(const ShardValuePtr& value,
+                               const std::vector<std::string>& chunks,
+                               const Layout& layout, const Chunking& chunking,
+                               const LineContext& at) {
+  const std::string name = values_.new_name(at.space);
+  const LabelDim& place = chunking.label.arguments[*chunking.gathered];
+  value->copies.push_back(
+      {join(chunks, layout, name, value->type, chunking, place, at), name});
 }
 
 // ---- what nobody reads ------------------------------------------------------

@@ -15,6 +15,7 @@
 
 #include <string>
 
+#include "shard/chunks.h"
 #include "shard/explanation.h"
 #include "shard/line_work.h"
 #include "shard/placed_writer.h"
@@ -61,6 +62,19 @@ class Materializer {
   // reader all of the value goes.
   void unbind(const std::string& name, LineContext& at);
 
+  // Writes the lines that join chunks, registers that hold them in this layout,
+  // into the register `name`: a tensor of type `whole`, in which the chunks are
+  // of the dimension at `place`. Returns the layout of the whole.
+  Layout join(const std::vector<std::string>& chunks, const Layout& layout,
+              const std::string& name, const Type& whole,
+              const Chunking& chunking, const LabelDim& place,
+              const LineContext& at);
+  // Keeps the whole of the value beside it for its next reader, joined from
+  // chunks of it that were gathered to this layout.
+  void keep_joined(const ShardValuePtr& value,
+                   const std::vector<std::string>& chunks, const Layout& layout,
+                   const Chunking& chunking, const LineContext& at);
+
   // Writes a line that waits for a reader who takes it in any layout: cut as
   // the config says, or else whole.
   void create_default(const ShardValuePtr& value, LineContext& at);
@@ -74,6 +88,9 @@ class Materializer {
   Layout made_by_default(const ShardValuePtr& value) const;
   void create(const ShardValuePtr& value, const Layout& layout,
               const std::string& reader, LineContext& at);
+  void write_made(const Line& line, const Call& call,
+                  const std::vector<std::string>& operands,
+                  const Layout& layout, const std::string& notes);
   void stop_reading(const ShardValuePtr& value, LineContext& at);
   void let_go(const ShardValuePtr& value, LineContext& at);
   std::string summands_note(const Layout& layout) const;

@@ -114,6 +114,7 @@ class Search {
     file.mesh = mesh.mesh;
     file.machine = job_.given.machine();
     file.regather = job_.given.regather();
+    file.chunks = job_.given.chunks();
     for (size_t g = 0; g < choices.size(); ++g) {
       const Choice& choice = choices[g];
       if (choice.axes.empty()) continue;
@@ -266,13 +267,18 @@ class Search {
   // What config() makes of it, as a file says it.
   std::string yaml(const SearchMesh& mesh,
                    const std::vector<Choice>& choices) const {
+    const int64_t chunks = job_.given.chunks();
     std::string out = "mesh: {";
     for (const MeshAxis& axis : mesh.axes()) {
       out += (out.back() == '{' ? "" : ", ") + axis.name + ": " +
              std::to_string(axis.size);
     }
     out += "}\n" + machine_yaml(job_.given.machine()) +
-           (job_.given.regather() ? "regather: true\n" : "");
+           (job_.given.regather() ? "regather: true\n" : "") +
+           (chunks == 1 ? ""
+            : chunks == kChunksByCost
+                ? "chunks: auto\n"
+                : "chunks: " + std::to_string(chunks) + "\n");
     std::string tensors;
     for (size_t g = 0; g < choices.size(); ++g) {
       if (choices[g].axes.empty()) continue;

@@ -1,0 +1,296 @@
+#include "shard/chunks.h"
+
+#include <algorithm>
+#include <cmath>
+#include <set>
+#include <utility>
+
+#include "ops/shape_rules.h"
+#include "shard/plan.h"
+#include "spmd/redistribution.h"
+
+namespace gt::shard {
+namespace {
+
+constexpr int64_t kMostByCost = 32;
+
+// Looks for a product's chunks.
+class ChunkSearch {
+ public:
+  ChunkSearch(const Cluster& cluster, const Machine& machine,
+              const GatheredCuts& cuts, const LineWork& work)
+      : cluster_(cluster),
+        machine_(machine),
+        work_(work),
+        call_(work.call),
+        plan_(work.plan()),
+        weight_(work.call.op->row->weight_operand) {
+    if (plan_.results.size() == 1 && plan_.results[0].partial != 0) {
+      find_sum(cuts);
+    }
+  }
+
+  std::optional<Chunking> run(int64_t wanted) {
+    if (weight_ < 0 || call_.results.size() != 1 ||
+        work_.line.note("grad") != nullptr) {
+      return std::nullopt;
+    }
+    if (!find_moves() || (!gathered_ && !sum_)) {
+      return std::nullopt;
+    }
+    if (wanted == kChunksByCost) wanted = count_by_cost();
+    std::optional<Chunking> best;
+    for (const Label& label : index_rule(call_)) {
+      std::optional<Chunking> found = along(label, wanted);
+      if (found && (!best || is_better(*found, *best))) best = found;
+    }
+    return best;
+  }
+
+ private:
+  bool is_other(size_t i) const {
+    return is_tensor(call_.arguments[i]) && static_cast<int>(i) != weight_;
+  }
+
+  void find_sum(const GatheredCuts& cuts) {
+    const Shape& shape = call_.results[0].shape;
+    sum_ = plan_.results[0];
+    const uint32_t owed = std::exchange(sum_->partial, 0);
+    const Layout* like = work_.pin ? &*work_.pin : cuts.find(shape);
+    if (like == nullptr) return;
+    for (const AxisCut& cut : like->cuts) {
+      if ((owed >> cut.axis & 1) == 0) continue;
+      (void)cluster_.try_cut(*sum_, cut, shape);
+    }
+  }
+
+  // What is to be gathered. False if something else moves, too: a sum that an
+  // operand still owes, or what is on other ranks.
+  bool find_moves() {
+    for (size_t i = 0; i < call_.arguments.size(); ++i) {
+      if (!is_other(i)) continue;
+      const ShardValuePtr& value = work_.value(i);
+      const bool waits = value->held != nullptr;
+      sources_.push_back(waits ? plan_.arguments[i] : value->layout());
+      if (waits) continue;
+      std::vector<Layout> layouts;
+      for (const ShardCopy& copy : value->copies) {
+        layouts.push_back(copy.layout);
+      }
+      const Way way = nearest(cluster_, machine_, call_.type(i), layouts,
+                              plan_.arguments[i]);
+      const Layout& from = layouts[way.from];
+      double bytes = 0;
+      for (const Move& move : way.moves) bytes += move.bytes;
+      if (bytes == 0) continue;
+      if (gathered_ || way.from != 0 || from.partial != 0 ||
+          from.set != plan_.arguments[i].set) {
+        return false;
+      }
+      gathered_ = i;
+      communication_ += seconds_of(way.moves);
+    }
+    return true;
+  }
+
+  // With a computation and a communication that overlap but for one chunk of
+  // the shorter, n chunks take
+  //   max(a, b) + min(a, b) / n + n * latency
+  // and the least is at n = sqrt(min(a, b) / latency). 1 if the chunks' copies
+  // eat up what they save.
+  int64_t count_by_cost() const {
+    const Type& type = call_.results[0];
+    double other = communication_;
+    if (sum_) {
+      other += seconds_of(redistribution(cluster_, machine_, type,
+                                         plan_.results[0], *sum_));
+    }
+    const double product = work_seconds(cluster_, machine_, call_, plan_);
+    const double less = std::min(product, other);
+    const double count =
+        std::floor(std::min<double>(std::sqrt(less / machine_.latency),
+                                    static_cast<double>(kMostByCost)));
+    double copied = cluster_.piece_bytes(plan_.results[0], type);
+    if (gathered_ && !work_.at.regathers) {
+      copied += cluster_.piece_bytes(plan_.arguments[*gathered_],
+                                     call_.type(*gathered_));
+    }
+    const double cost =
+        2 * copied / machine_.memory_bandwidth + count * machine_.latency;
+    return count >= 2 && cost < less * (1 - 1 / count)
+               ? static_cast<int64_t>(count)
+               : 1;
+  }
+
+  // The chunks along the label; nothing if it cannot be cut into any.
+  std::optional<Chunking> along(const Label& label, int64_t wanted) const {
+    const LabelDim& result = label.results[0];
+    if (!result.is_there() || label.needs_split || label.is_looked_up ||
+        label.is_summed || !label.extreme.empty() ||
+        label.arguments[static_cast<size_t>(weight_)].is_there()) {
+      return std::nullopt;
+    }
+    bool any = result.unit != 1;
+    for (size_t i = 0; i < call_.arguments.size(); ++i) {
+      const LabelDim& place = label.arguments[i];
+      if (!place.is_there()) continue;
+      if (place.unit != 1) return std::nullopt;
+      any |= is_other(i);
+    }
+    if (!any || result.unit != 1) return std::nullopt;
+    Chunking out{label, 1, 1, gathered_, sum_};
+    const std::set<uint32_t> axes = axes_that_cut(label);
+    if (axes.size() > 1) return std::nullopt;
+    if (!axes.empty()) {
+      if (!can_view(label)) return std::nullopt;
+      out.ranks = cluster_.count(work_.set, *axes.begin());
+      if (label.size % out.ranks != 0) return std::nullopt;
+    }
+    out.count = std::min(wanted, label.size / out.ranks);
+    return out.count < 2 ? std::nullopt : std::optional(out);
+  }
+
+  // The axes that cut the label's dimension in some tensor, before the line or
+  // behind it.
+  std::set<uint32_t> axes_that_cut(const Label& label) const {
+    std::set<uint32_t> axes;
+    const auto add = [&](const Layout& layout, const LabelDim& place) {
+      for (const AxisCut& cut : layout.cuts) {
+        if (cut.dim == place.dim) axes.insert(cut.axis);
+      }
+    };
+    size_t source = 0;
+    for (size_t i = 0; i < call_.arguments.size(); ++i) {
+      if (!is_other(i)) continue;
+      if (label.arguments[i].is_there()) {
+        add(sources_[source], label.arguments[i]);
+        add(plan_.arguments[i], label.arguments[i]);
+      }
+      ++source;
+    }
+    add(plan_.results[0], label.results[0]);
+    if (work_.pin) add(*work_.pin, label.results[0]);
+    if (sum_) add(*sum_, label.results[0]);
+    return axes;
+  }
+
+  // Whether the dimension can be two: one more that is repeated, before the
+  // dimensions of the matrices. Their parts must be even in each layout, which
+  // those of a unit may not be.
+  bool can_view(const Label& label) const {
+    const Shape& weight = call_.type(static_cast<size_t>(weight_)).shape;
+    const LabelDim& result = label.results[0];
+    const auto is_even = [&](const Layout& layout, const LabelDim& place) {
+      return cluster_.is_even(layout, place.dim, label.size);
+    };
+    if (weight.size() != 2 || (work_.pin && !is_even(*work_.pin, result)) ||
+        (sum_ && !is_even(*sum_, result))) {
+      return false;
+    }
+    const auto is_row = [&](const Shape& shape, const LabelDim& place) {
+      return static_cast<size_t>(place.dim) + 1 < shape.size() &&
+             shape.size() < Shape::kMaxRank;
+    };
+    if (!is_row(call_.results[0].shape, result)) return false;
+    size_t source = 0;
+    for (size_t i = 0; i < call_.arguments.size(); ++i) {
+      if (!is_other(i)) continue;
+      const LabelDim& place = label.arguments[i];
+      const Layout& from = sources_[source++];
+      if (!place.is_there()) continue;
+      if (place.dim != result.dim || !is_row(call_.type(i).shape, place) ||
+          !is_even(from, place)) {
+        return false;
+      }
+    }
+    return true;
+  }
+
+  // More chunks, and the dimension as it is rather than viewed as two.
+  static bool is_better(const Chunking& a, const Chunking& b) {
+    return a.count != b.count ? a.count > b.count : a.ranks < b.ranks;
+  }
+
+  const Cluster& cluster_;
+  const Machine& machine_;
+  const LineWork& work_;
+  const Call& call_;
+  const Plan& plan_;
+  const int weight_;
+  std::vector<Layout> sources_;  // of the tensors that are no weight
+  std::optional<size_t> gathered_;
+  std::optional<Layout> sum_;
+  double communication_ = 0;  // seconds, of gathering
+};
+
+}  // namespace
+
+std::vector<int64_t> Chunking::lengths() const {
+  const int64_t size = label.size / ranks;
+  std::vector<int64_t> out;
+  for (int64_t i = 0; i < count; ++i) {
+    out.push_back(size / count + (i < size % count ? 1 : 0));
+  }
+  return out;
+}
+
+Shape Chunking::viewed(const Shape& shape, const LabelDim& place) const {
+  if (ranks == 1) return shape;
+  Shape out = shape;
+  out[static_cast<size_t>(place.dim)] /= ranks;
+  out.insert(static_cast<size_t>(place.dim), ranks);
+  return out;
+}
+
+int32_t Chunking::axis(const LabelDim& place) const {
+  return place.dim + (ranks == 1 ? 0 : 1);
+}
+
+Layout Chunking::of_chunk(const Layout& whole, const LabelDim& place) const {
+  Layout out = whole;
+  for (AxisCut& cut : out.cuts) {
+    if (ranks > 1 && cut.dim > place.dim) ++cut.dim;
+  }
+  return out;
+}
+
+Layout Chunking::of_whole(const Layout& chunk, const LabelDim& place) const {
+  Layout out = chunk;
+  for (AxisCut& cut : out.cuts) {
+    if (ranks > 1 && cut.dim > place.dim) --cut.dim;
+  }
+  return out;
+}
+
+Scope Chunking::of_chunk(Scope scope) const {
+  if (ranks == 1 || !scope.results) return scope;
+  for (SplitEntry& cut : scope.results->cuts) {
+    if (cut.dim > label.results[0].dim) ++cut.dim;
+  }
+  return scope;
+}
+
+std::optional<Chunking> choose_chunks(const Cluster& cluster,
+                                      const Machine& machine,
+                                      const GatheredCuts& cuts,
+                                      const LineWork& work, int64_t wanted) {
+  return ChunkSearch(cluster, machine, cuts, work).run(wanted);
+}
+
+void GatheredCuts::note(const Shape& shape, const Layout& layout) {
+  if (by_shape_.size() >= kMost) by_shape_.clear();
+  by_shape_[list_text(shape)] = layout;
+}
+
+const Layout* GatheredCuts::find(const Shape& shape) const {
+  const auto it = by_shape_.find(list_text(shape));
+  return it == by_shape_.end() ? nullptr : &it->second;
+}
+
+void GatheredCuts::describe(const Cluster& cluster, std::string& out) const {
+  for (const auto& [shape, layout] : by_shape_) {
+    out += "gathered " + shape + "=" + cluster.split_text(layout) + "\n";
+  }
+}
+
+}  // namespace gt::shard
