@@ -35,7 +35,7 @@ class ChunkSearch {
         work_.line.note("grad") != nullptr) {
       return std::nullopt;
     }
-    if (!find_moves() || (!gathered_ && !sum_)) {
+    if (!find_moves() || (!is_gathered_ && !sum_)) {
       return std::nullopt;
     }
     if (wanted == kChunksByCost) wanted = count_by_cost();
@@ -48,10 +48,6 @@ class ChunkSearch {
   }
 
  private:
-  bool is_other(size_t i) const {
-    return is_tensor(call_.arguments[i]) && static_cast<int>(i) != weight_;
-  }
-
   void find_sum(const GatheredCuts& cuts) {
     const Shape& shape = call_.results[0].shape;
     sum_ = plan_.results[0];
@@ -64,33 +60,25 @@ class ChunkSearch {
     }
   }
 
-  // What is to be gathered. False if something else moves, too: a sum that an
-  // operand still owes, or what is on other ranks.
+  // Whether the operand is to be gathered. False if it moves otherwise, too: if
+  // it is a sum that is owed, or on other ranks.
   bool find_moves() {
-    for (size_t i = 0; i < call_.arguments.size(); ++i) {
-      if (!is_other(i)) continue;
-      const ShardValuePtr& value = work_.value(i);
-      const bool waits = value->held != nullptr;
-      sources_.push_back(waits ? plan_.arguments[i] : value->layout());
-      if (waits) continue;
-      std::vector<Layout> layouts;
-      for (const ShardCopy& copy : value->copies) {
-        layouts.push_back(copy.layout);
-      }
-      const Way way = nearest(cluster_, machine_, call_.type(i), layouts,
-                              plan_.arguments[i]);
-      const Layout& from = layouts[way.from];
-      double bytes = 0;
-      for (const Move& move : way.moves) bytes += move.bytes;
-      if (bytes == 0) continue;
-      if (gathered_ || way.from != 0 || from.partial != 0 ||
-          from.set != plan_.arguments[i].set) {
-        return false;
-      }
-      gathered_ = i;
-      communication_ += seconds_of(way.moves);
+    const ShardValuePtr& value = work_.value(Chunking::kOperand);
+    const Layout& wanted = plan_.arguments[Chunking::kOperand];
+    if (value->held != nullptr) {
+      source_ = wanted;
+      return true;
     }
-    return true;
+    source_ = value->layout();
+    std::vector<Layout> layouts;
+    for (const ShardCopy& copy : value->copies) layouts.push_back(copy.layout);
+    const Way way = nearest(cluster_, machine_, call_.type(Chunking::kOperand),
+                            layouts, wanted);
+    is_gathered_ = std::any_of(way.moves.begin(), way.moves.end(),
+                               [](const Move& move) { return move.bytes > 0; });
+    communication_ = seconds_of(way.moves);
+    return !is_gathered_ ||
+           (way.from == 0 && source_.partial == 0 && source_.set == wanted.set);
   }
 
   // With a computation and a communication that overlap but for one chunk of
@@ -102,18 +90,17 @@ class ChunkSearch {
     const Type& type = call_.results[0];
     double other = communication_;
     if (sum_) {
-      other += seconds_of(redistribution(cluster_, machine_, type,
-                                         plan_.results[0], *sum_));
+      other += seconds_of(
+          redistribution(cluster_, machine_, type, plan_.results[0], *sum_));
     }
     const double product = work_seconds(cluster_, machine_, call_, plan_);
     const double less = std::min(product, other);
-    const double count =
-        std::floor(std::min<double>(std::sqrt(less / machine_.latency),
-                                    static_cast<double>(kMostByCost)));
+    const double count = std::floor(std::min<double>(
+        std::sqrt(less / machine_.latency), static_cast<double>(kMostByCost)));
     double copied = cluster_.piece_bytes(plan_.results[0], type);
-    if (gathered_ && !work_.at.regathers) {
-      copied += cluster_.piece_bytes(plan_.arguments[*gathered_],
-                                     call_.type(*gathered_));
+    if (is_gathered_ && !work_.at.regathers) {
+      copied += cluster_.piece_bytes(plan_.arguments[Chunking::kOperand],
+                                     call_.type(Chunking::kOperand));
     }
     const double cost =
         2 * copied / machine_.memory_bandwidth + count * machine_.latency;
@@ -130,15 +117,11 @@ class ChunkSearch {
         label.arguments[static_cast<size_t>(weight_)].is_there()) {
       return std::nullopt;
     }
-    bool any = result.unit != 1;
-    for (size_t i = 0; i < call_.arguments.size(); ++i) {
-      const LabelDim& place = label.arguments[i];
-      if (!place.is_there()) continue;
-      if (place.unit != 1) return std::nullopt;
-      any |= is_other(i);
+    const LabelDim& operand = label.arguments[Chunking::kOperand];
+    if (!operand.is_there() || operand.unit != 1 || result.unit != 1) {
+      return std::nullopt;
     }
-    if (!any || result.unit != 1) return std::nullopt;
-    Chunking out{label, 1, 1, gathered_, sum_};
+    Chunking out{label, 1, 1, is_gathered_, sum_};
     const std::set<uint32_t> axes = axes_that_cut(label);
     if (axes.size() > 1) return std::nullopt;
     if (!axes.empty()) {
@@ -159,15 +142,9 @@ class ChunkSearch {
         if (cut.dim == place.dim) axes.insert(cut.axis);
       }
     };
-    size_t source = 0;
-    for (size_t i = 0; i < call_.arguments.size(); ++i) {
-      if (!is_other(i)) continue;
-      if (label.arguments[i].is_there()) {
-        add(sources_[source], label.arguments[i]);
-        add(plan_.arguments[i], label.arguments[i]);
-      }
-      ++source;
-    }
+    add(source_, label.arguments[Chunking::kOperand]);
+    add(plan_.arguments[Chunking::kOperand],
+        label.arguments[Chunking::kOperand]);
     add(plan_.results[0], label.results[0]);
     if (work_.pin) add(*work_.pin, label.results[0]);
     if (sum_) add(*sum_, label.results[0]);
@@ -180,30 +157,18 @@ class ChunkSearch {
   bool can_view(const Label& label) const {
     const Shape& weight = call_.type(static_cast<size_t>(weight_)).shape;
     const LabelDim& result = label.results[0];
-    const auto is_even = [&](const Layout& layout, const LabelDim& place) {
-      return cluster_.is_even(layout, place.dim, label.size);
-    };
-    if (weight.size() != 2 || (work_.pin && !is_even(*work_.pin, result)) ||
-        (sum_ && !is_even(*sum_, result))) {
-      return false;
-    }
-    const auto is_row = [&](const Shape& shape, const LabelDim& place) {
-      return static_cast<size_t>(place.dim) + 1 < shape.size() &&
+    const LabelDim& operand = label.arguments[Chunking::kOperand];
+    const auto is_row = [&](const Shape& shape) {
+      return static_cast<size_t>(result.dim) + 1 < shape.size() &&
              shape.size() < Shape::kMaxRank;
     };
-    if (!is_row(call_.results[0].shape, result)) return false;
-    size_t source = 0;
-    for (size_t i = 0; i < call_.arguments.size(); ++i) {
-      if (!is_other(i)) continue;
-      const LabelDim& place = label.arguments[i];
-      const Layout& from = sources_[source++];
-      if (!place.is_there()) continue;
-      if (place.dim != result.dim || !is_row(call_.type(i).shape, place) ||
-          !is_even(from, place)) {
-        return false;
-      }
-    }
-    return true;
+    const auto is_even = [&](const Layout& layout) {
+      return cluster_.is_even(layout, result.dim, label.size);
+    };
+    return weight.size() == 2 && operand.dim == result.dim &&
+           is_row(call_.results[0].shape) &&
+           is_row(call_.type(Chunking::kOperand).shape) && is_even(source_) &&
+           (!work_.pin || is_even(*work_.pin)) && (!sum_ || is_even(*sum_));
   }
 
   // More chunks, and the dimension as it is rather than viewed as two.
@@ -217,8 +182,8 @@ class ChunkSearch {
   const Call& call_;
   const Plan& plan_;
   const int weight_;
-  std::vector<Layout> sources_;  // of the tensors that are no weight
-  std::optional<size_t> gathered_;
+  Layout source_;  // of the operand, as it is
+  bool is_gathered_ = false;
   std::optional<Layout> sum_;
   double communication_ = 0;  // seconds, of gathering
 };

@@ -38,14 +38,16 @@
 
 namespace gt::shard {
 
+// How a product is written in chunks.
 struct Chunking {
+  // The argument that is taken apart: what is multiplied with the weight.
+  static constexpr size_t kOperand = 0;
+
   Label label;        // the dimension, in each tensor of the product
   int64_t count = 1;  // chunks
   // How many ranks' parts the dimension is viewed as; 1: it is cut as it is.
   int64_t ranks = 1;
-  // The argument whose chunks are gathered, and the layout that it is gathered
-  // to; nothing: none is.
-  std::optional<size_t> gathered;
+  bool is_gathered = false;  // the operand, to the layout of the plan
   // The layout of the result's sum, if the products are summands.
   std::optional<Layout> sum;
 

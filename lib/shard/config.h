@@ -50,7 +50,7 @@ struct Scope {
   // How many chunks a product is computed in (chunks.h); kChunksByCost: as many
   // as the estimate of times says.
   std::optional<int64_t> chunks;
-  size_t ranks_line = 0;         // of the config, for messages
+  size_t ranks_line = 0;  // of the config, for messages
 };
 
 // The cuts of a config that cut some tensor: CutSetting::number, and the axis.

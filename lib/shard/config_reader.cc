@@ -10,9 +10,8 @@
 namespace gt::shard {
 namespace {
 
-constexpr std::string_view kOwnKeys[] = {"mesh",     "signals", "tensors",
-                                         "schedule", "machine", "regather",
-                                         "chunks"};
+constexpr std::string_view kOwnKeys[] = {
+    "mesh", "signals", "tensors", "schedule", "machine", "regather", "chunks"};
 
 bool is_own_key(std::string_view key) {
   return std::find(std::begin(kOwnKeys), std::end(kOwnKeys), key) !=

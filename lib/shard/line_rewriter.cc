@@ -302,55 +302,41 @@ std::optional<Chunking> LineRewriter::chunking_of(const LineWork& work) const {
 
 void LineRewriter::write_in_chunks(LineWork& work, const Chunking& chunking) {
   explanation_.add_chunks(work, chunking);
-  const Call& call = work.call;
   const Scope silence;
   LineContext at = work.at;
   at.passing.clear();
   ++at.depth;
   at.scope = &silence;
-  std::vector<std::vector<std::string>> apart(call.arguments.size());
-  for (size_t i = 0; i < call.arguments.size(); ++i) {
-    if (!chunking.label.arguments[i].is_there()) continue;
-    if (work.value(i)->held != nullptr) {
-      (void)materializer_.fetch(work.value(i), work.plan().arguments[i], false,
-                                "", at);
-    }
-    apart[i] = take_apart(work, i, chunking, at);
-    if (i == chunking.gathered) gather(work, chunking, apart[i], at);
+  const ShardValuePtr operand = work.value(Chunking::kOperand);
+  if (operand->held != nullptr) {
+    (void)materializer_.fetch(
+        operand, work.plan().arguments[Chunking::kOperand], false, "", at);
   }
-  const bool keeps = chunking.gathered && !at.regathers;
+  const std::vector<std::string> chunks = take_apart(work, chunking, at);
+  if (chunking.is_gathered) gather(work, chunking, chunks, at);
+  const bool keeps = chunking.is_gathered && !at.regathers;
   std::vector<std::string> products;
-  for (size_t k = 0; k < static_cast<size_t>(chunking.count); ++k) {
-    std::vector<std::string> operands(work.line.operands.size());
-    for (size_t i = 0; i < apart.size(); ++i) {
-      if (apart[i].empty()) continue;
-      operands[static_cast<size_t>(call.arguments[i].operand)] = apart[i][k];
-    }
-    products.push_back(multiply(work, chunking, operands, at));
-    for (size_t i = 0; i < apart.size(); ++i) {
-      const bool is_kept = keeps && i == chunking.gathered;
-      if (!apart[i].empty() && !is_kept) drop_temporary(apart[i][k], at);
-    }
+  for (const std::string& chunk : chunks) {
+    products.push_back(multiply(work, chunking, chunk, at));
+    if (!keeps) drop_temporary(chunk, at);
   }
   if (keeps) {
-    const std::vector<std::string>& chunks = apart[*chunking.gathered];
-    materializer_.keep_joined(work.value(*chunking.gathered), chunks,
+    materializer_.keep_joined(operand, chunks,
                               values_.find(chunks[0])->layout(), chunking, at);
-    for (const std::string& name : chunks) drop_temporary(name, at);
+    for (const std::string& chunk : chunks) drop_temporary(chunk, at);
   }
   join(work, chunking, products, at);
 }
 
-// The names of the chunks of an argument.
+// The names of the operand's chunks.
 std::vector<std::string> LineRewriter::take_apart(const LineWork& work,
-                                                  size_t argument,
                                                   const Chunking& chunking,
                                                   LineContext& at) {
-  const LabelDim& place = chunking.label.arguments[argument];
-  std::string from(work.call.arguments[argument].text);
+  const LabelDim& place = chunking.label.arguments[Chunking::kOperand];
+  std::string from(work.call.arguments[Chunking::kOperand].text);
   const bool is_viewed = chunking.ranks > 1;
   if (is_viewed) {
-    const Shape& shape = work.call.type(argument).shape;
+    const Shape& shape = work.call.type(Chunking::kOperand).shape;
     const std::string name = values_.new_name(at.space);
     take_text(name + " = reshape " + from +
                   " shape=" + list_text(chunking.viewed(shape, place)),
@@ -371,25 +357,25 @@ std::vector<std::string> LineRewriter::take_apart(const LineWork& work,
   return names;
 }
 
-// Gathers the chunks of an argument as the plan says of the whole.
+// Gathers the operand's chunks as the plan says of the whole.
 void LineRewriter::gather(const LineWork& work, const Chunking& chunking,
                           const std::vector<std::string>& chunks,
                           const LineContext& at) {
-  const size_t i = *chunking.gathered;
-  gathered_.note(work.call.type(i).shape, work.value(i)->layout());
-  const Layout wanted = chunking.of_chunk(work.plan().arguments[i],
-                                          chunking.label.arguments[i]);
+  gathered_.note(work.call.type(Chunking::kOperand).shape,
+                 work.value(Chunking::kOperand)->layout());
+  const Layout wanted =
+      chunking.of_chunk(work.plan().arguments[Chunking::kOperand],
+                        chunking.label.arguments[Chunking::kOperand]);
   for (const std::string& name : chunks) {
     materializer_.change(values_.find(name), wanted,
                          std::string(work.line.op) + " needs it so", at);
   }
 }
 
-// The name of the product of one chunk, whose sum is made. `operands`: by
-// operand of the line, the chunk's; "": as the line says.
+// The name of the product of one chunk, whose sum is made.
 std::string LineRewriter::multiply(const LineWork& work,
                                    const Chunking& chunking,
-                                   const std::vector<std::string>& operands,
+                                   const std::string& chunk,
                                    const LineContext& at) {
   const std::string name = values_.new_name(at.space);
   const Scope said = chunking.of_chunk(work.scope);
@@ -403,9 +389,7 @@ std::string LineRewriter::multiply(const LineWork& work,
   Line line = work.line;
   line.notes = shared_notes(line);
   line.results[0].text = name;
-  for (size_t o = 0; o < operands.size(); ++o) {
-    if (!operands[o].empty()) line.operands[o].text = operands[o];
-  }
+  line.operands[Chunking::kOperand].text = chunk;
   const Claims claims = chunking.ranks == 1 ? work.claims : Claims{};
   GT_CHECK(take(line, "", claims, own).ok());
   return name;
@@ -418,9 +402,9 @@ void LineRewriter::join(const LineWork& work, const Chunking& chunking,
   const std::string name(work.line.results[0].text);
   const Type& type = work.call.results[0];
   materializer_.keep_for_readers(name, at);
-  const Layout made = materializer_.join(
-      products, values_.find(products[0])->layout(), name, type, chunking,
-      chunking.label.results[0], at);
+  const Layout made =
+      materializer_.join(products, values_.find(products[0])->layout(), name,
+                         type, chunking, chunking.label.results[0], at);
   bind_result(name, type, made, at);
   for (const std::string& product : products) {
     values_.free_later(product, made.set);

@@ -84,14 +84,13 @@ class LineRewriter {
   // ---- in chunks (chunks.h)
   std::optional<Chunking> chunking_of(const LineWork& work) const;
   void write_in_chunks(LineWork& work, const Chunking& chunking);
-  std::vector<std::string> take_apart(const LineWork& work, size_t argument,
+  std::vector<std::string> take_apart(const LineWork& work,
                                       const Chunking& chunking,
                                       LineContext& at);
   void gather(const LineWork& work, const Chunking& chunking,
               const std::vector<std::string>& chunks, const LineContext& at);
   std::string multiply(const LineWork& work, const Chunking& chunking,
-                       const std::vector<std::string>& operands,
-                       const LineContext& at);
+                       const std::string& chunk, const LineContext& at);
   void join(const LineWork& work, const Chunking& chunking,
             const std::vector<std::string>& products, LineContext& at);
   void take_text(const std::string& text, const LineContext& at);

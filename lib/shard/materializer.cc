@@ -244,7 +244,7 @@ void Materializer::keep_joined(const ShardValuePtr& value,
                                const Layout& layout, const Chunking& chunking,
                                const LineContext& at) {
   const std::string name = values_.new_name(at.space);
-  const LabelDim& place = chunking.label.arguments[*chunking.gathered];
+  const LabelDim& place = chunking.label.arguments[Chunking::kOperand];
   value->copies.push_back(
       {join(chunks, layout, name, value->type, chunking, place, at), name});
 }

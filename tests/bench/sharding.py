@@ -236,6 +236,49 @@ def rehearsed(report, folder):
                 beside("zb-v", lambda i: min(i, 7 - i)), 1.05, 1.29)
 
 
+def chunks(report, folder):
+    """Products of 2,048 rows with weights of 512 x 2,048, cut by columns and then
+    by rows, on two workers that sleep as long as a machine of 10 Gflop a second
+    would compute, whose links are so fast that what is gathered and summed takes
+    half of the time of the products: how much of it is hidden behind them."""
+    size, layers, steps = 512, 4, 6
+    init = ["c = randn f32[16,128,%d] 3 #signal=norm" % size]
+    step = ["x = copy c #signal=norm"]
+    for i in range(layers):
+        init += [f"w{i} = randn f32[{size},{4 * size}] {i} scale=0.05 #signal=up",
+                 f"v{i} = randn f32[{4 * size},{size}] {i} scale=0.02 #signal=down"]
+        step += ["n = rms_norm x #signal=norm", f"h = matmul n w{i} #signal=up",
+                 "h = relu h #signal=up", f"y = matmul h v{i} #signal=down",
+                 "x = add x y #signal=norm"]
+    step += ["l = mean x", "print l"]
+    for name, lines in ("init", init), ("step", step):
+        with open(f"{folder}/{name}.gt", "w") as out:
+            out.write("\n".join(lines) + "\n")
+
+    def took(count, bandwidth):
+        machine = {"flops": 1e10, "memory_bandwidth": 1e12, "latency": 1e-4,
+                   "bandwidth": bandwidth}
+        with open(f"{folder}/chunks.yaml", "w") as out:
+            out.write("mesh: {tp: 2}\nregather: true\nchunks: %s\nmachine: {%s}\n"
+                      "signals:\n  norm: {results: {tp: 1}}\n"
+                      "  up: {shard: {tp: 1}, results: {tp: -1}}\n"
+                      "  down: {shard: {tp: 0}}\n" % (count, ", ".join(
+                          f"{key}: {value:g}" for key, value in machine.items())))
+        pace = ",".join(f"{key}={value:g}" for key, value in machine.items())
+        return printed_steps(
+            f"{EMIT} --no-at {folder}/init.gt --repeat {steps} "
+            f"{folder}/step.gt | {SHARD} -c {folder}/chunks.yaml 2>/dev/null | "
+            f"{ROUTE} -n 2 --threads 1 --backend null --pace {pace}", steps)[1]
+
+    def measure():
+        ours, serial = took("auto", 2e7), took(1, 2e7)
+        return ours, serial, (serial - ours) / (serial - took(1, 1e12))
+
+    report.pair("a rehearsed product's chunks, hidden of what travels", measure,
+                0.8, 0.95)
+
+
 BENCHES = {"shard-lines": shard_lines, "check-lines": check_lines,
            "shard-jax": jax, "shard-memory": memory, "shard-ddp": ddp, "shard-tensor": tensor,
-           "shard-pipeline": pipeline, "shard-rehearsed": rehearsed}
+           "shard-pipeline": pipeline, "shard-rehearsed": rehearsed,
+           "shard-chunks": chunks}

@@ -199,6 +199,8 @@ def config_of(rng, network):
         text += f"tensors:\n  \"{names}\": {{shard: {{{rng.choice(data)}: 0}}}}\n"
     if rng.random() < 0.2:
         text += "regather: true\n"
+    if rng.random() < 0.3:
+        text += f"chunks: {rng.choice([2, 3, 4, 'auto'])}\n"
     return text
 
 

@@ -87,6 +87,8 @@ def own_form(rng, text):
             parts.append("compile: true")
         if rng.random() < 0.1:
             parts.append("regather: true")
+        if rng.random() < 0.1:
+            parts.append(f"chunks: {rng.randint(1, 5)}")
         lines.append(f"  {name}: {{{', '.join(parts)}}}")
     lines.append("tensors:")
     for name in patterns(text, rng):
@@ -97,6 +99,8 @@ def own_form(rng, text):
         lines.append(f"  \"{name}\": {{{', '.join(parts)}}}")
     if rng.random() < 0.1:
         lines.append("regather: true")
+    if rng.random() < 0.2:
+        lines.append(f"chunks: {rng.choice([2, 3, 4, 'auto'])}")
     return "\n".join(lines) + "\n"
 
 

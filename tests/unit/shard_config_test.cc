@@ -28,6 +28,7 @@ std::string text_of(const Scope& scope) {
   if (scope.ranks) out += " ranks=" + to_string(*scope.ranks);
   if (scope.compile) out += *scope.compile ? " compile" : " no compile";
   if (scope.regather) out += *scope.regather ? " regather" : " keep";
+  if (scope.chunks) out += " chunks=" + std::to_string(*scope.chunks);
   return out;
 }
 
@@ -105,13 +106,14 @@ signals:
   stage1: {on: {pp: 1}, regather: true}
   seq: {results: {tp: 1}, compile: false}
   part: {on: {pp: [0, 1], tp: 0}}
-  few: {workers: [6, 4]}
+  few: {workers: [6, 4], chunks: auto}
   stage1/colpar: {shard: {dp+tp: 0}}
 tensors:
   wq: {shard: {tp: 1}}
   w*: {shard: {tp: 0}, on: {pp: 1}}
 machine: {flops: 1e12, memory: 16e9}
 regather: true
+chunks: 8
 )";
 
 TEST(Config, ReadsNamedAxes) {
@@ -125,6 +127,7 @@ TEST(Config, ReadsNamedAxes) {
   EXPECT_EQ(config.machine().flops, 1e12);
   EXPECT_EQ(config.machine().memory, 16e9);
   EXPECT_TRUE(config.regather());
+  EXPECT_EQ(config.chunks(), 8);
   EXPECT_FALSE(config.schedule());
   EXPECT_EQ(config.find("batch", false).value().shard->line, 3u);
 }
@@ -148,7 +151,8 @@ TEST(Config, ScopesAddUpFromTheOutermostIn) {
   EXPECT_EQ(scope_of(config, "stage0/batch/seq"),
             "shard=dp:0 results=tp:1 ranks=0-3 no compile");
   EXPECT_EQ(scope_of(config, "stage1/part"), "shard=none ranks=4,6 regather");
-  EXPECT_EQ(scope_of(config, "stage1/few"), "shard=none ranks=4,6 regather");
+  EXPECT_EQ(scope_of(config, "stage1/few"),
+            "shard=none ranks=4,6 regather chunks=0");
   // The longer name is the more particular one.
   EXPECT_EQ(scope_of(config, "stage1/colpar"),
             "shard=dp+tp:0 ranks=4-7 regather");
@@ -265,7 +269,7 @@ constexpr Bad kBadGt[] = {
 constexpr Bad kBadOwn[] = {
     {"mesh: {tp: 2}\nsignls: {}\n",
      "c.yaml:2: unknown key 'signls'; expected mesh, signals, tensors, "
-     "schedule, machine or regather; did you mean 'signals'?"},
+     "schedule, machine, regather or chunks; did you mean 'signals'?"},
     {"mesh: {tp: 2}\ncolpar:\n  shard: {axis: 1}\n",
      "c.yaml:2: 'colpar' is a signal in GT's form, in a config that has keys "
      "of gt's own; put it under signals:"},
@@ -286,7 +290,7 @@ constexpr Bad kBadOwn[] = {
      "c.yaml:2: signal 'a': no axis 'TP' in mesh tp=2; did you mean 'tp'?"},
     {"msh: {tp: 2}\nsignals: {a: {shard: {tp: 1}}}\n",
      "c.yaml:1: unknown key 'msh'; expected mesh, signals, tensors, schedule, "
-     "machine or regather; did you mean 'mesh'?"},
+     "machine, regather or chunks; did you mean 'mesh'?"},
     {"mesh: {tp: 2}\n# A note.\n%signals: {a: {shard: {tp: 1}}}\n",
      "c.yaml:3: is no YAML: '%' begins no line here; put the word into "
      "quotes, or leave it out"},

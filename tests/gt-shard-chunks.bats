@@ -1,0 +1,235 @@
+#!/usr/bin/env bats
+# Products in chunks, chunks: in a config: what they look like, and that they
+# mean the same.
+
+load helper
+
+# A pair of products between parts of the sequence, which dimension 1 is.
+make_block() {
+  cat >block.gt <<'END'
+x = randn f32[8,6,16] 1 #signal=norm
+up = randn f32[16,12] 2 scale=0.2 #signal=up
+down = randn f32[12,16] 3 scale=0.2 #signal=down
+n = rms_norm x #signal=norm
+h = matmul n up #signal=up
+h = relu h #signal=up
+y = matmul h down #signal=down
+x = add x y #signal=norm
+l = mean x
+gu gd = grad l up down
+print l
+print gu
+print gd
+END
+  cat >sp.yaml <<'END'
+mesh: {tp: 2}
+signals:
+  norm: {results: {tp: 1}}
+  up:   {shard: {tp: 1}, results: {tp: -1}, backward: free}
+  down: {shard: {tp: 0}}
+  free: {}
+END
+}
+
+with_chunks() { # COUNT: ch.yaml is sp.yaml with that many
+  { cat sp.yaml && echo "chunks: $1"; } >ch.yaml
+}
+
+# The op and its operands, without notes, of lines of the signal.
+lines_of() { # SIGNAL <placed
+  grep "#signal=$1" | grep -v '#bwd' | sed 's/ #.*//'
+}
+
+@test "a gathered operand: all gathers, then the products, then one joins them" {
+  make_block
+  with_chunks 2
+  gt-emit block.gt | gt-shard -c ch.yaml >placed
+  diff <(lines_of up <placed) - <<'END'
+_s0@0-1 _s1@0-1 = split n@0-1 axis=0
+_s0@0-1 = all_gather _s0@0-1 over=tp src=S1 dst=R
+_s1@0-1 = all_gather _s1@0-1 over=tp src=S1 dst=R
+up@0-1 = randn f32[16,12] 2 scale=0.2 split=tp:1
+_s2@0-1 = matmul _s0@0-1 up@0-1
+_s3@0-1 = matmul _s1@0-1 up@0-1
+_s4@0-1 = concat _s0@0-1 _s1@0-1 axis=0
+h@0-1 = concat _s2@0-1 _s3@0-1 axis=0
+h@0-1 = relu h@0-1
+END
+  gt-check -q placed
+  same_values block.gt -c ch.yaml
+}
+
+@test "a sum of summands: each behind its product, cut as what was gathered" {
+  make_block
+  with_chunks 2
+  gt-emit block.gt | gt-shard -c ch.yaml >placed
+  diff <(lines_of down <placed) - <<'END'
+_s0@0-1 _s1@0-1 = split h@0-1 axis=0
+down@0-1 = randn f32[12,16] 3 scale=0.2 split=tp:0
+_s2@0-1 = matmul _s0@0-1 down@0-1
+_s2@0-1 = reduce_scatter _s2@0-1 over=tp dst=S1
+_s0@0-1 = matmul _s1@0-1 down@0-1
+_s0@0-1 = reduce_scatter _s0@0-1 over=tp dst=S1
+y@0-1 = concat _s2@0-1 _s0@0-1 axis=0
+END
+  grep -q '#why="matmul in chunks"' placed
+}
+
+@test "the gathered operand is kept for the backward, or gathered again" {
+  make_block
+  with_chunks 2
+  gt-emit block.gt | gt-shard -c ch.yaml >kept
+  # n and, backward, what the second product's gradient gathers
+  [ "$(lines all_gather <kept)" = 2 ]
+  echo 'regather: true' >>ch.yaml
+  gt-emit block.gt | gt-shard -c ch.yaml >again
+  [ "$(lines all_gather <again)" = 3 ]
+  [ "$(lines_of up <again | grep -c '^_s[0-9]*@0-1 = concat')" = 0 ]
+  same_values block.gt -c ch.yaml
+}
+
+@test "chunks send the bytes that the whole sends" {
+  make_block
+  sent() { # COUNT: the megabytes
+    with_chunks "$1"
+    gt-emit block.gt | gt-shard --summary -c ch.yaml 2>&1 >/dev/null |
+      awk '/all_gather|reduce_scatter/ { print $2, $5 }'
+  }
+  [ "$(sent 1)" = "$(sent 4)" ]
+  with_chunks 4
+  gt-emit block.gt | gt-shard -c ch.yaml >placed
+  [ "$(lines reduce_scatter <placed)" = 4 ]
+}
+
+@test "without a sequence that is cut every rank gets the sums" {
+  make_block
+  with_chunks 2
+  sed -i '/norm:/d' ch.yaml
+  sed -e '1i g = ones f32[16]' -e 's/rms_norm x/rms_norm x g/' \
+    -e 's/gu gd = grad l/gg gu gd = grad l g/' block.gt >norm.gt
+  gt-emit norm.gt | gt-shard -c ch.yaml >placed 2>said
+  [ ! -s said ]
+  [ "$(lines all_reduce <placed)" = 4 ] # two forward, two backward
+  [ "$(lines reduce_scatter <placed)" = 0 ]
+  gt-check -q placed
+  same_values norm.gt -c ch.yaml
+}
+
+@test "where ranks have parts of all rows, each chunk has some of every part" {
+  cat >rows.gt <<'END'
+x = randn f32[12,16] 1 #signal=norm
+up = randn f32[16,12] 2 scale=0.2 #signal=up
+down = randn f32[12,16] 3 scale=0.2 #signal=down
+n = rms_norm x #signal=norm
+h = matmul n up #signal=up
+y = matmul h down #signal=down
+x = add x y #signal=norm
+print x
+END
+  cat >rows.yaml <<'END'
+mesh: {tp: 2}
+signals:
+  norm: {results: {tp: 0}}
+  up:   {shard: {tp: 1}, results: {tp: -1}}
+  down: {shard: {tp: 0}}
+chunks: 2
+END
+  gt-emit rows.gt | gt-shard -c rows.yaml >placed
+  diff <(lines_of up <placed) - <<'END'
+_s0@0-1 = reshape n@0-1 shape=2,6,16 split=tp:0
+_s1@0-1 _s2@0-1 = split _s0@0-1 axis=1
+_s1@0-1 = all_gather _s1@0-1 over=tp src=S0 dst=R
+_s2@0-1 = all_gather _s2@0-1 over=tp src=S0 dst=R
+up@0-1 = randn f32[16,12] 2 scale=0.2 split=tp:1
+_s0@0-1 = matmul _s1@0-1 up@0-1
+_s3@0-1 = matmul _s2@0-1 up@0-1
+_s4@0-1 = concat _s1@0-1 _s2@0-1 axis=1
+_s4@0-1 = reshape _s4@0-1 shape=12,16
+h@0-1 = concat _s0@0-1 _s3@0-1 axis=1
+h@0-1 = reshape h@0-1 shape=12,12 split=tp:1
+END
+  lines_of down <placed | grep -q 'reduce_scatter .* dst=S0$'
+  gt-check -q placed
+  same_values rows.gt -c rows.yaml
+}
+
+@test "uneven chunks, and fewer where the dimension is shorter" {
+  make_block
+  with_chunks 3
+  gt-emit block.gt | gt-shard -c ch.yaml >placed
+  grep -q '^_s0@0-1 _s1@0-1 _s2@0-1 = split n@0-1 axis=0 sizes=3,3,2 ' placed
+  same_values block.gt -c ch.yaml
+  with_chunks 100
+  gt-emit block.gt | gt-shard -c ch.yaml >placed
+  [ "$(lines reduce_scatter <placed)" = 8 ]
+  same_values block.gt -c ch.yaml
+}
+
+@test "sums of bf16 are taken in f32 and rounded once, chunk by chunk" {
+  make_block
+  with_chunks 2
+  sed -i -e '/^print g/d' -e '/grad/d' -e 's/f32\[/bf16[/' block.gt
+  gt-emit block.gt | gt-shard -c ch.yaml >placed
+  lines_of down <placed | grep -c 'reduce_scatter' | grep -qx 2
+  lines_of down <placed | grep -c '= cast .* bf16$' | grep -qx 2
+  [ "$(lines all_reduce <placed)" = 1 ] # that of the mean
+  same_values block.gt -c ch.yaml
+}
+
+@test "a signal may say it for its lines alone" {
+  make_block
+  sed 's/^  down: {/  down: {chunks: 4, /' sp.yaml >ch.yaml
+  gt-emit block.gt | gt-shard -c ch.yaml >placed
+  [ "$(lines_of up <placed | lines all_gather)" = 1 ]
+  [ "$(lines_of down <placed | lines split)" = 1 ]
+  # nothing was gathered in chunks before
+  [ "$(lines_of down <placed | lines all_reduce)" = 4 ]
+  sed 's/^  down: {/  down: {results: {tp: 1}, chunks: 4, /' sp.yaml >ch.yaml
+  gt-emit block.gt | gt-shard -c ch.yaml >placed
+  [ "$(lines_of down <placed | lines reduce_scatter)" = 4 ]
+  { cat ch.yaml && echo 'chunks: 2'; } >all.yaml
+  sed -i 's/up:   {/up:   {chunks: 1, /' all.yaml
+  gt-emit block.gt | gt-shard -c all.yaml | cmp - placed
+  same_values block.gt -c ch.yaml
+}
+
+@test "auto: by the machine, and none where they gain nothing" {
+  make_block
+  sed -i 's/,12\]/,256]/; s/\[12,/[256,/' block.gt
+  with_chunks auto
+  gt-emit block.gt | gt-shard -c ch.yaml >placed
+  [ "$(lines split <placed)" = 0 ]
+  echo 'machine: {flops: 1e7, bandwidth: 1e5, latency: 1e-4}' >>ch.yaml
+  gt-emit block.gt | gt-shard --explain -c ch.yaml 2>said >placed
+  [ "$(lines split <placed)" -ge 2 ]
+  grep -q '    in [4-8] chunks along dimension 0$' said
+  same_values block.gt -c ch.yaml
+}
+
+@test "a product that needs nothing, and gradients of weights, stay whole" {
+  make_block
+  with_chunks 2
+  sed -i '/norm:/d; /up:/d; /down:/d; s/^  free: {}/  norm: {shard: {tp: 0}}/' ch.yaml
+  gt-emit block.gt | gt-shard -c ch.yaml >placed 2>said || cat said
+  [ "$(lines split <placed)" = 0 ]
+  grep -q '#grad=up' placed
+}
+
+@test "rounds of a loop repeat their text" {
+  make_block
+  with_chunks 3
+  { grep ' = ' block.gt | grep -v 'randn\|grad\|mean' && echo 'x = detach x'; } >round.gt
+  gt-emit --no-at <(grep 'randn' block.gt) --repeat 30 round.gt |
+    gt-shard -c ch.yaml >placed
+  grep -c '^_s0@0-1 _s1@0-1 _s2@0-1 = split n@0-1' placed | grep -qx 30
+  [ "$(sort -u placed | wc -l)" -le 40 ] # and not more with more rounds
+}
+
+@test "what is no number of chunks" {
+  make_block
+  for wrong in 0 -1 many 1.5 1025 '[2]' '{}'; do
+    with_chunks "$wrong"
+    run -3 --separate-stderr gt-shard -c ch.yaml /dev/null
+    [[ $stderr == *"ch.yaml:7: chunks: expected auto, or a number of chunks from 1 to 1024, got "* ]]
+  done
+}
