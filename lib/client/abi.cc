@@ -212,16 +212,18 @@ void gt_release(gt_value* value) {
   }
 }
 
-const gt_type* gt_type_of(const gt_value* value) { return value->shown; }
+const gt_type* gt_type_of(const gt_value* value) {
+  return value == nullptr ? nullptr : value->shown;
+}
 const char* gt_name_of(const gt_value* value) {
-  return value->name.text.c_str();
+  return value == nullptr ? "" : value->name.text.c_str();
 }
 int gt_rename(gt_value* value, const char* name, gt_place at) {
   return guarded(
       -1, [&] { return checked(value).session->rename(*value, name, at), 0; });
 }
 gt_session* gt_session_of(const gt_value* value) {
-  return value->session->handle();
+  return value == nullptr ? nullptr : value->session->handle();
 }
 
 int gt_call(gt_session* session, const gt_instruction* line,
@@ -305,11 +307,11 @@ int gt_require_grad(gt_value* value, int is_on) {
 }
 
 int gt_requires_grad(const gt_value* value) {
-  return value->leaf != gt::client::kNoLeaf;
+  return value != nullptr && value->leaf != gt::client::kNoLeaf;
 }
 
 int gt_reaches_grad(const gt_value* value) {
-  return value->reach != gt::client::Reaches::kNone;
+  return value != nullptr && value->reach != gt::client::Reaches::kNone;
 }
 
 int gt_backward(gt_value* loss, int retain, gt_place at) {
@@ -318,7 +320,9 @@ int gt_backward(gt_value* loss, int retain, gt_place at) {
   });
 }
 
-gt_value* gt_gradient(const gt_value* value) { return value->gradient; }
+gt_value* gt_gradient(const gt_value* value) {
+  return value == nullptr ? nullptr : value->gradient;
+}
 
 int gt_set_gradient(gt_value* value, gt_value* gradient) {
   return guarded(-1, [&] {
