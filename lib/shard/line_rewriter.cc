@@ -42,6 +42,28 @@ void take_all_of_parts(const Call& call, const Layout& layout,
   }
 }
 
+// By argument: whether another one reads the same value in another layout.
+std::vector<bool> read_otherwise(const LineWork& work) {
+  const Call& call = work.call;
+  const std::vector<Layout>& layouts = work.plan().arguments;
+  std::vector<std::pair<const ShardValue*, size_t>> reads;
+  for (size_t i = 0; i < call.arguments.size(); ++i) {
+    if (!is_tensor(call.arguments[i])) continue;
+    reads.emplace_back(work.value(i).get(), i);
+  }
+  std::sort(reads.begin(), reads.end());
+  std::vector<bool> out(call.arguments.size());
+  for (size_t begin = 0, end = 0; begin < reads.size(); begin = end) {
+    bool differs = false;
+    while (end < reads.size() && reads[end].first == reads[begin].first) {
+      differs |=
+          !(layouts[reads[end++].second] == layouts[reads[begin].second]);
+    }
+    for (size_t k = begin; k < end; ++k) out[reads[k].second] = differs;
+  }
+  return out;
+}
+
 std::vector<std::string> names_of(const Line& line) {
   std::vector<std::string> names;
   for (const Operand& o : line.operands) {
@@ -208,20 +230,13 @@ void LineRewriter::reshape_instead(LineWork& work) {
 std::vector<std::string> LineRewriter::fetch_operands(LineWork& work) {
   const Call& call = work.call;
   const Plan& plan = work.plan();
-  const auto reads_otherwise = [&](size_t i, size_t j) {
-    return is_tensor(call.arguments[j]) && work.value(i) == work.value(j) &&
-           !(plan.arguments[i] == plan.arguments[j]);
-  };
+  const std::vector<bool> shared = read_otherwise(work);
+  const std::string why = std::string(work.line.op) + " needs it so";
   std::vector<std::string> operands(work.line.operands.size());
   for (size_t i = 0; i < call.arguments.size(); ++i) {
     if (!is_tensor(call.arguments[i])) continue;
-    bool is_shared = false;
-    for (size_t j = 0; j < call.arguments.size(); ++j) {
-      is_shared |= reads_otherwise(i, j);
-    }
     operands[static_cast<size_t>(call.arguments[i].operand)] =
-        materializer_.fetch(work.value(i), plan.arguments[i], is_shared,
-                            std::string(work.line.op) + " needs it so",
+        materializer_.fetch(work.value(i), plan.arguments[i], shared[i], why,
                             work.at);
   }
   return operands;
