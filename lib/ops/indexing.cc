@@ -138,8 +138,16 @@ Status types_split(Call& call) {
 
 std::string split_word(const Call& call, std::string_view name, size_t each) {
   if (name != "start" && name != "length") return "";
-  const Cut cut = split_cuts(call).value()[each];
-  return std::to_string(name == "start" ? cut.start : cut.count);
+  const auto axis = static_cast<size_t>(one_axis(call, 0).value());
+  const auto length = [&](size_t r) { return call.results[r].shape[axis]; };
+  if (name == "length") return std::to_string(length(each));
+  // Equal parts need no sum, which for each of thousands would be quadratic.
+  int64_t start = static_cast<int64_t>(each) * length(each);
+  if (call.has_key("sizes")) {
+    start = 0;
+    for (size_t r = 0; r < each; ++r) start += length(r);
+  }
+  return std::to_string(start);
 }
 
 Status types_embedding_grad(Call& call) {
