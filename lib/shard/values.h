@@ -32,13 +32,13 @@ struct UnwrittenLine {
   size_t pin_line = 0;        // line of the config; 0: not from the config
   bool is_wish = false;       // the pin comes from a claim (claims.h)
   Claims claims;
-  std::optional<uint32_t> set;  // Cluster::ranks; empty: the config names none
+  std::optional<uint32_t> set;  // its ranks (Cluster::ranks); empty: not known
   // A cut with which the result may be made at no cost. The gradient of a sum
   // is expanded to the shape of the operand that was summed, and may be cut as
   // that operand was.
   std::optional<Layout> offer;
   bool is_zero = false;  // the result is all zeros
-  // Running it may fail, so it is written even if unread.
+  // True if running it may fail; then it is written even if nobody reads it.
   bool may_fail = false;
   size_t depth = 1;   // how many waiting lines are chained up to this one
   std::string place;  // such as "model.s:3", for explanations
@@ -68,7 +68,7 @@ struct ShardValue {
   // True if the value was created, or was made from created values as by an
   // optimizer. Weights and batches are such values.
   bool is_source = false;
-  bool is_failed = false;  // its register has no ranks
+  bool is_failed = false;  // a failure; its register has no ranks
   std::string message;     // why it failed, in quotes
 
   const Layout& layout() const { return copies[0].layout; }

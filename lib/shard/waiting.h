@@ -10,14 +10,13 @@
 // the note #grad=: its result is a gradient, which is written where it stands.
 //
 // A line that waits is written
-//     - when a line that does not wait reads its result, in the layout in which
-//       the reader wants it. A print, a save or a copy takes any layout: the
-//       config's cut if there is one, or else the whole tensor;
-//     - if it is a load: before a save to the same file, and, if it has the
-//     note
-//       #once, before a #sync, since its file may be removed after the answer;
-//     - if nobody reads it but running it may fail: before its name is bound
-//       again or freed, or at the end of the stream.
+//   - when a line that does not wait reads its result, in the layout in which
+//     the reader wants it. A print, a save or a copy takes any layout: the
+//     config's cut if there is one, or else the whole tensor;
+//   - if it is a load: before a save to the same file, and, if it has the note
+//     #once, before a #sync, since its file may be removed after the answer;
+//   - if nobody reads it but running it may fail: before its name is bound
+//     again or freed, or at the end of the stream.
 // Otherwise it is never written. If the name of one of its operands is bound
 // again before, a copy keeps the operand's value for it
 // (Materializer::keep_for_readers).
