@@ -10,7 +10,8 @@
 namespace gt::shard {
 namespace {
 
-// A name of the input, _s12, that is no number of ours.
+// The greatest number of a name of the input, such as 12 in _s12, that is kept
+// apart from our numbers. Greater ones are never invented.
 constexpr size_t kMostForeign = size_t{1} << 20;
 
 size_t number_of(std::string_view name) {
