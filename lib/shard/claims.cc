@@ -9,7 +9,8 @@
 namespace gt::shard {
 namespace {
 
-constexpr size_t kNoSetting = SIZE_MAX;  // no CutSetting::number is this
+// No setting of the config has this number.
+constexpr size_t kNoSetting = SIZE_MAX;
 
 // Calls f(axis, end) for each item of a type such as "dp:S0,tp:R" that can be
 // read.
