@@ -6,8 +6,8 @@
 
 namespace gt::shard {
 
-// Returns the layout after only this axis was changed, to what it does in the
-// use.
+// Returns the layout after changing only this axis: it then does what the use
+// says for tensor i.
 Layout AxisCosts::on_axis(Layout layout, size_t axis, const AxisUse& use,
                           size_t i, const std::vector<LabelDim>* places,
                           bool partial) const {
@@ -24,7 +24,7 @@ Layout AxisCosts::on_axis(Layout layout, size_t axis, const AxisUse& use,
       layout.cuts.begin(), layout.cuts.end(),
       [&](const AxisCut& c) { return c.axis == cut.axis && c.dim == cut.dim; });
   if (there != layout.cuts.end()) {
-    *there = cut;  // in the same order among the cuts
+    *there = cut;  // it keeps its place among the cuts
   } else {
     layout.remove(axis);
     layout.add(cut);

@@ -1,6 +1,6 @@
 // Estimates the cost of a way to run a line on one axis of the mesh (AxisUse,
-// candidates.h), with what the operands' other axes do left unchanged. Times
-// are in seconds.
+// candidates.h). Operands stay cut by the other axes as they are; apart from
+// that the cost is as if there were no other axes. Times are in seconds.
 #pragma once
 
 #include <vector>
@@ -46,7 +46,7 @@ class AxisCosts {
   const PlannedLine& line_;
   const Call& call_;
   const std::vector<Label>& labels_;
-  double flops_;  // of the whole line
+  double flops_;  // the operations of the whole line
 };
 
 }  // namespace gt::shard

@@ -120,8 +120,8 @@ bool Candidates::has_summands(size_t axis, size_t i) const {
       [&](const Layout& layout) { return layout.is_partial(axis); });
 }
 
-// Adds the ways in which sums are not taken before the line: arguments in which
-// the op is linear stay summands, and so its results are.
+// Adds the ways in which sums are not taken before the line: the arguments in
+// which the op is linear stay summands, and so do the results.
 void Candidates::keep_summands(size_t axis, std::vector<AxisUse>& out) const {
   bool any = false;
   for (size_t i = 0; i < call_.arguments.size(); ++i) {

@@ -124,8 +124,8 @@ Status ScopeMerge::check_cuts(const ConfigEntry& inner) const {
                        (outer == &inner ? "it" : in_line(*outer)) + " runs"};
         }
       }
-      // In GT's form a tensor that is cut over one worker alone is simply on
-      // it.
+      // In GT's form a cut over one worker is allowed: the tensor is on that
+      // worker.
       if (!file_.is_own_form || !scope_.ranks) continue;
       const std::string why = why_no_cut(file_.mesh, cut.axis, *scope_.ranks);
       if (why.empty()) continue;

@@ -54,7 +54,7 @@ struct Scope {
   // The number of chunks in which a product is computed (chunks.h). For
   // kChunksByCost the estimate of times decides.
   std::optional<int64_t> chunks;
-  size_t ranks_line = 0;  // of the config, for messages
+  size_t ranks_line = 0;  // line of the config that says the ranks
 };
 
 // The cuts of a config that did cut some tensor. Each is named by its

@@ -25,8 +25,8 @@ bool is_failed(const ShardValuePtr& value) {
   return value != nullptr && value->is_failed;
 }
 
-// Returns what stands behind the name of the value in a print or a save: "
-// as=y", or the path in quotes. Returns "" if the line is neither, or names no
+// Returns what stands behind the name of the value in a print (" as=y") or in a
+// save (the path in quotes). Returns "" if the line is neither, or names no
 // path.
 std::string sink_of(const Line& line) {
   const Statement statement = statement_of(line.op);

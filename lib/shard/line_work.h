@@ -56,9 +56,9 @@ struct LineWork {
   bool is_named = false;  // tensors: says shard: for it
   uint32_t set = 0;       // ranks on which it runs (Cluster::ranks)
   std::vector<ShardValuePtr> values = {};  // by operand; null: no name
-  // The layout in which the config or a claim wants result 0, and the line of
-  // the config that says so. The line is 0 if it is a claim. Empty: nothing
-  // says how.
+  // The layout in which the config or a claim wants result 0; empty: neither
+  // says how. pin_line is the line of the config that says so, or 0 for a
+  // claim.
   std::optional<Layout> pin = {};
   size_t pin_line = 0;
   PlanCache::Entry* planned = nullptr;  // null until layouts are chosen

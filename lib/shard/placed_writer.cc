@@ -50,7 +50,8 @@ Placing placing_of(const Cluster& cluster, const Call& call, const Plan& plan) {
   const Shape& whole =
       subject < 0 ? call.results[0].shape : call.type(operand).shape;
   if (layout.cuts.empty()) return how;
-  // Their type operands have the whole's shape.
+  // The type operand of a creation has the whole's shape, so it needs no
+  // shape=.
   const bool creates = op.family == &kCreation;
   const bool sized = states_sizes(op);
   if (!creates && !sized && !plan.needs_split) return how;

@@ -52,8 +52,7 @@ std::vector<uint32_t> PlanBuilder::axes_of(const AxisUses& uses,
   return axes;
 }
 
-// It is checked that the units divide what the axes further out leave to a
-// rank.
+// The unit of an axis must divide what the axes further out leave to a rank.
 bool PlanBuilder::is_possible(const AxisUses& uses) const {
   for (size_t l = 0; l < labels_.size(); ++l) {
     if (!labels_[l].is_never_empty) continue;

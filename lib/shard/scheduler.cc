@@ -30,9 +30,9 @@ bool ends_window(const Line& line) {
 }
 
 // Returns true if gt-emit or gt-shard wrote the line for other lines. Then it
-// moves a value (#why=), or all of its results have invented names. Such names
-// have the next seed, and a value whose name is bound again, which needs a
-// second one.
+// moves a value (#why=), or all of its results have invented names. gt-emit
+// invents names for the next seed, and for a second name of a value whose name
+// is bound again.
 bool is_inserted(const Line& line) {
   const bool is_invented = std::all_of(
       line.results.begin(), line.results.end(), [](const Name& name) {

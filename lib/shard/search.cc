@@ -195,8 +195,8 @@ class Search {
     return all;
   }
 
-  // Returns the choices with which a search begins: every group that is not
-  // weights is cut over the axis in its first dimension.
+  // Returns the choices with which a search begins: all groups but those of
+  // weights are cut over the axis in their first dimension.
   std::vector<Choice> batches_over(const MeshAxis& axis) const {
     std::vector<Choice> chosen(groups_.size());
     for (size_t g = 0; g < groups_.size(); ++g) {

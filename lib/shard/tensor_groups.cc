@@ -13,7 +13,8 @@
 namespace gt::shard {
 namespace {
 
-// Layouts of other groups are left to their readers.
+// The largest groups are taken. The layouts of the others are left to their
+// readers.
 constexpr size_t kMaxGroups = 24;
 
 using GroupsByPattern = std::map<std::string, TensorGroup>;

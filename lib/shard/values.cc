@@ -10,8 +10,9 @@
 namespace gt::shard {
 namespace {
 
-// The greatest number of a name of the input, such as 12 in _s12, that is kept
-// apart from our numbers. Greater ones are never invented.
+// If the input binds a name such as _s12, its number is kept apart from our
+// numbers up to this limit. We never have so many registers that we would
+// invent a name beyond it.
 constexpr size_t kMostForeign = size_t{1} << 20;
 
 size_t number_of(std::string_view name) {

@@ -87,14 +87,15 @@ class ValueTable {
  public:
   // Returns the value that the name holds, or null if it holds none.
   ShardValuePtr find(std::string_view name) const;
-  // Lets the name, which must hold nothing, hold the value.
+  // Lets the name hold the value. If the name held another value before, the
+  // caller must have taken it off that value's names.
   void bind(const std::string& name, const ShardValuePtr& value);
   // Lets the name hold nothing, and returns the value that it held. Null: it
   // held none.
   ShardValuePtr unbind(const std::string& name);
-  // How many names hold a value or did so lately.
+  // Returns how many names hold a value or did so recently.
   size_t size() const { return values_.size(); }
-  // All that hold a value.
+  // Returns all names that hold a value.
   std::vector<std::string_view> names() const;
 
   // Invents a name such as "c1/_s0" in the name space "c1/", with the smallest

@@ -253,8 +253,8 @@ void Window::find_microbatches() {
   }
 }
 
-// A line that reads a gradient belongs to the backward part, even if a user
-// wrote it.
+// A line that reads what the backward part of its microbatch made belongs to
+// the backward part itself, even if a user wrote it.
 void Window::find_backward() {
   for (WindowLine& line : lines_) {
     for (const uint32_t n : line.line.needs) {
