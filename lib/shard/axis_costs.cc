@@ -6,7 +6,8 @@
 
 namespace gt::shard {
 
-// The layout on one axis only.
+// Returns the layout after changing only this axis: it then does what the use
+// says for tensor i.
 Layout AxisCosts::on_axis(Layout layout, size_t axis, const AxisUse& use,
                           size_t i, const std::vector<LabelDim>* places,
                           bool partial) const {
@@ -23,7 +24,7 @@ Layout AxisCosts::on_axis(Layout layout, size_t axis, const AxisUse& use,
       layout.cuts.begin(), layout.cuts.end(),
       [&](const AxisCut& c) { return c.axis == cut.axis && c.dim == cut.dim; });
   if (there != layout.cuts.end()) {
-    *there = cut;  // as far out as it is
+    *there = cut;  // it keeps its place among the cuts
   } else {
     layout.remove(axis);
     layout.add(cut);
@@ -62,7 +63,8 @@ std::vector<Move> AxisCosts::path(size_t i, const Layout& from,
                         cluster_.simplest(to, call_.type(i).shape));
 }
 
-// Of the line itself: tensors that lack what is cut are whole on each rank.
+// Returns the seconds that the line itself takes. Tensors that lack the label
+// that is cut are whole on each rank.
 double AxisCosts::work(size_t axis, const AxisUse& use) const {
   const double parts =
       use.label < 0 ? 1 : static_cast<double>(cluster_.count(line_.set, axis));
@@ -95,7 +97,7 @@ double AxisCosts::seconds(size_t axis, const AxisUse& use) const {
   return seconds + extreme_seconds(axis, use);
 }
 
-// The largest of all ranks' is found as a sum is.
+// One all_reduce finds it, as it does for a sum.
 double AxisCosts::extreme_seconds(size_t axis, const AxisUse& use) const {
   const std::string_view what = extreme_of(use, labels_);
   if (what.empty()) return 0;
@@ -107,7 +109,8 @@ double AxisCosts::extreme_seconds(size_t axis, const AxisUse& use) const {
   return seconds;
 }
 
-// What the result still costs: its sum, and the way to where it is pinned.
+// Returns the seconds that result r still takes after the line: for its sum,
+// and for the moves to the layout that the pin says.
 double AxisCosts::settle(size_t axis, const AxisUse& use, size_t r) const {
   const std::vector<LabelDim>* places =
       use.label >= 0 ? &labels_[static_cast<size_t>(use.label)].results

@@ -1,6 +1,6 @@
-// What a way of taking a line on one axis of the mesh (AxisUse, candidates.h)
-// is expected to cost, as if the other axes were not there. Times are in
-// seconds.
+// Estimates the cost of a way to run a line on one axis of the mesh (AxisUse,
+// candidates.h). Operands stay cut by the other axes as they are; apart from
+// that the cost is as if there were no other axes. Times are in seconds.
 #pragma once
 
 #include <vector>
@@ -12,7 +12,7 @@ namespace gt::shard {
 
 class AxisCosts {
  public:
-  // All outlive it.
+  // All arguments must outlive the object.
   AxisCosts(const Cluster& cluster, const Machine& machine,
             const PlannedLine& line, const std::vector<Label>& labels)
       : cluster_(cluster),
@@ -22,14 +22,15 @@ class AxisCosts {
         labels_(labels),
         flops_(flops(line.call)) {}
 
-  // The time of all that the line takes then: of bringing its operands into the
-  // layouts that it reads; of the line itself, by operations and bytes of
-  // memory on each rank; and of what its results need after it, which are their
-  // sums and the way to where the config wants result 0.
+  // Returns the time that the line takes in this way: to bring its operands
+  // into the layouts that it reads, to run the line itself, by the operations
+  // and the bytes of memory of each rank, and to give its results what they
+  // need afterwards, which are their sums and the moves to the layout in which
+  // the config wants result 0.
   double seconds(size_t axis, const AxisUse& use) const;
-  // The part of seconds() that finds the maximum or minimum of all ranks'
-  // parts, where the use cuts the dimension over which the results are that;
-  // else 0.
+  // Returns the part of seconds() that is spent on finding the maximum or
+  // minimum over all ranks' parts. It is 0 unless the use cuts the dimension
+  // over which the results are that.
   double extreme_seconds(size_t axis, const AxisUse& use) const;
 
  private:
@@ -45,7 +46,7 @@ class AxisCosts {
   const PlannedLine& line_;
   const Call& call_;
   const std::vector<Label>& labels_;
-  double flops_;  // of the whole line
+  double flops_;  // the operations of the whole line
 };
 
 }  // namespace gt::shard

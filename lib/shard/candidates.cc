@@ -29,7 +29,8 @@ AxisUse Candidates::none() const {
   return use;
 }
 
-// The unit of the label at which the layout cuts this place; 0: elsewhere.
+// Returns the unit of the label with which the axis cuts this dimension in the
+// layout, or 0 if it does not.
 int64_t Candidates::unit_at(const Layout& layout, size_t axis,
                             const LabelDim& place, const Shape& shape) const {
   const AxisCut* cut = layout.cut_of(axis);
@@ -48,7 +49,8 @@ int64_t Candidates::unit_at(const Layout& layout, size_t axis,
   return unit / place.unit;
 }
 
-// A shard comes from an operand or from the config; it never appears.
+// Returns the unit with which an operand or the config cuts the label over the
+// axis. 0: none does, so the axis cannot cut it.
 int64_t Candidates::wanted_unit(size_t axis, const Label& label) const {
   for (size_t i = 0; i < call_.arguments.size(); ++i) {
     if (!label.arguments[i].is_there()) continue;
@@ -97,7 +99,7 @@ void Candidates::cut_label(size_t axis, size_t l,
   out.push_back(std::move(use));
 }
 
-// "x.0 w.1 cut"
+// Returns text such as "x.0 w.1 cut".
 std::string Candidates::describe(const Label& label) const {
   std::string out;
   for (size_t i = 0; i < label.arguments.size(); ++i) {
@@ -118,7 +120,8 @@ bool Candidates::has_summands(size_t axis, size_t i) const {
       [&](const Layout& layout) { return layout.is_partial(axis); });
 }
 
-// Ways in which sums stay owed: what the op is linear in are summands.
+// Adds the ways in which sums are not taken before the line: the arguments in
+// which the op is linear stay summands, and so do the results.
 void Candidates::keep_summands(size_t axis, std::vector<AxisUse>& out) const {
   bool any = false;
   for (size_t i = 0; i < call_.arguments.size(); ++i) {
@@ -130,8 +133,8 @@ void Candidates::keep_summands(size_t axis, std::vector<AxisUse>& out) const {
   for (const std::string_view set : sets) try_summands(axis, set, out);
 }
 
-// The results have fewer digits than the operand: summands may be beyond what
-// those hold where the sum is not.
+// Returns true if the result has fewer digits than the operand. Then summands
+// may be out of range although the sum is not.
 bool Candidates::narrows() const {
   return call_.op->row->lineage == Lineage::kSame &&
          is_float(call_.type(0).dtype) &&

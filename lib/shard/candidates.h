@@ -1,7 +1,7 @@
-// The ways in which a line can be taken on one axis of the mesh: what its op's
-// index rule (ops/index_rule.h) and its linearity (spmd/join.h) make legal. One
-// is always there: the axis cuts nothing, and each rank along it computes the
-// whole.
+// Finds the ways to run a line on one axis of the mesh that are legal by its
+// op's index rule (ops/index_rule.h) and by the operands in which the op is
+// linear (spmd/join.h). One way is always legal: the axis cuts nothing, and
+// each rank along it computes the whole.
 #pragma once
 
 #include <cstdint>
@@ -15,21 +15,22 @@
 
 namespace gt::shard {
 
-// What an axis does in a line: it cuts a label, which is one index of the op's
-// index rule, in all tensors that have it, or nothing; and some arguments and
-// results are summands (P) on it.
+// What an axis does in a line. It cuts one label (an index of the op's index
+// rule) in all tensors that have it, or it cuts nothing. In addition some
+// arguments and results may be summands (P) on it.
 struct AxisUse {
-  int label = -1;    // its index among the line's; -1: none
-  int64_t unit = 1;  // coordinates of the label that stay together
-  // Which of the arguments, and of the results, are summands: a byte each, as
-  // vector<bool> takes long to fill.
+  int label = -1;    // index among the labels; -1: none
+  int64_t unit = 1;  // number of coordinates that stay together
+  // Which arguments and results are summands: 1 for each that is. These are
+  // bytes because a vector<bool> takes long to fill.
   std::vector<uint8_t> partial_arguments, partial_results;
-  std::string what;  // for people, "x.0 w.1 cut", "summands", "whole"
+  std::string what;  // for explanations: "x.0 w.1 cut", "whole"
 };
 using AxisUses = std::vector<AxisUse>;  // by axis
 
-// "max" or "min" if the use cuts the dimension over which the results are the
-// maximum or minimum, so that each rank finds that of its part; else "".
+// If the use cuts the dimension over which the results are the maximum or
+// minimum, each rank finds that of its part. Then returns "max" or "min";
+// otherwise "".
 std::string_view extreme_of(const AxisUse& use,
                             const std::vector<Label>& labels);
 
@@ -39,10 +40,11 @@ class Candidates {
              const std::vector<Label>& labels)
       : cluster_(cluster), line_(line), call_(line.call), labels_(labels) {}
 
-  // A label is only cut where an operand or the config cuts it already. The
-  // last one is none().
+  // Returns the legal ways for the axis. The axis can only cut a label that it
+  // already cuts in an operand, or that the config says it cuts. The last way
+  // is none().
   std::vector<AxisUse> of(size_t axis) const;
-  // The axis cuts nothing, and there are no summands.
+  // Returns the way in which the axis cuts nothing and there are no summands.
   AxisUse none() const;
 
  private:

@@ -9,9 +9,11 @@
 namespace gt::shard {
 namespace {
 
-constexpr size_t kNoSetting = SIZE_MAX;  // of the config's
+// No setting of the config has this number.
+constexpr size_t kNoSetting = SIZE_MAX;
 
-// Calls f(axis, end) of each of "dp:S0,tp:R" that can be read.
+// Calls f(axis, end) for each item of a type such as "dp:S0,tp:R" that can be
+// read.
 template <typename F>
 void for_each_type(std::string_view type, F f) {
   for (const TypeItem& item : type_items(type)) {
@@ -20,7 +22,8 @@ void for_each_type(std::string_view type, F f) {
   }
 }
 
-// Calls f(axis, dim) of each of "dp+tp,-", the outer axis of a dimension first.
+// Calls f(axis, dim) for each axis in a spec such as "dp+tp,-". The outer axis
+// of a dimension comes first.
 template <typename F>
 void for_each_cut(std::string_view spec, F f) {
   int64_t dim = 0;

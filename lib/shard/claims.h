@@ -1,9 +1,9 @@
-// Claims: what the notes #type=, #spec=, #partial=, #local and #unchecked of a
-// line say of its results' types, for gt-check(1). On a line that has no ranks
-// yet they can only be wishes. gt-shard takes them off the line, cuts the first
-// result as they say where the config says nothing of it, and chooses the
-// layouts as for any line; with --explain it tells where a claim did not come
-// true.
+// Claims are what the notes #type=, #spec=, #partial=, #local and #unchecked of
+// a line say about the types of its results, for gt-check(1). On a line that
+// has no ranks yet, claims can only be wishes. gt-shard takes these notes off
+// the line. If the config does not say how the line's first result is cut, it
+// is cut as the claims say; apart from that, layouts are chosen as for any
+// line. With --explain gt-shard says if the result is not as claimed.
 #pragma once
 
 #include <optional>
@@ -15,20 +15,22 @@
 
 namespace gt::shard {
 
-// Of the line's first result.
+// The claims about a line's first result. Each is "" if there is none.
 struct Claims {
-  std::string type, spec;  // "dp:S0,tp:R"; "dp+tp,-"
+  std::string type, spec;  // such as "dp:S0,tp:R"; such as "dp+tp,-"
   bool is_empty() const { return type.empty() && spec.empty(); }
 };
 
-// Takes the five notes off the line; keeps what two of them say.
+// Takes the five kinds of notes off the line, and returns what #type= and
+// #spec= say about its first result.
 Claims take_claims(Line& line);
 
-// The cuts that they wish for, as a config would say them; nothing if they name
-// none.
+// Returns the cuts that the claims ask for, in the form in which a config would
+// have them, or nothing if they name no cut.
 std::optional<CutSetting> wished_cuts(const Claims& claims);
 
-// Whether all that they say of axes of the mesh is so in that layout.
+// Returns true if everything that the claims say about axes of the mesh is true
+// of the layout.
 bool claims_hold(const Claims& claims, const Cluster& cluster,
                  const Layout& layout);
 

@@ -39,7 +39,8 @@ std::string_view line_of(std::string_view text, size_t number) {
   return text.substr(0, text.find_first_of("\r\n"));
 }
 
-// Why a cut over the axis, or over several ("dp+tp"), is none on these ranks.
+// Returns why a cut over the axis, or over several ("dp+tp"), cuts nothing on
+// these ranks. Returns "" if it does cut.
 std::string why_no_cut(const Mesh& mesh, const std::string& over,
                        const Ranks& ranks) {
   const auto resolved = mesh.resolve(over);
@@ -106,7 +107,8 @@ Status ScopeMerge::narrow(const ConfigEntry& inner) {
   return ok_status();
 }
 
-// What is on one coordinate of an axis cannot be cut over it.
+// Returns an error if a cut has no effect because the lines run on only one
+// coordinate of its axis.
 Status ScopeMerge::check_cuts(const ConfigEntry& inner) const {
   const auto check = [&](const std::optional<CutSetting>& setting,
                          const char* key) -> Status {
@@ -122,7 +124,8 @@ Status ScopeMerge::check_cuts(const ConfigEntry& inner) const {
                        (outer == &inner ? "it" : in_line(*outer)) + " runs"};
         }
       }
-      // In GT's form one worker has what is cut over it alone.
+      // In GT's form a cut over one worker is allowed: the tensor is on that
+      // worker.
       if (!file_.is_own_form || !scope_.ranks) continue;
       const std::string why = why_no_cut(file_.mesh, cut.axis, *scope_.ranks);
       if (why.empty()) continue;
@@ -187,7 +190,8 @@ std::string Config::place(size_t line) const {
   return to_string(Place{file_.file, line});
 }
 
-// The entry whose name is the path's end: the longest that there is.
+// Returns the entry with the longest name that the path ends with. Null: there
+// is none.
 const ConfigEntry* Config::entry_of(std::string_view path) const {
   const ConfigEntry* found = nullptr;
   size_t begin = path.size();
@@ -206,7 +210,8 @@ const ConfigEntry* Config::use(const ConfigEntry& entry,
   used_signals_[static_cast<size_t>(&entry - file_.signals.data())] = true;
   const ConfigEntry* taken = &entry;
   if (!entry.backward.empty()) {
-    // A program without gradients uses both.
+    // In a program without gradients no line is backward, so the entry for
+    // backward lines counts as used along with this one.
     const size_t backward = by_name_.at(entry.backward);
     used_signals_[backward] = true;
     if (is_backward) taken = &file_.signals[backward];
@@ -252,8 +257,9 @@ std::string Config::message_at(size_t line) const {
   return place(line) + (file_.is_own_form ? ": " : ": warning: ");
 }
 
-// GT's form says where lines run beside how tensors are cut; a scope that makes
-// no tensor is still a stage of a pipeline.
+// Returns true if the entry has an effect by saying where its lines run. That
+// is so in GT's form, where a scope that creates no tensor may still be a stage
+// of a pipeline.
 bool Config::places_lines(const ConfigEntry& entry) const {
   const auto& ranks = entry.scope.ranks;
   return !file_.is_own_form && ranks &&
@@ -263,7 +269,7 @@ bool Config::places_lines(const ConfigEntry& entry) const {
 void Config::add_without_effect(const ConfigEntry& entry,
                                 const std::string& what, const CutsInUse& cuts,
                                 std::vector<std::string>& messages) const {
-  std::map<std::string, std::pair<size_t, bool>> axes;  // line, and whether
+  std::map<std::string, std::pair<size_t, bool>> axes;  // first line, is used
   for (const auto* setting : {&entry.scope.shard, &entry.scope.results}) {
     if (!*setting) continue;
     for (const SplitEntry& cut : (*setting)->cuts) {
@@ -283,8 +289,9 @@ void Config::add_without_effect(const ConfigEntry& entry,
 
 std::vector<std::string> Config::without_effect(const CutsInUse& cuts) const {
   std::vector<std::string> messages;
-  // Entries that others name as their `backward`. Gradients are cut as what
-  // they are gradients of, so such an entry may well cut nothing by itself.
+  // The entries that others name as their `backward`. Gradients are cut like
+  // the values whose gradients they are, so such an entry may cut nothing by
+  // itself.
   std::set<std::string_view> backward;
   for (const ConfigEntry& entry : file_.signals) {
     if (!entry.backward.empty()) backward.insert(entry.backward);

@@ -1,12 +1,14 @@
-// What a config says (gt-config(5)): the mesh, and, for lines of some signal
-// and for tensors of some name, where they run and how they are cut.
+// Holds what a config says (gt-config(5)): the mesh, and where lines run and
+// how their tensors are cut. Entries under signals: speak of all lines of a
+// signal, entries under tensors: of the lines whose first result has a matching
+// name.
 //
-// Where several entries match a line, each setting is looked for by itself. Of
-// the signals, those of the line's scopes from the outermost to the innermost,
-// the innermost that says the setting wins; of the ranks, in gt's own form,
-// what all of them allow is taken. Over these stands the tensors' entry for the
-// name of the line's first result: of several patterns that match, the first in
-// the file. The Config keeps count of which entries lines used; shard()
+// If several entries match a line, each setting is looked up separately. Among
+// the entries for the line's signal and the scopes around it, the innermost one
+// that has the setting wins. Ranks are an exception in gt's own form: there a
+// line runs on the ranks that all of these entries allow. The entry under
+// tensors: overrides all of them; if several patterns match the name, the first
+// in the file is taken. The Config records which entries lines used; shard()
 // (shard.h) reports the others at the end of the stream.
 #pragma once
 
@@ -29,31 +31,34 @@
 
 namespace gt::shard {
 
-// What shard: or results: says. Without cuts: a copy on every rank.
+// How a shard: or results: setting cuts a tensor. If there are no cuts, every
+// rank gets a whole copy.
 struct CutSetting {
   std::vector<SplitEntry> cuts;
-  size_t line = 0;    // of the config
-  size_t number = 0;  // among all of the config
+  size_t line = 0;    // line of the config file
+  size_t number = 0;  // its index among all settings of the config
 };
 
 inline constexpr int64_t kChunksByCost = 0;
 inline constexpr int64_t kMostChunks = 1024;
 
-// What the config says of a line or a name; what is absent, it does not say.
+// What the config says about a line or a name. A setting that the config does
+// not mention is empty.
 struct Scope {
-  std::optional<CutSetting> shard;    // of creating lines, and of 2-D weights
-                                      // that matmuls read
-  std::optional<CutSetting> results;  // of every line
-  std::optional<Ranks> ranks;         // where lines run, ascending
+  // For lines that create a tensor, and for weights that products read.
+  std::optional<CutSetting> shard;
+  std::optional<CutSetting> results;  // for the results of every line
+  std::optional<Ranks> ranks;         // the ranks on which lines run, ascending
   std::optional<bool> compile;
-  std::optional<bool> regather;  // gathered copies are not kept
-  // How many chunks a product is computed in (chunks.h); kChunksByCost: as many
-  // as the estimate of times says.
+  std::optional<bool> regather;  // true: gathered copies are not kept
+  // The number of chunks in which a product is computed (chunks.h). For
+  // kChunksByCost the estimate of times decides.
   std::optional<int64_t> chunks;
-  size_t ranks_line = 0;  // of the config, for messages
+  size_t ranks_line = 0;  // line of the config that says the ranks
 };
 
-// The cuts of a config that cut some tensor: CutSetting::number, and the axis.
+// The cuts of a config that did cut some tensor. Each is named by its
+// CutSetting::number and its axis.
 using CutsInUse = std::set<std::pair<size_t, std::string>>;
 
 // How the lines of microbatches are ordered (schedule.h).
@@ -61,86 +66,93 @@ enum class ScheduleKind : uint8_t { kGpipe, k1f1b, kZbH1, kZbH2, kZbV };
 
 struct Schedule {
   ScheduleKind kind = ScheduleKind::k1f1b;
-  std::string name;    // as the config calls the kind
-  int64_t window = 0;  // microbatches that are ordered together; 0: no limit
-  size_t line = 0;     // of the config
+  std::string name;    // the kind's name as the config spells it
+  int64_t window = 0;  // microbatches ordered together; 0: no limit
+  size_t line = 0;     // line of the config file
 };
 
-// One entry of signals or tensors.
+// One entry under signals: or tensors:.
 struct ConfigEntry {
-  struct Limit {  // on: {axis: coordinates}, ascending
+  struct Limit {  // one axis of on:; its coordinates ascend
     std::string axis;
     Ranks coordinates;
   };
-  std::string name;  // of a signal, or a pattern of names
+  std::string name;  // the signal, or a pattern of tensor names
   size_t line = 0;
   Scope scope;
   std::vector<Limit> on;
-  std::string backward;      // the entry that #bwd lines take in its place
-  bool is_optional = false;  // it is no mistake if no line uses it
+  std::string backward;      // entry that #bwd lines use instead
+  bool is_optional = false;  // true: no line has to use it
 };
 
-// What is in the file.
+// The contents of a config file.
 struct ConfigFile {
   std::string file;
-  // gt's own form, with named axes; else GT's, of one axis "workers".
+  // True for gt's own form, which has named axes. False for GT's form, whose
+  // only axis is called "workers".
   bool is_own_form = false;
   bool is_empty = true;
-  bool has_mesh = false;  // the file says the mesh, it is not made from -n
+  bool has_mesh = false;  // false: the mesh was made from -n
   Mesh mesh;
   std::vector<ConfigEntry> signals;
   std::vector<ConfigEntry> tensors;
   Machine machine;
   std::optional<Schedule> schedule;
   bool regather = false;
-  int64_t chunks = 1;  // of products of which no entry says it
+  int64_t chunks = 1;  // for products whose entries do not say it
 };
 
-// "machine: {flops: 1e+12}" and LF, with the figures that differ from those of
-// the default machine; "" if none do.
+// Returns a line such as "machine: {flops: 1e+12}" with LF. It has the figures
+// that differ from those of the default machine; if none do, the result is "".
 std::string machine_yaml(const Machine& machine);
 
 class Config {
  public:
-  // `file` is what messages call it; `workers` is -n, 0 if that is not said.
-  // Error: "tp2.yaml:7: ...", with a column in that line of the text, which
-  // `culprit` becomes.
+  // Reads a config. `file` is its name in messages. `workers` is the number
+  // that -n gives, or 0 without -n. An error's message begins with its place
+  // ("tp2.yaml:7: ..."), and its column refers to that line of the text; if
+  // `culprit` is not null, it is set to that line.
   static Result<Config> parse(std::string_view text, std::string_view file,
                               int64_t workers,
                               std::string_view* culprit = nullptr);
-  // A config that was made, not read. Numbers its settings.
+  // Makes a config from settings that were not read from a file, and numbers
+  // them.
   explicit Config(ConfigFile file);
 
-  // GT's form: one axis, "workers".
+  // Returns the mesh. In GT's form it has one axis, "workers".
   const Mesh& mesh() const { return file_.mesh; }
   bool is_empty() const { return file_.is_empty; }
   bool is_own_form() const { return file_.is_own_form; }
   bool has_mesh() const { return file_.has_mesh; }
-  // The line of its first entry for signals or tensors; 0: it has none.
+  // Returns the line of the first entry under signals: or tensors:, or 0 if
+  // there is none.
   size_t first_entry() const;
   bool regather() const { return file_.regather; }
   int64_t chunks() const { return file_.chunks; }
   const Machine& machine() const { return file_.machine; }
   const std::optional<Schedule>& schedule() const { return file_.schedule; }
-  std::string place(size_t line) const;  // "tp2.yaml:7"
+  std::string place(size_t line) const;  // such as "tp2.yaml:7"
 
-  // What the signals' entries say of a line of this signal, "outer/inner". For
-  // each scope the entry counts whose name is the longest end of the scope's
-  // path ("inner", "outer/inner"); of a backward line the one that its
-  // `backward` names. Marks these as used. Error, with its place: scopes that
-  // contradict each other.
+  // Returns what the entries for signals say about a line of this signal, which
+  // is a path of scopes ("outer/inner"). Each scope uses the entry whose name
+  // is the longest that ends the scope's path ("inner", or "outer/inner"). A
+  // backward line uses the entry that the `backward` of that entry names, if it
+  // names one. Marks these entries as used. Error: the scopes contradict each
+  // other; the message begins with the place in the config.
   Result<Scope> find(std::string_view signal, bool is_backward) const;
-  // The tensors' entry of the first pattern that the name matches, which is
-  // marked as used; null: none does.
+  // Returns the settings of the first entry under tensors: whose pattern
+  // matches the name, and marks it as used. Null: no pattern matches.
   const Scope* tensor(std::string_view name) const;
 
-  // A message for each entry that neither of these two found, with its place
-  // ("tp2.yaml:7: ..."), optional ones apart. In GT's form, whose files serve
-  // several programs, they are warnings, and say so.
+  // Returns a message for each entry that neither find() nor tensor() used and
+  // that is not optional. Each begins with its place ("tp2.yaml:7: ..."). In
+  // GT's form the messages say that they are warnings, since several programs
+  // share such a file.
   std::vector<std::string> unused() const;
-  // The same for entries that lines used, but that say a cut over an axis which
-  // is not among `cuts`, those that cut some tensor. In GT's form an entry that
-  // says where its lines run has an effect by that.
+  // Returns such messages for entries that lines used but that have a cut over
+  // an axis which cut no tensor. `cuts` are the cuts that did cut one. In GT's
+  // form an entry that places its lines on fewer ranks has an effect by that
+  // alone, and gets no message.
   std::vector<std::string> without_effect(const CutsInUse& cuts) const;
 
  private:
@@ -156,23 +168,23 @@ class Config {
 
   ConfigFile file_;
   std::unordered_map<std::string, size_t, TextHash, std::equal_to<>> by_name_;
-  size_t most_slashes_ = 0;  // in an entry's name
+  size_t most_slashes_ = 0;  // the most '/' in the name of an entry
   mutable std::vector<bool> used_signals_;
-  mutable std::vector<bool> taken_signals_;  // by a line, forward or backward
+  mutable std::vector<bool> taken_signals_;  // a line took their settings
   mutable std::vector<bool> used_tensors_;
-  // Scopes and names that have no entry, some of them: what a misspelt entry
-  // may have meant.
+  // Some of the scopes and names that have no entry. If an entry is unused, its
+  // name may be a misspelling of one of them, which the message then suggests.
   using Names = std::unordered_set<std::string, TextHash, std::equal_to<>>;
   mutable Names silent_;
   mutable Names silent_tensors_;
 };
 
-// Merges what the entries of scopes within each other say.
+// Merges the settings of the entries for nested scopes.
 class ScopeMerge {
  public:
   explicit ScopeMerge(const ConfigFile& file) : file_(file) {}
-  // Adds the entry of the next scope inwards. Error: it contradicts those
-  // outside, without its place.
+  // Adds the entry of the next scope inwards. Error: it contradicts an entry
+  // further out. The message does not have the place in the config.
   Status add(const ConfigEntry& inner);
   const Scope& scope() const { return scope_; }
 

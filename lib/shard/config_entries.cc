@@ -1,4 +1,4 @@
-// What the entries of signals: and tensors:, and those of GT's form, say.
+// Reads the entries under signals: and tensors:, and those of GT's form.
 #include <utility>
 
 #include "base/message.h"
@@ -10,7 +10,8 @@
 namespace gt::shard {
 namespace {
 
-// Of all entries together: an entry can name 65536 ranks in seven letters.
+// The most ranks that all entries may name together. It is bounded because one
+// entry can name 65536 ranks in seven letters.
 constexpr size_t kMaxEntryRanks = size_t{1} << 22;
 
 bool is_gt_key(std::string_view key) {
@@ -72,7 +73,8 @@ bool ConfigReader::read_gt_shard(const YamlNode& value, ConfigEntry& entry) {
            });
   if (!is_read) return false;
   entry.scope.shard.emplace().line = value.line;
-  // GT's own files write axis: 0, the default, beside replicated: true.
+  // GT's own files write axis: 0, which is the default, together with
+  // replicated: true.
   if (is_replicated && dim != 0) {
     return fail(*axis,
                 "shard: axis: " + std::to_string(dim) +
@@ -84,7 +86,7 @@ bool ConfigReader::read_gt_shard(const YamlNode& value, ConfigEntry& entry) {
                 "shard: over all workers, but nothing says how many there are; "
                 "name them in workers:, or give -n");
   }
-  // A number by itself may be meant as how many there are.
+  // A single number may be meant as the number of workers.
   const bool is_number = workers != nullptr && entry.scope.ranks &&
                          workers->kind == YamlNode::Kind::kScalar;
   if (is_number && entry.scope.ranks->size() == 1 && out_.mesh.size() > 1) {
@@ -154,8 +156,8 @@ bool ConfigReader::read_own_setting(const YamlNode& key, const YamlNode& value,
   return true;
 }
 
-// Whether the entry contradicts itself. Whether it contradicts scopes around it
-// is found when a line has such scopes.
+// Fails if the entry contradicts itself. Contradictions with the scopes around
+// it are found later, for a line that has such scopes.
 bool ConfigReader::check_alone(const YamlNode& value,
                                const ConfigEntry& entry) {
   const Status s = ScopeMerge(out_).add(entry);
@@ -205,7 +207,7 @@ bool ConfigReader::read_on(const YamlNode& key, const YamlNode& value,
           if (a.name == name.text) axis = &a;
         }
         if (axis == nullptr) {
-          // Its message has the axes that there are.
+          // The message of this error lists the axes of the mesh.
           const auto none = out_.mesh.resolve(name.text);
           return fail(name, none.ok() ? "on: takes one axis a key"
                                       : none.error().message);
@@ -214,7 +216,7 @@ bool ConfigReader::read_on(const YamlNode& key, const YamlNode& value,
         if (!read_numbers(said, "coordinates", axis->size, limit.coordinates)) {
           return false;
         }
-        // Along an axis of one rank everything is in one place.
+        // An axis of one rank limits nothing.
         if (axis->size > 1) entry.on.push_back(std::move(limit));
         return true;
       });
@@ -237,7 +239,7 @@ Ranks ConfigReader::ranks_on(const std::vector<ConfigEntry::Limit>& on) const {
   return ranks;
 }
 
-// null: all of them.
+// A value of null stands for all ranks.
 bool ConfigReader::read_workers(const YamlNode& key, const YamlNode& value,
                                 ConfigEntry& entry) {
   Ranks ranks;
@@ -249,7 +251,10 @@ bool ConfigReader::read_workers(const YamlNode& key, const YamlNode& value,
   return add_ranks(key, std::move(ranks), entry);
 }
 
-// Said twice, in GT's form within shard: and beside it, or by on: and workers:.
+// Adds ranks to an entry. An entry may say its ranks twice: in GT's form within
+// shard: and outside of it, in gt's own by on: and workers:. Then both must
+// agree, in GT's form exactly, in gt's own by having ranks in common, which are
+// taken.
 bool ConfigReader::add_ranks(const YamlNode& key, Ranks ranks,
                              ConfigEntry& entry) {
   ranks_ += ranks.size();

@@ -26,13 +26,14 @@ const YamlNode* child(const YamlNode& map, std::string_view key) {
   return nullptr;
 }
 
-// The largest rank that a workers: names, -1 if none.
+// Returns the largest rank that a workers: names, or -1 if it names none or is
+// null.
 int64_t largest_rank(const YamlNode* workers) {
   int64_t largest = -1;
   if (workers == nullptr) return largest;
   if (workers->kind == YamlNode::Kind::kScalar) {
     const auto ranks = parse_ranks(workers->text);
-    if (!ranks.ok()) return largest;  // which is told when the entry is read
+    if (!ranks.ok()) return largest;  // reading the entry reports it
     for (const int64_t rank : ranks.value()) largest = std::max(largest, rank);
   }
   if (workers->kind == YamlNode::Kind::kList) {
@@ -138,8 +139,8 @@ bool ConfigReader::read_gt(const YamlNode& root) {
 }
 
 bool ConfigReader::read_own(const YamlNode& root) {
-  // Unknown keys are told first: what a misspelt one says may be just what is
-  // missed further down.
+  // Unknown keys are reported first, since a misspelled one may be the one that
+  // is missed further down.
   for (size_t i = 0; i < root.items.size(); i += 2) {
     const YamlNode& key = *root.items[i];
     if (!is_own_key(key.text)) return foreign_key(key, *root.items[i + 1]);
@@ -164,7 +165,7 @@ bool ConfigReader::read_own_key(const YamlNode& key, const YamlNode& value) {
   } else if (key.text == "chunks") {
     is_read = read_chunks(value, out_.chunks);
   } else if (value.kind == YamlNode::Kind::kNull) {
-    // All that stood below is commented out.
+    // The key has no value: perhaps everything below it was commented out.
   } else if (key.text == "machine") {
     is_read = read_machine(value);
   } else if (key.text == "signals") {
@@ -176,7 +177,8 @@ bool ConfigReader::read_own_key(const YamlNode& key, const YamlNode& value) {
   return is_read;
 }
 
-// A misspelt key, or a signal as it stands in GT's form.
+// Fails because of a key that gt's own form does not have. It is either a
+// signal of GT's form, or misspelled.
 bool ConfigReader::foreign_key(const YamlNode& key, const YamlNode& value) {
   for (const char* setting : {"shard", "workers", "backward", "compile"}) {
     if (child(value, setting) == nullptr) continue;
@@ -215,7 +217,8 @@ bool ConfigReader::read_mesh(const YamlNode& value) {
           return fail(key, "'" + excerpt(key.text) +
                                "' is no name of an axis such as dp");
         }
-        // 02 is octal to some readers of YAML.
+        // A number such as 02 is refused, since some readers of YAML take it as
+        // octal.
         if (!read_number(size.text, ranks) || ranks < 1 ||
             ranks > Mesh::kMaxSize || size.text[0] == '0') {
           return expected(size, "a number of ranks along " + key.text +
@@ -245,7 +248,8 @@ bool ConfigReader::default_mesh(const YamlNode& root) {
   return make_mesh(root, {{"workers", std::max<int64_t>(workers_, 1)}});
 }
 
-// One axis: as many as -n says, else as are named.
+// Makes a mesh of one axis, with as many ranks as -n says. Without -n it has
+// all ranks up to the largest that the file names.
 bool ConfigReader::all_workers(const YamlNode& root) {
   int64_t largest = -1;
   if (workers_ == 0 && root.kind == YamlNode::Kind::kMap) {

@@ -1,4 +1,4 @@
-// Reads a config from its YAML, in gt's own form or in GT's (config.h).
+// Reads a config (config.h) from YAML text, in gt's own form or in GT's.
 #pragma once
 
 #include <functional>
@@ -13,13 +13,15 @@
 
 namespace gt::shard {
 
-// Sets all of `out` but its file's name. `workers`: -n, 0 if that is not said.
-// Returns the first fault, if there is one.
+// Reads a config and sets all of `out` except the name of the file. `workers`
+// is the number that -n gives, or 0 without -n. Returns the first fault, or
+// nothing if the text is a valid config.
 std::optional<YamlFault> read_config(std::string_view text, int64_t workers,
                                      ConfigFile& out);
 
-// The first fault ends the reading: the function that finds it sets fault(),
-// and it and all that called it return false.
+// Reads the tree of a config. The first fault ends the reading: the function
+// that finds it sets fault(), and this function and all its callers return
+// false.
 class ConfigReader {
  public:
   ConfigReader(int64_t workers, ConfigFile& out)
@@ -39,11 +41,12 @@ class ConfigReader {
   bool expected(const YamlNode& at, std::string_view what);
   bool unknown_key(const YamlNode& key, const Keys& known,
                    const std::string& hint = "");
-  // Every key with its value. `example` says what the map is to look like.
+  // Calls read_key for each key of the map and its value. Fails if the node is
+  // not a map; then the message shows `example` as what was expected.
   bool each(const YamlNode& map, std::string_view example,
             const ReadKey& read_key);
 
-  // config_reader.cc: the two forms.
+  // Defined in config_reader.cc: the two forms.
   bool read_own(const YamlNode& root);
   bool read_own_key(const YamlNode& key, const YamlNode& value);
   bool read_gt(const YamlNode& root);
@@ -54,7 +57,7 @@ class ConfigReader {
   bool make_mesh(const YamlNode& at, const Axes& axes);
   bool check_backward();
 
-  // config_entries.cc: what an entry says.
+  // Defined in config_entries.cc: the settings of an entry.
   bool read_entries(const YamlNode& value, std::vector<ConfigEntry>& out,
                     ReadEntry read_entry);
   bool read_gt_entry(const YamlNode& value, ConfigEntry& entry);
@@ -74,13 +77,15 @@ class ConfigReader {
                     ConfigEntry& entry);
   bool add_ranks(const YamlNode& key, Ranks ranks, ConfigEntry& entry);
 
-  // config_values.cc
+  // Defined in config_values.cc: single values.
   bool read_machine(const YamlNode& value);
   bool read_schedule(const YamlNode& value);
   bool read_bool(const YamlNode& value, bool& out);
   bool read_chunks(const YamlNode& value, int64_t& out);
   bool read_dim(const YamlNode& value, int64_t& dim);
-  // One, a list, or as a rank set is spelled; ascending, from 0 to below `end`.
+  // Reads one number, a list of numbers, or numbers spelled as a rank set
+  // ("0-3"). Sets `out` to them in ascending order. Fails unless each of them
+  // is at least 0 and below `end`, and none stands twice.
   bool read_numbers(const YamlNode& value, const std::string& what, int64_t end,
                     Ranks& out);
   bool add_numbers(const YamlNode& value, const std::string& what, int64_t end,
@@ -90,10 +95,11 @@ class ConfigReader {
   const int64_t workers_;
   ConfigFile& out_;
   YamlFault fault_;
-  std::string context_;         // what a fault's message begins with
-  bool is_number_said_ = true;  // of workers
-  size_t ranks_ = 0;            // of all entries together
-  std::vector<std::pair<size_t, const YamlNode*>> backward_;  // by signal
+  std::string context_;         // the beginning of a fault's message
+  bool is_number_said_ = true;  // -n or the file says how many
+  size_t ranks_ = 0;            // ranks that all entries together name
+  // The values of backward: settings, each with the index of its signal.
+  std::vector<std::pair<size_t, const YamlNode*>> backward_;
 };
 
 }  // namespace gt::shard

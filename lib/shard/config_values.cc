@@ -1,4 +1,4 @@
-// Single values of a config, and the maps that are made of nothing else.
+// Reads single values of a config, and the maps that have nothing else.
 #include <algorithm>
 #include <cstdio>
 #include <utility>

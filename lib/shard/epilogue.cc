@@ -11,8 +11,9 @@ namespace {
 
 constexpr const char* kWhyWide = "parts are summed in f32";
 
-// Of each result, whose gradient it is: what gt-emit did not invent, in the
-// order of the notes. "" of others.
+// Returns, for each result, the name of which it is the gradient, or "" if it
+// is none. The notes #grad= belong to the results whose names gt-emit did not
+// invent, in the same order.
 std::vector<std::string> gradient_targets(const Line& line) {
   std::vector<std::string> targets;
   for (const Note& note : line.notes) {
@@ -48,7 +49,7 @@ std::vector<Type> Epilogue::widen(const LineWork& work,
   const Call& call = work.call;
   std::vector<const Type*> types(operands.size(), nullptr);
   std::vector<Type> wide(operands.size());
-  std::map<std::string, std::string> casts;  // of what is read twice, one
+  std::map<std::string, std::string> casts;  // one cast for each register
   for (size_t i = 0; i < call.arguments.size(); ++i) {
     if (!is_tensor(call.arguments[i])) continue;
     const auto o = static_cast<size_t>(call.arguments[i].operand);
@@ -69,7 +70,8 @@ std::vector<Type> Epilogue::widen(const LineWork& work,
   return {made.results.begin(), made.results.end()};
 }
 
-// The results, whose registers hold more digits than they are to.
+// Rounds results whose registers have more digits than their types say, after
+// their sums are taken.
 void Epilogue::narrow(const LineWork& work) {
   const std::vector<std::string> targets = gradient_targets(work.line);
   for (size_t r = 0; r < work.line.results.size(); ++r) {
@@ -97,7 +99,8 @@ void Epilogue::settle_written(LineWork& work) {
   if (work.plan().sums_halves) narrow(work);
 }
 
-// Each rank has the largest of its part; all together find the largest.
+// Each rank has the maximum of its own part. Finds that of all parts; likewise
+// for minima.
 void Epilogue::find_extremes(const LineWork& work) {
   for (const auto& [axis, what] : work.plan().extremes) {
     for (const Name& result : work.line.results) {
@@ -132,8 +135,8 @@ void Epilogue::settle(LineWork& work) {
   settle_gradients(work);
 }
 
-// The layout, cut as the pin says; a pin without cuts says that nothing is cut.
-// Cuts of other axes stay where both can be.
+// Returns the layout after it is cut as the pin says. A pin without cuts says
+// that nothing is cut. Cuts by other axes stay if both are possible.
 Layout Epilogue::pinned(Layout layout, const Layout& pin,
                         const Shape& whole) const {
   if (pin.cuts.empty()) return Layout{layout.set, 0, {}};
@@ -155,9 +158,10 @@ Layout Epilogue::pinned(Layout layout, const Layout& pin,
 
 // ---- gradients --------------------------------------------------------------
 
-// Where a gradient is wanted: cut as its target is, so that an optimizer finds
-// both alike, and summed, so that the sum overlaps with what follows. Of a
-// microbatch it stays as it is, and accumulates.
+// Returns the layout that a gradient must have. It is cut as its target is, so
+// that an optimizer finds both alike. It is summed at once, so that the sum
+// overlaps with later lines. The gradient of a microbatch is not summed, since
+// it is first added to those of other microbatches.
 Layout Epilogue::gradient_layout(const LineWork& work,
                                  const std::string& target, const Type& type,
                                  const Layout& made) const {

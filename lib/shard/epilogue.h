@@ -1,8 +1,8 @@
-// What is written after a line, so that its results are as they are wanted: of
-// maxima and minima that each rank found of its part those of all parts are
-// found, sums of f16 and bf16 are rounded once, results are cut as the config
-// says, a chunk's sum is made, and a gradient (#grad=) is summed and cut as its
-// target is.
+// Writes what must follow a line so that its results are as they are wanted. If
+// each rank found the maximum or minimum of its own part, that of all parts is
+// found. Sums of f16 and bf16 are rounded once. Results are cut as the config
+// says, and the sum of a chunk is taken (chunks.h). A gradient (#grad=) is
+// summed, and cut as its target is.
 #pragma once
 
 #include <string>
@@ -24,21 +24,23 @@ class Epilogue {
         writer_(writer),
         materializer_(materializer) {}
 
-  // The line as it is to be written. A note #grad= goes off it if the result is
-  // not yet as a gradient of that target is to be: then the line after it that
-  // makes it so gets the note.
+  // Returns the line as it must be written. A note #grad= is taken off if the
+  // result is not yet as a gradient of that target must be. Then a line that
+  // settle_written() writes later has the note.
   Line without_early_notes(const LineWork& work) const;
-  // For a line that sums f16 or bf16 over a dimension that is cut. The sum over
-  // all ranks is to be taken in f32 and rounded then, as one rank that had all
-  // of it would. Writes casts of the operands to f32, and puts their names into
-  // `operands`; returns the types that the line's results have then.
-  // settle_written() rounds them.
+  // To be called for a line that sums f16 or bf16 over a dimension that is cut.
+  // The sum over all ranks must be taken in f32 and then rounded, as it is on
+  // one rank that has the whole. Writes casts of the operands to f32, and puts
+  // their names into `operands`. Returns the types that the results of the line
+  // then have. settle_written() rounds them.
   std::vector<Type> widen(const LineWork& work,
                           std::vector<std::string>& operands);
-  // All of it, after a line that was written as it was planned.
+  // To be called after a line that was written as planned. Writes all that must
+  // follow it.
   void settle_written(LineWork& work);
-  // After a line's expansion, whose steps were settled one by one: what the
-  // config says, and gradients.
+  // To be called after a line that was written as its expansion or in chunks,
+  // whose steps were settled one by one. Brings the results into the layouts
+  // that the config and gradients require.
   void settle(LineWork& work);
 
  private:

@@ -1,6 +1,6 @@
-// A line as its op's expansion: the lines in other ops that the op's row in the
-// op table gives as its meaning, with names for what they make. gt-shard writes
-// these in place of the line where they send fewer bytes.
+// Turns a line into its op's expansion: the lines in other ops that the op
+// table gives as the meaning of the op, with names for what they make. gt-shard
+// writes these in place of the line if they send fewer bytes.
 #pragma once
 
 #include <functional>
@@ -16,25 +16,26 @@
 
 namespace gt::shard {
 
-// Gives a name that is not in use.
+// Returns a name that is not in use.
 using NewName = std::function<std::string()>;
 
 class Expansion {
  public:
   struct NamedStep {
-    Line line;                   // views into the expansion until the next one
-    std::set<std::string> dead;  // names that nobody reads after it
+    Line line;                   // its views are valid until the next step()
+    std::set<std::string> dead;  // temporary names that no later step reads
   };
 
-  // Both outlive it.
+  // Both arguments must outlive the expansion.
   Expansion(const Line& line, const Call& call);
   size_t size() const { return steps_.size(); }
-  // The steps are to be asked for once each and in order, since names of values
-  // that are dead may be given again.
+  // Returns step s. Each step must be asked for once and in order, since the
+  // name of a dead value may be used again.
   NamedStep step(size_t s, const NewName& new_name);
-  // After the last step: a result whose name the line reads as well ("x = gelu
-  // x") was made under an invented name. These, each with the result's own
-  // name, which the caller gives it now.
+  // To be called after the last step. If the line reads the name of one of its
+  // results as well ("x = gelu x"), that result was made under an invented
+  // name. Returns these names, each with the result's own name, which the
+  // caller must now give it.
   std::vector<std::pair<std::string, std::string>> renamed() const;
 
  private:
@@ -43,8 +44,8 @@ class Expansion {
   const Line& line_;
   const Call& call_;
   std::vector<Step> steps_;
-  StepValues<size_t> last_use_;    // a step
-  StepValues<std::string> names_;  // of the values there are so far
+  StepValues<size_t> last_use_;    // the last step that uses a value
+  StepValues<std::string> names_;  // the names of the values made so far
 };
 
 }  // namespace gt::shard

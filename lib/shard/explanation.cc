@@ -52,13 +52,15 @@ void Explanation::add_result(const LineWork& work, std::string_view expanded,
            not_as_said(work.claims, result->layout()) + "\n";
 }
 
-// Whose wish it was; line 0: of the line's own notes, or its part=.
+// Returns text that says who asked for the layout: that line of the config, or
+// for 0 the line's own notes or its part=.
 std::string Explanation::as_said(size_t line) const {
   return line == 0 ? ", as the line says"
                    : ", as " + config_.place(line) + " says";
 }
 
-// Of notes that would be false of what came.
+// Returns text that names the claims if the layout is not as they say, or "" if
+// it is.
 std::string Explanation::not_as_said(const Claims& claims,
                                      const Layout& layout) const {
   if (claims_hold(claims, cluster_, layout)) return "";

@@ -1,5 +1,5 @@
-// gt-shard --explain: what people are told of each line, namely in which ways
-// it could be taken, at what cost, and what became of it.
+// Collects what gt-shard --explain tells people about each line: in which ways
+// the line could run, at what cost, and how it was written.
 #pragma once
 
 #include <functional>
@@ -14,26 +14,28 @@ namespace gt::shard {
 
 class Explanation {
  public:
-  // `say` gets text for each choice, its place first; empty: nobody listens.
+  // `say` is called with the text about each line, which begins with the line's
+  // place. If it is empty, nothing is collected.
   Explanation(const Config& config, const Cluster& cluster,
               std::function<void(const std::string&)> say)
       : config_(config), cluster_(cluster), say_(std::move(say)) {}
 
   bool is_wanted() const { return say_ != nullptr; }
-  // The ways in which the line could be taken.
+  // Adds the ways in which the line could run. Its layouts must be chosen.
   void add_choice(const LineWork& work);
-  // The line is written in chunks (chunks.h).
+  // Adds that the line is written in chunks (chunks.h).
   void add_chunks(const LineWork& work, const Chunking& chunking);
-  // What the line became: the lines of its expansion ("": it was written as
-  // planned), and the layout of its first result (null: it has none).
+  // Adds how the line was written. `expanded` has the lines of its expansion;
+  // it is "" if the line was not expanded. `result` is the value of its first
+  // result; it is null if the line has none.
   void add_result(const LineWork& work, std::string_view expanded,
                   const ShardValuePtr& result);
-  // A line that waited (waiting.h) and is written now, in this layout.
-  // `reader`: the place of the line that reads it; "": none does.
+  // Adds a line that waited (waiting.h) and is now written in this layout.
+  // `reader` is the place of the line that reads it; it is "" if none does.
   void add_created(const UnwrittenLine& held, const Layout& layout,
                    const std::string& reader);
-  // Says what was added since the last call: the line, then lines that waited
-  // and were written for it.
+  // Passes on what was added since the last call: first what concerns the line
+  // itself, then the waiting lines that were written for it.
   void flush();
 
  private:

@@ -25,8 +25,8 @@ bool is_failed(const ShardValuePtr& value) {
   return value != nullptr && value->is_failed;
 }
 
-// What a line that prints or saves has behind the name of the value: " as=y",
-// or the path in quotes. "" if the line is neither of the two, or names no
+// Returns what stands behind the name of the value in a print (" as=y") or in a
+// save (the path in quotes). Returns "" if the line is neither, or names no
 // path.
 std::string sink_of(const Line& line) {
   const Statement statement = statement_of(line.op);

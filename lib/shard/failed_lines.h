@@ -1,12 +1,12 @@
-// What gt-shard writes for lines that it cannot rewrite: those that are wrong
-// (an unknown name or op, shapes that do not fit, scopes of the config that
-// contradict each other), and those that read a failure. Their results become
-// failures, "y = fail MESSAGE", without ranks; a print prints the failure; a
-// save saves it, so that a load of the file fails, too. The rest of the stream
-// goes on.
+// Writes what becomes of lines that cannot be rewritten: lines that are wrong
+// (an unknown name or op, shapes that do not match, scopes of the config that
+// contradict each other), and lines that read a failure. Their results become
+// failures, "y = fail MESSAGE", without ranks. A print of one prints the
+// failure. A save saves it, so that loading the file fails, too. The rest of
+// the stream goes on.
 //
-// An op that no axis can cut is not among these: its operands are made whole on
-// each rank (candidates.h).
+// An op that no axis can cut does not make a line fail: its operands are made
+// whole on each rank (candidates.h).
 #pragma once
 
 #include <string>
@@ -23,18 +23,20 @@ class FailedLines {
               Materializer& materializer)
       : values_(values), writer_(writer), materializer_(materializer) {}
 
-  // Writes the failure of a line that is wrong, and returns the error, for the
-  // caller to tell.
+  // Writes the failure of a line that is wrong. Returns the error, so that the
+  // caller can report it.
   Status reject(const Line& line, const Error& error, LineContext& at);
-  // The same for a line some of whose names have ranks and some have none: each
-  // result fails as it is written, with ranks or without.
+  // Does the same for a line of which some names have ranks and others have
+  // none. Each result becomes a failure as it is written in the line, with or
+  // without ranks.
   Status reject_mixed(const Line& line, const Error& error, LineContext& at);
-  // Writes a line `y = fail "..."`, or one that reads a failure
-  // (reads_failure): its results become failures that say the same.
+  // Writes a line `y = fail "..."`, or a line that reads a failure
+  // (reads_failure). Its results become failures with the same message.
   void spread(LineWork& work);
 
   static bool reads_failure(const LineWork& work);
-  // Error: the line, of op fail, has not the form `y... = fail "..."`.
+  // Error: the line, whose op is fail, does not have the form `y... = fail
+  // "..."`.
   static Status check(const Line& line);
 
  private:

@@ -8,7 +8,7 @@
 namespace gt::shard {
 namespace {
 
-// What of a line that waits decides how it will be written.
+// Adds what decides how a waiting value's line will be written.
 void add_held(const ShardValuePtr& value, PlanKey& key) {
   const bool is_held = value != nullptr && value->held != nullptr;
   key.add(is_held);
@@ -18,7 +18,7 @@ void add_held(const ShardValuePtr& value, PlanKey& key) {
   for (const ShardValuePtr& operand : held.operands) add_held(operand, key);
 }
 
-// Of the line's plan, and of whether its op is better expanded.
+// Returns the key of the line's plan, and of whether its op is better expanded.
 std::string key_of(const LineWork& work, const PlannedLine& planned,
                    bool is_told) {
   PlanKey key;
@@ -85,7 +85,8 @@ Status LayoutChooser::find_scope(LineWork& work) const {
   return ok_status();
 }
 
-// Where the line runs: as the config says, or where most of what it reads is.
+// Returns the ranks on which the line runs: those that the config says, or else
+// those of the largest operand.
 uint32_t LayoutChooser::set_of(const LineWork& work) {
   if (work.scope.ranks) return cluster_.set_of(*work.scope.ranks);
   uint32_t set = 0;
@@ -111,7 +112,7 @@ std::optional<Layout> LayoutChooser::pin_of(
   for (const SplitEntry& entry : setting->cuts) {
     const int64_t dim = normal_axis(entry.dim, type.shape.size());
     if (dim < 0) continue;
-    std::string_view names = entry.axis;  // "dp+tp": one within the other
+    std::string_view names = entry.axis;  // "dp+tp": tp cuts within dp
     while (!names.empty()) {
       const size_t end = std::min(names.find('+'), names.size());
       const size_t axis = cluster_.axis_index(names.substr(0, end));
@@ -128,8 +129,10 @@ std::optional<Layout> LayoutChooser::pin_of(
   return cluster_.simplest(layout, type.shape);
 }
 
-// shard: of a scope is also of the weights that its products and convolutions
-// read; what has more dimensions than a weight is a batch of products.
+// The shard: of a scope also applies to the weights that its products and
+// convolutions read. A tensor that has more dimensions than a weight has is not
+// a weight but an operand of a batch of products. Returns the layout for an
+// argument that is a weight, or else nothing.
 std::optional<Layout> LayoutChooser::weight_pin(const LineWork& work,
                                                 size_t argument) {
   const int weight = work.call.op->row->weight_operand;
@@ -149,7 +152,7 @@ void LayoutChooser::find_pin(LineWork& work) {
   if (call.results.empty()) return;
   work.pin = pin_of(work.scope.results, call.results[0], work.set);
   if (work.pin) work.pin_line = work.scope.results->line;
-  // A batch taken from data that is held in memory is a creation, too.
+  // A batch that is taken from created data counts as a created tensor, too.
   const bool takes = call.op->row->lineage == Lineage::kPart;
   if (!work.pin && (is_state(work) ||
                     (takes && !work.is_backward && work.values[0] != nullptr &&

@@ -1,7 +1,7 @@
-// Decides in which layouts a line reads its operands and makes its results.
-// What the config says of the line and of its tensors comes first; of the rest
-// the plan (plan.h) takes what is expected to need the least time. A plan is
-// made once for lines that are alike (plan_cache.h).
+// Decides in which layouts a line reads its operands and makes its results. It
+// does what the config says about the line and its tensors. Whatever the config
+// leaves open is chosen by the plan (plan.h), for the shortest estimated time.
+// Lines that are alike share one plan (plan_cache.h).
 #pragma once
 
 #include <cstdint>
@@ -14,30 +14,34 @@ namespace gt::shard {
 
 class LayoutChooser {
  public:
-  // `plans`: of this mesh and machine. `is_told`: people read the words of
-  // plans, which name the operands, so lines share none with others.
+  // `plans` must be for this mesh and machine. `is_told` means that people will
+  // read the plans' words, which name the operands; then lines with other
+  // operands do not share a plan.
   LayoutChooser(const Config& config, Cluster& cluster, PlanCache& plans,
                 bool is_told)
       : config_(config), cluster_(cluster), plans_(plans), is_told_(is_told) {}
 
-  // Sets `work.scope`: what the config says by the line's signal, and over that
-  // by its first result's name. Error: scopes that contradict each other.
+  // Sets `work.scope` to what the config says about the line by its signal,
+  // overridden by what it says about the name of its first result. If work.at
+  // has a scope, takes that one instead. Error: scopes contradict each other.
   Status find_scope(LineWork& work) const;
-  // Whether the line makes state such as an optimizer's moments ("m = mul w
-  // 0"): point by point out of created tensors alone, under a name of which the
-  // config says shard:. Then it is cut as if it was created.
+  // Returns true if the line makes state such as an optimizer's moments ("m =
+  // mul w 0"). Such a line computes point by point from created tensors only,
+  // and the config has a shard: for the name of its result. The result is then
+  // cut like a created tensor.
   static bool is_state(const LineWork& work);
-  // The setting as a layout on the set of ranks, of a tensor of this type. Left
-  // out are cuts of dimensions that it lacks, or that its sizes do not allow;
-  // nothing if none of them is left, or there is no setting.
+  // Returns the layout that a setting asks for, for a tensor of this type on
+  // that set of ranks. Cuts of dimensions that the tensor lacks, or that its
+  // sizes do not allow, are left out. Returns nothing if there is no setting,
+  // or if all of its cuts are left out. Notes the other cuts in cuts_in_use().
   std::optional<Layout> pin_of(const std::optional<CutSetting>& setting,
                                const Type& type, uint32_t set);
-  // Sets on which ranks the line runs, how the config wants result 0 (the pin),
-  // and the plan. The ranks are those that the config says, or else those of
-  // the largest operand.
+  // Sets on which ranks the line runs, the layout that the config wants for
+  // result 0 (the pin), and the plan. The line runs on the ranks that the
+  // config names, or else on those of the largest operand.
   void choose(LineWork& work);
 
-  // The cuts of the config that cut some tensor so far.
+  // Returns the cuts of the config that have cut some tensor so far.
   const CutsInUse& cuts_in_use() const { return cuts_in_use_; }
 
  private:
@@ -53,7 +57,8 @@ class LayoutChooser {
   CutsInUse cuts_in_use_;
 };
 
-// Whether the line makes or changes values point by point.
+// Returns true if the op computes each element of its results from the elements
+// of its operands at the same index.
 bool is_pointwise(const Op& op);
 
 }  // namespace gt::shard

@@ -17,9 +17,11 @@
 namespace gt::shard {
 namespace {
 
-constexpr size_t kMaxExpansions = 4;  // within each other
+constexpr size_t kMaxExpansions = 4;  // how deep expansions may be nested
 
-// An optimizer's weight stays one; so does another name or dtype of it.
+// Returns true if the results are created values in the sense of
+// ShardValue::is_source because the first operand is one: a weight stays one
+// after an optimizer's step, a copy or a cast.
 bool makes_source(const LineWork& work) {
   if (work.call.op->row->lineage == Lineage::kNew) return false;
   const auto first =
@@ -28,7 +30,8 @@ bool makes_source(const LineWork& work) {
   return first != work.values.end() && (*first)->is_source;
 }
 
-// A range that takes all of a dimension that is cut.
+// Replaces the ranges of a slice in dimensions that are cut by ":", since each
+// rank takes all of its part there.
 void take_all_of_parts(const Call& call, const Layout& layout,
                        std::vector<std::string>& operands) {
   if (call.op->name != "slice") return;
@@ -132,7 +135,8 @@ Status LineRewriter::take(const Line& line, std::string_view text,
   return ok_status();
 }
 
-// As gt-emit and the workers, which say an unknown op before a name.
+// Looks up the values of the operands. An unknown op is reported before an
+// unknown name, as gt-emit and the workers do.
 Status LineRewriter::find_values(LineWork& work) const {
   if (Status s = check_emitted(work.line); !s.ok()) return s;
   if (find_op(work.line.op) == nullptr) return unknown_op(work.line);
@@ -146,7 +150,8 @@ Status LineRewriter::find_values(LineWork& work) const {
   return ok_status();
 }
 
-// To its op and the types of what it reads, and to what the config says of it.
+// Binds the line to its op and to the types of its operands, and finds what the
+// config says about it.
 Status LineRewriter::bind(LineWork& work) const {
   std::vector<const Type*> types;
   for (const ShardValuePtr& value : work.values) {
@@ -177,8 +182,8 @@ void LineRewriter::run(LineWork& work) {
       work.plan().moving == 0) {
     return share(work);
   }
-  // Which dimensions a squeeze drops shows in the whole alone: a piece may have
-  // size 1 where the whole has not.
+  // Only the whole shows which dimensions a squeeze drops: a dimension of a
+  // piece may have size 1 although that of the whole does not.
   if (work.line.op == "squeeze" && !work.plan().results[0].cuts.empty()) {
     return reshape_instead(work);
   }
@@ -202,7 +207,7 @@ void LineRewriter::run(LineWork& work) {
 
 // ---- as planned -------------------------------------------------------------
 
-// A second name of one value.
+// Makes the result another name of the operand's value.
 void LineRewriter::share(LineWork& work) {
   const ShardValuePtr value = work.values[0];
   const std::string name(work.line.results[0].text);
@@ -225,8 +230,9 @@ void LineRewriter::reshape_instead(LineWork& work) {
   GT_CHECK(take(line, "", work.claims, work.at).ok());
 }
 
-// Where the line reads a value in several layouts, the value's own registers
-// stay as they are.
+// Writes the lines that bring the operands into the layouts of the plan, and
+// returns the names of the registers. If the line reads a value in several
+// layouts, the value's own registers are not changed.
 std::vector<std::string> LineRewriter::fetch_operands(LineWork& work) {
   const Call& call = work.call;
   const Plan& plan = work.plan();
@@ -284,7 +290,7 @@ void LineRewriter::bind_results(LineWork& work, const std::vector<Type>& types,
   }
 }
 
-// The name holds what was just written in this layout.
+// Lets the name hold the tensor that was just written in this layout.
 ShardValuePtr LineRewriter::bind_result(const std::string& name,
                                         const Type& type, const Layout& layout,
                                         LineContext& at) {
@@ -297,7 +303,8 @@ ShardValuePtr LineRewriter::bind_result(const std::string& name,
   return made;
 }
 
-// The name's pieces on ranks where the line that binds it anew does not run.
+// Frees the pieces of the name's old value on ranks where the line that binds
+// the name anew does not run.
 void LineRewriter::leave(const std::string& name, uint32_t set) {
   const ShardValuePtr before = values_.find(name);
   if (before == nullptr || before->copies.empty()) return;
@@ -308,7 +315,8 @@ void LineRewriter::leave(const std::string& name, uint32_t set) {
 
 // ---- in chunks --------------------------------------------------------------
 
-// A step of an expansion is none that the config speaks of.
+// Returns how the line is written in chunks, or nothing if it is not. The
+// config's chunks: does not apply to steps of an expansion.
 std::optional<Chunking> LineRewriter::chunking_of(const LineWork& work) const {
   const int64_t wanted = work.scope.chunks.value_or(config_.chunks());
   if (wanted == 1 || work.at.depth > 0) return std::nullopt;
@@ -343,7 +351,8 @@ void LineRewriter::write_in_chunks(LineWork& work, const Chunking& chunking) {
   join(work, chunking, products, at);
 }
 
-// The names of the operand's chunks.
+// Writes the lines that split the operand into chunks. Returns the names of the
+// chunks.
 std::vector<std::string> LineRewriter::take_apart(const LineWork& work,
                                                   const Chunking& chunking,
                                                   LineContext& at) {
@@ -372,7 +381,7 @@ std::vector<std::string> LineRewriter::take_apart(const LineWork& work,
   return names;
 }
 
-// Gathers the operand's chunks as the plan says of the whole.
+// Gathers each chunk to the layout that the plan wants of the whole operand.
 void LineRewriter::gather(const LineWork& work, const Chunking& chunking,
                           const std::vector<std::string>& chunks,
                           const LineContext& at) {
@@ -387,7 +396,8 @@ void LineRewriter::gather(const LineWork& work, const Chunking& chunking,
   }
 }
 
-// The name of the product of one chunk, whose sum is made.
+// Writes the product of one chunk and, if it is summands, takes its sum.
+// Returns its name.
 std::string LineRewriter::multiply(const LineWork& work,
                                    const Chunking& chunking,
                                    const std::string& chunk,
@@ -410,7 +420,7 @@ std::string LineRewriter::multiply(const LineWork& work,
   return name;
 }
 
-// The products become the line's result.
+// Joins the products to the line's result.
 void LineRewriter::join(const LineWork& work, const Chunking& chunking,
                         const std::vector<std::string>& products,
                         LineContext& at) {
@@ -437,9 +447,10 @@ void LineRewriter::take_text(const std::string& text, const LineContext& at) {
 
 // ---- as the op's expansion --------------------------------------------------
 
-// Where operands would have to be moved, the op's expansion may send fewer
-// bytes: the sums and maxima of a softmax over a cut axis are small. Bytes
-// count, since what is whole here is whole in all that follows.
+// Returns true if the op's expansion sends fewer bytes than the moves of the
+// operands would. For example, the sums and maxima of a softmax over a cut axis
+// are small. Bytes are compared and not seconds, since a tensor that is made
+// whole here is whole in all lines that follow.
 bool LineRewriter::is_better_expanded(const LineWork& work) {
   if (work.plan().bytes == 0 || work.call.op->is_primitive() ||
       work.call.has_key("part") || work.at.depth >= kMaxExpansions) {
@@ -457,8 +468,8 @@ double LineRewriter::bytes_expanded(const LineWork& work) const {
   return trial.writer_.costs().bytes();
 }
 
-// Each step on its own. A result whose name is read meanwhile gets it at the
-// end.
+// Rewrites each step of the expansion by itself. A result whose name the line
+// also reads gets its name at the end.
 void LineRewriter::expand(const LineWork& work) {
   LineContext at = work.at;
   at.passing.clear();
@@ -483,7 +494,8 @@ void LineRewriter::drop_temporary(const std::string& name, LineContext& at) {
   materializer_.write_frees();
 }
 
-// The register of an invented name goes; the number of one that never was.
+// Frees the register of an invented name after the line. If the value was never
+// written, only gives the name's number back.
 void LineRewriter::free_invented(const std::string& name) {
   const ShardValuePtr value = values_.find(name);
   if (value->held == nullptr) {
@@ -531,7 +543,8 @@ void LineRewriter::create_loads_once(LineContext& at) {
   outputs_.create_loads(waiting_.take_loads_once(at.space), at);
 }
 
-// Of what is named, and of what that would have read.
+// Visits the values of all names, and before each the waiting lines that it
+// would have read.
 void LineRewriter::finish(LineContext& at) {
   const auto visit = [&](const auto& self, const ShardValuePtr& value) -> void {
     if (value == nullptr || value->held == nullptr) return;

@@ -1,9 +1,11 @@
-// Rewrites one instruction without ranks after another, and knows all names
-// that hold something. Of each line it finds out what its operands hold, and
-// then either lets it wait for its first use (waiting.h), or has its layouts
-// chosen (layout_chooser.h) and writes it: its operands are fetched in these
-// layouts (materializer.h), the line follows, as planned or as its op's
-// expansion, and then what its results still need (epilogue.h).
+// Rewrites the lines without ranks, one after the other, and keeps track of all
+// names that hold a value. For each line it looks up the values of the
+// operands. Then either the line waits for the first use of its result
+// (waiting.h), or its layouts are chosen (layout_chooser.h) and it is written
+// in three parts: first come the lines that bring the operands into these
+// layouts (materializer.h), then the line itself, which may be written as its
+// op's expansion or in chunks, and then what its results still need
+// (epilogue.h).
 #pragma once
 
 #include <optional>
@@ -30,38 +32,41 @@ class LineRewriter {
                Explanation& explanation);
   LineRewriter(const LineRewriter&) = delete;  // its parts refer to each other
 
-  // Writes what the line becomes. `text` is the line as it came, for people, ""
-  // of a step of an expansion. `claims`: what was taken off its notes
-  // (claims.h). Error: what is wrong with it; it became a failure
-  // (failed_lines.h), and the rest goes on.
+  // Rewrites a line. `text` is the line as it was read, for explanations; it is
+  // "" for a line that was made here, such as a step of an expansion. `claims`
+  // are those that were taken off its notes (claims.h). Error: the line is
+  // wrong. Then its results are failures (failed_lines.h), and later lines can
+  // still be taken.
   Status take(const Line& line, std::string_view text, const Claims& claims,
               const LineContext& at);
-  // To be called before each line of the input. Where it binds a name that
-  // looks like one that gt-shard invents ("_s0"), the name is the input's from
-  // here on, and a register of ours that has it is moved to another name.
+  // To be called before each line of the input. If the line binds a name that
+  // looks like one that gt-shard invents ("_s0"), the name belongs to the input
+  // from then on, and a register of ours with that number gets another name.
   void respect(const Line& line);
-  // A line with ranks is about to save, each rank to a file of its own, so that
-  // all loads that wait are written first.
+  // Writes all loads that still wait. To be called before a save with ranks:
+  // each rank saves to a file of its own, so any load may read one of them.
   void create_loads(LineContext& at);
-  // The client is to hear that all lines so far of the name space at.space are
-  // done, and may remove the files of loads with the note #once, which are
-  // written first.
+  // Writes the loads with the note #once in the name space at.space that still
+  // wait. To be called before a #sync: when the client hears that the lines
+  // before it are done, it may remove the files.
   void create_loads_once(LineContext& at);
-  // At the end of the stream: writes the lines that still wait and may fail
-  // when they are run, so that the failure is seen. The others have no use.
+  // To be called at the end of the stream. Writes the waiting lines that may
+  // fail when they are run, so that the failure is seen. The others are
+  // dropped.
   void finish(LineContext& at);
 
   PlacedWriter& writer() { return writer_; }
   const PlacedWriter& writer() const { return writer_; }
   const ValueTable& values() const { return values_; }
-  // Whether there was a line to rewrite.
+  // Returns true if a line was rewritten that was not wrong.
   bool has_rewritten() const { return has_rewritten_; }
-  // Appends all that later lines depend on, as text (Rewriter::state).
+  // Appends, as text, everything that the rewriting of later lines depends on
+  // (Rewriter::state).
   void describe(std::string& out) const;
 
  private:
-  // For a trial of the line, of which nothing is kept: with copies of the
-  // values that it reads and binds.
+  // Makes a rewriter on which the line can be tried without lasting effect. It
+  // has copies of the values of the names that the line reads and binds.
   LineRewriter(const LineRewriter& tried, const Line& line,
                Explanation& silence);
 

@@ -1,4 +1,4 @@
-// A line while it is rewritten, and all that is known of it.
+// Everything that is known about a line while gt-shard rewrites it.
 #pragma once
 
 #include <algorithm>
@@ -17,7 +17,7 @@
 
 namespace gt::shard {
 
-// The notes of a line that go on all lines which are written for it.
+// Returns the notes of a line that every line written for it gets as well.
 inline std::vector<Note> shared_notes(const Line& line) {
   std::vector<Note> out;
   std::copy_if(line.notes.begin(), line.notes.end(), std::back_inserter(out),
@@ -28,46 +28,49 @@ inline std::vector<Note> shared_notes(const Line& line) {
   return out;
 }
 
-// What a line shares with the lines that are written for it.
+// What a line has in common with the lines that are written for it.
 struct LineContext {
-  std::string space;                 // "c1/": the name space
-  std::string notes;                 // " #signal=mlp #bwd", on all of them
-  std::string place;                 // "model.s:3", for people
-  size_t depth = 0;                  // of expansions within each other
-  bool regathers = false;            // copies that it fetches are not kept
-  std::vector<std::string> passing;  // registers of copies for this line only
-  // What is said of the line in place of what the config says; null: that.
+  std::string space;       // the name space, such as "c1/"
+  std::string notes;       // shared notes as text, " #signal=mlp #bwd"
+  std::string place;       // such as "model.s:3", for explanations
+  size_t depth = 0;        // how many expansions the line is within
+  bool regathers = false;  // copies fetched for it are not kept
+  std::vector<std::string> passing;  // copies that only this line reads
+  // Settings that replace those of the config for this line. Null: the config's
+  // settings apply.
   const Scope* scope = nullptr;
-  // The layout that its result gets if it is summands; null: it stays so.
+  // The layout in which the result is summed if the line makes summands. Null:
+  // it stays summands.
   const Layout* summed = nullptr;
 };
 
 struct LineWork {
   const Line& line;
-  std::string_view text;  // as it came; "": it is a step of an expansion
-  Claims claims;          // of its notes
+  std::string_view text;  // as read; "": the line was made here
+  Claims claims;          // from its notes
   LineContext at;
   Call call = {};
-  Scope scope = {};                     // what the config says of it
-  std::optional<CutSetting> wish = {};  // what its claims say, after the config
+  Scope scope = {};                     // the config's settings for it
+  std::optional<CutSetting> wish = {};  // cuts that its claims name
   bool is_backward = false;
-  bool is_named = false;  // its shard: is from the config's tensors
-  uint32_t set = 0;       // the ranks on which it runs (Cluster::ranks)
-  std::vector<ShardValuePtr> values = {};  // by operand of the line
-  // How the config or a claim wants result 0, and which line of the config says
-  // so; 0: none, it is a claim.
+  bool is_named = false;  // tensors: says shard: for it
+  uint32_t set = 0;       // ranks on which it runs (Cluster::ranks)
+  std::vector<ShardValuePtr> values = {};  // by operand; null: no name
+  // The layout in which the config or a claim wants result 0; empty: neither
+  // says how. pin_line is the line of the config that says so, or 0 for a
+  // claim.
   std::optional<Layout> pin = {};
   size_t pin_line = 0;
-  PlanCache::Entry* planned = nullptr;  // once its layouts are chosen
+  PlanCache::Entry* planned = nullptr;  // null until layouts are chosen
 
-  // The line as text, for people and for lines that wait.
+  // Returns the line as text, for explanations and for lines that wait.
   std::string shown() const {
     std::string out(text);
     if (out.empty()) append_line(out, line);
     return out;
   }
   const Plan& plan() const { return planned->plan; }
-  // The value that an argument, a tensor, reads.
+  // Returns the value that an argument reads. The argument must be a tensor.
   const ShardValuePtr& value(size_t argument) const {
     return values[static_cast<size_t>(call.arguments[argument].operand)];
   }

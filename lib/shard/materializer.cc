@@ -15,7 +15,8 @@ bool is_local(const std::vector<Move>& moves) {
   });
 }
 
-// What the call reads is cut as its result is, where it has the same index.
+// Returns the plan in which the result has this layout and each argument is cut
+// as the result is, in the dimensions that have the same index.
 Plan plan_as_result(const Call& call, const Layout& layout) {
   Plan plan;
   plan.results = {layout};
@@ -105,8 +106,9 @@ ShardValuePtr Materializer::alone(const std::string& name) {
 
 // ---- lines that wait --------------------------------------------------------
 
-// The layout in which an unwritten value is made for a reader who wants this
-// one: where the config says nothing, as wanted.
+// Returns the layout in which a waiting value is made for a reader that wants
+// it in this layout. It is the wanted layout as far as the config leaves that
+// open.
 Layout Materializer::made_as(const ShardValuePtr& value,
                              const Layout& wanted) const {
   const UnwrittenLine& held = *value->held;
@@ -115,8 +117,8 @@ Layout Materializer::made_as(const ShardValuePtr& value,
   if (held.set) made.set = *held.set;
   if (!held.pin) return made;
   if (held.pin->cuts.empty()) return Layout{made.set, 0, {}};
-  // The config's cuts, unless their units do not divide what these ranks have;
-  // of other axes what is wanted, within those.
+  // First come the config's cuts, unless their units do not divide what these
+  // ranks have. Within those, other axes cut as the reader wants.
   Layout out{made.set, made.partial, {}};
   for (const AxisCut& cut : held.pin->cuts) {
     out.partial &= ~(1U << cut.axis);
@@ -142,7 +144,8 @@ std::string Materializer::summands_note(const Layout& layout) const {
   return note;
 }
 
-// `reader`: the place of the line that reads it, for people; "": nobody does.
+// Writes the line of a waiting value, which gets this layout. `reader` is the
+// place of the line that reads it, for explanations; "" stands for none.
 void Materializer::create(const ShardValuePtr& value, const Layout& layout,
                           const std::string& reader, LineContext& at) {
   const std::shared_ptr<UnwrittenLine> held = value->held;
@@ -175,8 +178,8 @@ void Materializer::create(const ShardValuePtr& value, const Layout& layout,
   }
 }
 
-// A line that only makes or moves bytes of its rank, and its result in this
-// layout.
+// Writes a line that only creates or moves bytes within each rank. `layout` is
+// that of its result.
 void Materializer::write_made(const Line& line, const Call& call,
                               const std::vector<std::string>& operands,
                               const Layout& layout, const std::string& notes) {
@@ -251,7 +254,8 @@ void Materializer::keep_joined(const ShardValuePtr& value,
 
 // ---- what nobody reads ------------------------------------------------------
 
-// An unwritten line that was to read it was written, or is not needed.
+// Notes that a waiting line that would have read the value was written or
+// dropped. Drops the value if nothing needs it any more.
 void Materializer::stop_reading(const ShardValuePtr& value, LineContext& at) {
   --value->held_readers;
   if (value->held_readers > 0 || !value->names.empty()) return;
@@ -259,7 +263,7 @@ void Materializer::stop_reading(const ShardValuePtr& value, LineContext& at) {
   let_go(value, at);
 }
 
-// It has no names and no readers left.
+// Drops a value that has no names and no readers left.
 void Materializer::let_go(const ShardValuePtr& value, LineContext& at) {
   if (value->held != nullptr) {
     for (const ShardValuePtr& operand : value->held->operands) {

@@ -1,16 +1,18 @@
-// Makes values be there in the layouts in which lines read them, and lets go of
-// them. It writes lines that waited for their first use (waiting.h), and moves
-// values from one layout to another.
+// Brings values into the layouts in which lines read them, and frees the
+// registers of values that are no longer needed. It writes the lines that
+// waited for the first use of their results (waiting.h), and moves values from
+// one layout to another.
 //
-// A value may be there in several layouts (ShardValue::copies): its own, under
-// the names of the input, and copies that were fetched for readers, each in a
-// register that gt-shard invented. A copy goes right after the line that it was
-// made for if it cost no communication, or where the config says regather:;
-// else it is kept for further readers. What is left goes with the last name of
-// the value, once no waiting line will read it any more. Registers that go are
-// freed after the line (ValueTable::free_later). Where a sum is wanted of a
-// value whose own layout is summands, the sum takes their place, and no copy is
-// made.
+// A value may exist in several layouts (ShardValue::copies): in its own, under
+// the names of the input, and in copies that were fetched for readers, each in
+// a register that gt-shard invented. A copy that cost no communication is
+// dropped right after the line that it was made for; so is any copy if the
+// config says regather:. Other copies are kept for further readers. The
+// remaining copies are dropped with the last name of the value, once no waiting
+// line will read it any more. Registers that are dropped are freed after the
+// line (ValueTable::free_later). If the value's own layout is summands and a
+// reader wants the sum, no copy is made: the sum replaces the summands, unless
+// the value has several names or the same line reads it in another layout, too.
 #pragma once
 
 #include <string>
@@ -33,54 +35,57 @@ class Materializer {
         writer_(writer),
         explanation_(explanation) {}
 
-  // Returns the name of a register that holds the value in the layout, and
-  // writes the lines that this takes: the one that made the value, if that
-  // waited, and moves from the nearest layout. `is_shared`: another operand of
-  // the line reads the value in another layout, so that its own must stay.
-  // `why`: the #why= of the moves.
+  // Returns the name of a register that holds the value in the wanted layout.
+  // Writes the lines that are needed for that: the line that makes the value,
+  // if it still waits, and moves from the layout from which they take the least
+  // time. `is_shared` means that another operand of the line reads the value in
+  // another layout, so that the value's own layout must stay. `why` is the
+  // #why= of the moves.
   std::string fetch(const ShardValuePtr& value, const Layout& wanted,
                     bool is_shared, const std::string& why, LineContext& at);
-  // Moves the value's own registers to the layout, on the same ranks. `note`,
-  // "" for none, is put on the last line.
+  // Changes the value's own layout, on the same ranks, by moves. `note` is put
+  // on the last of them; "" stands for no note.
   void change(const ShardValuePtr& value, const Layout& wanted,
               const std::string& why, const LineContext& at,
               const std::string& note = "");
-  // The copies of the value that were made for this line only (at.passing) go.
+  // Drops the copies of the value that were made for this line only
+  // (at.passing).
   void drop_passing(const ShardValuePtr& value, const LineContext& at);
-  // Writes the frees of registers of ours that are due.
+  // Writes the frees of the invented registers that are no longer needed.
   void write_frees() { writer_.write_frees(values_.take_frees()); }
 
-  // The name's value, which no other name holds after this: what changes it
-  // changes no other.
+  // Returns the name's value after making sure that no other name shares it, so
+  // that the caller can change it.
   ShardValuePtr alone(const std::string& name);
-  // To be called before the line that binds or frees the name is written. If
-  // the value has no other name but a waiting line will read it, a copy keeps
-  // it under a name of ours. If it waits itself and nobody will read it, its
-  // line is written if it may fail, and else never.
+  // To be called before a line is written that binds or frees the name. If the
+  // name is the last one of its value but a waiting line will read the value, a
+  // copy keeps it under an invented name. If the value's own line waits and
+  // nobody will read it, that line is written if running it may fail.
   void keep_for_readers(const std::string& name, LineContext& at);
-  // The name holds its value no more. With the last name and the last waiting
-  // reader all of the value goes.
+  // Lets the name hold nothing. Drops the value with its last name, unless a
+  // waiting line will read it.
   void unbind(const std::string& name, LineContext& at);
 
-  // Writes the lines that join chunks, registers that hold them in this layout,
-  // into the register `name`: a tensor of type `whole`, in which the chunks are
-  // of the dimension at `place`. Returns the layout of the whole.
+  // Writes the lines that join chunks into the register `name`. The chunks are
+  // registers that hold a value in the given layout. The result has type
+  // `whole`, and the chunks are parts of its dimension at `place`. Returns the
+  // layout of the result.
   Layout join(const std::vector<std::string>& chunks, const Layout& layout,
               const std::string& name, const Type& whole,
               const Chunking& chunking, const LabelDim& place,
               const LineContext& at);
-  // Keeps the whole of the value beside it for its next reader, joined from
-  // chunks of it that were gathered to this layout.
+  // Joins gathered chunks of the value, which have this layout, and keeps the
+  // result as a copy of the value for its next reader.
   void keep_joined(const ShardValuePtr& value,
                    const std::vector<std::string>& chunks, const Layout& layout,
                    const Chunking& chunking, const LineContext& at);
 
-  // Writes a line that waits for a reader who takes it in any layout: cut as
-  // the config says, or else whole.
+  // Writes the value's waiting line for a reader that takes any layout. The
+  // result is cut as the config says, or not at all.
   void create_default(const ShardValuePtr& value, LineContext& at);
-  // Writes a line that waits though nobody will read it, if it may fail when it
-  // is run, since the failure must be seen; else does nothing. Where the config
-  // does not say how it is cut, a creation runs on one rank.
+  // Writes the value's waiting line although nobody will read it, if running it
+  // may fail, since the failure must be seen. Otherwise does nothing. If the
+  // config does not say how a created tensor is cut, it is created on one rank.
   void create_unread(const ShardValuePtr& value, LineContext& at);
 
  private:

@@ -7,7 +7,8 @@
 
 namespace gt::shard {
 
-// A copy that is whole on each rank; else the pieces, with their sums taken.
+// Returns the layout in which a value is printed or saved: that of a copy that
+// is whole on each rank, or else the value's own with its sums taken.
 Layout Outputs::printed(const ShardValue& value) {
   Layout wanted = value.layout();
   for (const ShardCopy& copy : value.copies) {

@@ -1,4 +1,4 @@
-// Lines without results: print, save and free.
+// Writes lines without results: print, save and free.
 #pragma once
 
 #include <vector>
@@ -21,13 +21,15 @@ class Outputs {
         materializer_(materializer),
         waiting_(waiting) {}
 
-  // A print or a save of the whole, with its sums taken: from one rank that has
-  // all of it, or put together from its pieces by split=.
+  // Writes a print or a save of the whole tensor, with its sums taken. It is
+  // printed or saved from one rank that has the whole, or put together from its
+  // pieces by split=.
   void write(LineWork& work);
-  // A free of names of the input. A name whose line still waits has no
-  // register, and needs no free.
+  // Writes a free of names of the input. A name whose line still waits has no
+  // register, so nothing is written for it.
   void release(const Line& line, LineContext& at);
-  // Writes these loads if they still wait: a save may change what they read.
+  // Writes the lines of these loads if they still wait. A save may change the
+  // files that they read.
   void create_loads(const std::vector<ShardValuePtr>& loads, LineContext& at);
 
  private:

@@ -8,7 +8,7 @@
 namespace gt::shard {
 namespace {
 
-// "c1/" of "c1/w".
+// Returns the name space of the line's names: "c1/" for "c1/w".
 std::string space_of(const Line& line) {
   const std::string_view name = space_name(line);
   return std::string(name.substr(0, name.rfind('/') + 1));

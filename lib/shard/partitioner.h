@@ -1,7 +1,7 @@
-// Rewrites a stream line by line so that each line runs on ranks of a mesh,
-// each rank on its own pieces (gt-shard(1)). It sorts the lines: those without
-// ranks are rewritten (line_rewriter.h); comments, declarations, lines that
-// have ranks already, and everything under an empty config, pass as they came.
+// Rewrites a stream line by line so that each line runs on ranks of a mesh, and
+// each rank works on its own pieces (gt-shard(1)). Lines without ranks are
+// rewritten (line_rewriter.h). Comments, declarations and lines that have ranks
+// already pass unchanged. With an empty config all lines do.
 #pragma once
 
 #include <functional>
@@ -16,41 +16,43 @@ namespace gt::shard {
 
 class Partitioner : public Rewriter {
  public:
-  // `explain` gets text for each choice, its place first; may be empty.
-  // Partitioners of one mesh and machine, whose configs name no ranks, may
-  // share plans.
+  // `explain` is called with the text about each line (Explanation); it may be
+  // empty. Partitioners may share `plans` if they have the same mesh and
+  // machine and their configs name no ranks.
   Partitioner(const Config& config,
               std::function<void(const std::string&)> explain,
               PlanCache& plans);
 
-  // Where the next line stands, "model.s:3", for explanations.
+  // Sets the place of the next line, such as "model.s:3", for explanations.
   void at(std::string place) { at_.place = std::move(place); }
 
-  // Appends what the line becomes, each line with LF. Error: what is wrong with
-  // it. Then it became a failure (failed_lines.h), or, if it does not parse,
-  // nothing; the rest goes on. A line with ranks that is wrong passes all the
-  // same.
+  // Appends the lines that the input line becomes, each with LF. Error: the
+  // line is wrong. Then it becomes a failure (failed_lines.h), or nothing if it
+  // does not parse, and later lines can still be taken. A line with ranks
+  // passes even if it is wrong.
   Status take(std::string_view text, std::string& out);
 
-  // At the end of the stream: appends lines that still wait and have to be
-  // written (LineRewriter::finish).
+  // To be called at the end of the stream. Appends the waiting lines that must
+  // be written (LineRewriter::finish).
   void finish(std::string& out);
 
-  // Whether lines without ranks came by, so that the config was put to use.
+  // Returns true if a line without ranks was rewritten, so that the config was
+  // used.
   bool has_rewritten() const { return lines_.has_rewritten(); }
-  // Whether lines with ranks came by.
+  // Returns true if a line with ranks has passed.
   bool has_passed_ranks() const { return has_passed_ranks_; }
   const CutsInUse& cuts_in_use() const { return chooser_.cuts_in_use(); }
   size_t state_size() const override { return lines_.values().size(); }
   void state(std::string& text, const PlaceVisitor& visit) override;
-  // Errors and explanations so far: a round that has some is not replayed.
+  // Returns the number of errors and explanations so far. A round that has some
+  // is not replayed.
   size_t messages() const override { return messages_; }
-  // Of all lines so far, replayed ones included.
+  // Returns the costs of all lines so far, including replayed ones.
   ShardCosts costs() const { return lines_.writer().costs(); }
   void begin_round() override { round_ = costs(); }
   void end_round() override { round_ = costs().since(round_); }
-  // So many rounds were replayed, each of which costs as much as the recorded
-  // one.
+  // Adds the costs of rounds that were replayed. Each costs as much as the
+  // round that was recorded.
   void repeat_costs(double rounds) { lines_.writer().repeat(round_, rounds); }
 
  private:
@@ -63,8 +65,8 @@ class Partitioner : public Rewriter {
   LayoutChooser chooser_;
   Explanation explanation_;
   LineRewriter lines_;
-  LineContext at_;    // of the line
-  ShardCosts round_;  // of one that is replayed; until then, before it
+  LineContext at_;    // the context of the current line
+  ShardCosts round_;  // of the recorded round; within it, costs before
   size_t messages_ = 0;
   bool has_passed_ranks_ = false;
 };

@@ -50,7 +50,9 @@ Placing placing_of(const Cluster& cluster, const Call& call, const Plan& plan) {
   const Shape& whole =
       subject < 0 ? call.results[0].shape : call.type(operand).shape;
   if (layout.cuts.empty()) return how;
-  const bool creates = op.family == &kCreation;  // their types are the whole's
+  // The type operand of a creation has the whole's shape, so it needs no
+  // shape=.
+  const bool creates = op.family == &kCreation;
   const bool sized = states_sizes(op);
   if (!creates && !sized && !plan.needs_split) return how;
   how.keys = " split=" + cluster.split_text(layout);
@@ -108,7 +110,8 @@ void PlacedWriter::write(const Line& line,
   text_ += '\n';
 }
 
-// A register on the way may be on ranks that the target has not: it goes there.
+// The moves may leave the tensor on ranks that are not among the target's. It
+// is freed there.
 void PlacedWriter::write_moves(const std::vector<Move>& moves,
                                const Type& whole, const std::string& to,
                                uint32_t set, std::string from,

@@ -1,5 +1,5 @@
-// Writes the placed stream as text, frees included, and counts what its lines
-// are expected to cost.
+// Writes the lines of the placed stream as text, including its frees, and
+// estimates what these lines cost.
 #pragma once
 
 #include <cstdint>
@@ -18,32 +18,33 @@
 
 namespace gt::shard {
 
-// What the lines are expected to cost, for the summary.
+// The expected costs of lines, which the summary shows.
 struct ShardCosts {
   struct Traffic {
     uint64_t lines = 0;
-    double bytes = 0;  // that each rank sends
+    double bytes = 0;  // bytes that each rank sends
   };
   std::map<std::string, Traffic, std::less<>> traffic;  // by op
   double seconds = 0;
-  double peak_bytes = 0;  // the most that any rank holds at a time
+  double peak_bytes = 0;  // the most bytes that any rank holds at once
 
-  double bytes() const;  // of all traffic
-  // What came since; the peak stays that of all.
+  double bytes() const;  // the bytes of all traffic
+  // Returns the costs that were added since `before`. The peak stays that of
+  // all lines.
   ShardCosts since(const ShardCosts& before) const;
-  void add(const ShardCosts& round, double times);  // peaks apart
+  void add(const ShardCosts& round, double times);  // adds all but the peak
 };
 
-// What a line says when it is placed, beside what it said before.
+// What a line says when it is placed, in addition to what it said before.
 struct Placing {
-  uint32_t set = 0;   // its ranks (Cluster::ranks)
-  std::string keys;   // that follow the line's own, " split=tp:1"
-  std::string shape;  // in place of the value of shape=; "" keeps that
+  uint32_t set = 0;   // the ranks on which it runs (Cluster::ranks)
+  std::string keys;   // keys put behind its own, " split=tp:1"
+  std::string shape;  // new value of shape=; "" keeps the old one
   std::string notes;
 };
 
-// What a line says that is taken as planned: its ranks, and, if it must, split=
-// with the sizes of the whole.
+// Returns what a line says when it is written as planned: its ranks, and, if
+// the op needs them, split= and the sizes of the whole.
 Placing placing_of(const Cluster& cluster, const Call& call, const Plan& plan);
 
 class PlacedWriter {
@@ -51,58 +52,62 @@ class PlacedWriter {
   PlacedWriter(const Config& config, const Cluster& cluster)
       : config_(config), cluster_(cluster) {}
 
-  // What was written and not taken yet, lines with LF.
+  // The lines that were written and not yet taken by the caller, each with LF.
   std::string& text() { return text_; }
 
-  // Writes a line of the input as it came. If it has ranks or declares a mesh,
-  // it means the meshes of the input: where the config's was declared since,
-  // that one ends before.
+  // Writes a line of the input unchanged. If the line has ranks or declares a
+  // mesh, it refers to the meshes of the input. So if the config's mesh was
+  // declared since, an endmesh is written before the line.
   void pass(const Line& line, std::string_view text);
-  // Declares the mesh of the config, unless it is the one in force.
+  // Declares the mesh of the config, unless that mesh is already in force.
   void declare_mesh();
 
-  // Writes the line as it is placed. `operands`: by operand of the line the
-  // name that it reads in that place; "" keeps what the line says.
+  // Writes the line with its ranks. operands[i] is the name that the line reads
+  // as its operand i; "" keeps what the line says.
   void write(const Line& line, const std::vector<std::string>& operands,
              const Placing& how);
-  // Writes the lines that move a tensor: the first reads `from`, and all of
-  // them bind `to`, which has the last layout on the ranks of `set`. `notes`
-  // are put on all of them, `last_note` on the last; `why` is their #why=.
+  // Writes the lines that move a tensor. The first line reads `from`, and all
+  // of them bind `to`. After the last one `to` has the layout of the last move,
+  // and holds it only on the ranks of `set`. `notes` are put on all lines and
+  // `last_note` on the last one; `why` is the #why= of each.
   void write_moves(const std::vector<Move>& moves, const Type& whole,
                    const std::string& to, uint32_t set, std::string from,
                    const std::string& notes, const std::string& last_note,
                    const std::string& why);
-  // Writes an op without communication, "y@0-1 = cast x@0-1 f32".
+  // Writes a line without communication, such as "y@0-1 = cast x@0-1 f32".
   void write_local(std::string_view op, const std::string& to,
                    const std::string& from, const Layout& layout,
                    const Type& type, const std::string& operands_and_notes);
   void write_free(const std::string& name, const Ranks& ranks);
-  // Frees of registers, each on its set of ranks: one line for each set.
+  // Frees registers, each on its set of ranks. Writes one line for each set.
   void write_frees(const std::vector<std::pair<std::string, uint32_t>>& names);
 
-  // For the count of memory (register_bytes.h): the line that was written last
-  // binds the name; it ends; the name is freed.
+  // These keep count of the memory that registers hold (register_bytes.h).
+  // hold(): the line that was written last binds the name. end_line(): that
+  // line is complete. let_go(): the name is freed.
   void hold(const std::string& name, const Layout& layout, const Type& type);
   void end_line() { memory_.end_line(); }
   void let_go(const std::string& name, const Ranks& ranks) {
     memory_.free(name, ranks);
   }
 
-  // Adds to the expected time what the lines themselves take; moves add theirs.
+  // Adds the time that a line itself takes to the expected time. Moves add
+  // theirs when they are written.
   void spend(double seconds) { costs_.seconds += seconds; }
   ShardCosts costs() const;
   void repeat(const ShardCosts& round, double times) {
     costs_.add(round, times);
   }
-  // All that later lines depend on.
+  // Appends, as text, everything that later lines depend on.
   void describe(std::string& out) const;
 
  private:
   const Config& config_;
   const Cluster& cluster_;
   std::string text_;
-  // Whose mesh is the current one: the input's, or none; the input's, which is
-  // the config's word for word; the config's, within those of the input.
+  // Whose mesh is in force. kInput: one of the input, or none. kSame: one of
+  // the input that is identical to the config's. kConfig: the config's, which
+  // was declared within those of the input.
   enum class Current : char { kInput = 'i', kSame = 's', kConfig = 'c' };
   Current mesh_ = Current::kInput;
   ShardCosts costs_;

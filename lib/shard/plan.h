@@ -1,9 +1,10 @@
-// The plan of a line: in which layouts it reads its operands and makes its
-// results. On each axis of the mesh it is the legal combination that is
-// expected to take the least time, in seconds by the figures of the machine: to
-// move the operands, to compute, and to give the results what they still need.
-// What is legal follows from the op's index rule (ops/index_rule.h) and from
-// where it is linear (spmd/join.h). planner.h makes it.
+// A plan says in which layouts a line reads its operands and makes its results.
+// On each axis of the mesh it is the legal combination of layouts for which the
+// estimated time is shortest. The time is in seconds, by the figures of the
+// machine, and includes moving the operands, computing, and what the results
+// need afterwards. What is legal follows from the op's index rule
+// (ops/index_rule.h) and from the operands in which it is linear (spmd/join.h).
+// planner.h makes plans.
 #pragma once
 
 #include <optional>
@@ -17,54 +18,55 @@
 
 namespace gt::shard {
 
-// In which layouts a tensor argument can be had.
+// What is known of a tensor argument before a line is planned.
 struct PlannedOperand {
-  // In which it is there. None: its line waits (waiting.h), and it is created
-  // as this line wants it; for that are the fields below.
+  // The layouts in which it exists. If there are none, its line waits
+  // (waiting.h), and it will be created in the layout that this line wants. The
+  // fields below are for that case.
   std::vector<Layout> layouts;
-  std::optional<Layout> pin;    // how the config says that it is cut
-  std::optional<Layout> offer;  // a cut that it may take at no cost
-  bool is_zero = false;         // it is all zeros, also as summands
+  std::optional<Layout> pin;    // how the config says it is cut
+  std::optional<Layout> offer;  // a cut in which it may be made at no cost
+  bool is_zero = false;         // all zeros, so summands cost nothing
 };
 
 struct PlannedLine {
   const Call& call;
   uint32_t set = 0;
   std::vector<PlannedOperand>
-      operands;               // by argument; unused where no tensor is
-  std::optional<Layout> pin;  // of result 0, by the config
-  // Results may stay summands, and their sum is not charged to this line, as of
-  // a microbatch, whose gradients are added up before they are summed over
-  // ranks.
+      operands;               // by argument; unused if it is no tensor
+  std::optional<Layout> pin;  // how the config wants result 0
+  // True if results may stay summands and their sum is not charged to this
+  // line. That is so within a microbatch, whose gradients are added up before
+  // they are summed over ranks.
   bool keeps_summands = false;
 };
 
-// One way of taking a line, on one axis or on several together.
+// One way to run a line, on one axis or on several together.
 struct Alternative {
-  std::string axes;  // "dp+tp"
-  std::string what;  // "k cut, summed", for people
+  std::string axes;  // the axes, such as "dp+tp"
+  std::string what;  // the way, for explanations: "x.1 w.0 cut, summed"
   double seconds = 0;
   bool chosen = false;
 };
 
 struct Plan {
   std::vector<Layout> arguments;
-  std::vector<Layout> results;  // as the line makes them
-  bool needs_split = false;     // the line must say split= (Label::needs_split)
-  bool sums_halves = false;     // f16 or bf16 over what is cut: see epilogue.h
-  // Axes over which the maximum or minimum of all parts is still to be found,
-  // and "max" or "min".
+  std::vector<Layout> results;  // as the line itself makes them
+  bool needs_split = false;     // the line needs split= (Label::needs_split)
+  bool sums_halves = false;     // f16 or bf16 summands; see epilogue.h
+  // Axes on which each rank finds the maximum or minimum of its own part, with
+  // "max" or "min". That of all parts is still to be found.
   std::vector<std::pair<size_t, std::string>> extremes;
-  double moving = 0;  // seconds to move the operands
-  double bytes = 0;   // that each rank sends for that
+  double moving = 0;  // seconds it takes to move the operands
+  double bytes = 0;   // bytes that each rank sends for that
   std::vector<Alternative> alternatives;
 };
 
 Plan plan_line(const Cluster& cluster, const Machine& machine,
                const PlannedLine& line);
 
-// Seconds that the call itself takes on a rank, with its tensors cut as
-// planned.
+// Returns the seconds that the call itself takes on a rank, with its tensors
+// cut as planned.
 double work_seconds(const Cluster& cluster, const Machine& machine,
                     const Call& call, const Plan& plan);
 

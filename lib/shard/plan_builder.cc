@@ -8,7 +8,7 @@
 namespace gt::shard {
 namespace {
 
-// Cuts a label over the axis, in each tensor that has it.
+// Cuts a label over the axis in the layout of each tensor that has the label.
 void cut_label(uint32_t axis, int64_t unit, const std::vector<LabelDim>& places,
                std::vector<Layout>& layouts) {
   for (size_t i = 0; i < places.size(); ++i) {
@@ -19,7 +19,8 @@ void cut_label(uint32_t axis, int64_t unit, const std::vector<LabelDim>& places,
 
 }  // namespace
 
-// Axes that cut the label, the outer first: as an operand has them.
+// Returns the axes that cut the label, the outer ones first. If an operand is
+// cut by all of them, their order is taken from it.
 std::vector<uint32_t> PlanBuilder::axes_of(const AxisUses& uses,
                                            size_t l) const {
   std::vector<uint32_t> axes;
@@ -51,7 +52,7 @@ std::vector<uint32_t> PlanBuilder::axes_of(const AxisUses& uses,
   return axes;
 }
 
-// Units divide what axes further out leave.
+// The unit of an axis must divide what the axes further out leave to a rank.
 bool PlanBuilder::is_possible(const AxisUses& uses) const {
   for (size_t l = 0; l < labels_.size(); ++l) {
     if (!labels_[l].is_never_empty) continue;
@@ -77,7 +78,8 @@ bool PlanBuilder::is_possible(const AxisUses& uses) const {
   return true;
 }
 
-// Layouts as the axes' uses say, units as they come.
+// Returns a plan with the layouts that the uses of the axes require. Whether
+// their units divide the sizes is not checked.
 Plan PlanBuilder::arranged(const AxisUses& uses) const {
   Plan plan;
   const Layout start{line_.set, 0, {}};
@@ -133,8 +135,10 @@ void PlanBuilder::fetch_whole(size_t i, Plan& plan) const {
   }
 }
 
-// Parts of a sum may lie beyond what f16 holds where the sum does not, and each
-// would be rounded. What is looked up is added to zeros, which rounds nothing.
+// Returns true if the line sums f16 or bf16 over ranks. Then the parts of the
+// sum may be out of range for f16 although the sum is not, and each would be
+// rounded. A lookup in a cut table is excepted: it is added to zeros, which
+// rounds nothing.
 bool PlanBuilder::sums_halves(const AxisUses& uses) const {
   if (line_.keeps_summands) return false;
   for (const AxisUse& use : uses) {

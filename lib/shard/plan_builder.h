@@ -1,4 +1,4 @@
-// Makes the plan of a line once it is chosen what each axis does in it.
+// Makes the plan of a line after it was chosen what each axis does in it.
 #pragma once
 
 #include <vector>
@@ -9,7 +9,7 @@ namespace gt::shard {
 
 class PlanBuilder {
  public:
-  // All outlive it.
+  // All arguments must outlive the builder.
   PlanBuilder(const Cluster& cluster, const Machine& machine,
               const PlannedLine& line, const std::vector<Label>& labels)
       : cluster_(cluster),
@@ -18,10 +18,12 @@ class PlanBuilder {
         call_(line.call),
         labels_(labels) {}
 
-  // Whether every tensor of the line can be cut so by all axes together: units
-  // divide sizes, and no rank has nothing where something is needed.
+  // Returns true if every tensor of the line can be cut by all axes in this
+  // way: the units divide the sizes, and each rank gets a part of each
+  // dimension of which no rank may have an empty part.
   bool is_possible(const AxisUses& uses) const;
-  // The plan, with what it takes to move the operands; without alternatives.
+  // Returns the plan, including the costs of moving the operands, without
+  // alternatives.
   Plan build(const AxisUses& uses) const;
 
  private:

@@ -2,8 +2,8 @@
 
 namespace gt::shard {
 
-// All of a line that its plan depends on: not its names, but what is known of
-// what they hold.
+// Appends everything in a line that its plan depends on. That is not the names
+// of its operands, but what is known about the values that they hold.
 void PlanKey::append(const PlannedLine& line) {
   const Call& call = line.call;
   add(call.op->name, call.key_values, line.set, line.pin, line.keeps_summands,

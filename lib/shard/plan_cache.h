@@ -1,6 +1,6 @@
-// Plans that were made, by all that they depend on. The layers of a model
-// repeat each other, and so do the guesses of gt-shard --plan, so that most
-// lines find their plan here.
+// Keeps plans that were made, by a key of everything that they depend on. The
+// layers of a model repeat each other, and so do the guesses of gt-shard
+// --plan, so most lines find their plan here.
 #pragma once
 
 #include <concepts>
@@ -17,7 +17,7 @@
 
 namespace gt::shard {
 
-// All that a plan depends on, as bytes: equal keys have equal plans.
+// Everything that a plan depends on, as bytes. Plans with equal keys are equal.
 class PlanKey {
  public:
   template <typename... Parts>
@@ -27,7 +27,8 @@ class PlanKey {
   const std::string& text() const { return text_; }
 
  private:
-  // Seven bits to a byte, since most numbers are below 128.
+  // Writes seven bits of a number to each byte, since most numbers are below
+  // 128.
   template <std::integral Number>
   void append(Number number) {
     auto rest = static_cast<uint64_t>(number);
@@ -66,18 +67,19 @@ class PlanKey {
   std::string text_;
 };
 
-// Good for one mesh and one machine, and for partitioners that give sets of
-// ranks the same numbers.
+// Partitioners may share a cache if they have the same mesh and the same
+// machine and give each set of ranks the same number.
 class PlanCache {
  public:
   struct Entry {
     Plan plan;
-    // That each rank sends if the line is written as its op's expansion;
-    // nothing until that was tried.
+    // The bytes that each rank sends if the line is written as its op's
+    // expansion. Empty until that was tried.
     std::optional<double> bytes_expanded;
   };
 
-  // The entry of that key, which is made by make_plan() if there is none.
+  // Returns the entry of that key. If there is none, makes it from the plan
+  // that make_plan() returns.
   template <typename MakePlan>
   Entry& obtain(const std::string& key, const MakePlan& make_plan) {
     const auto it = entries_.find(key);
@@ -85,8 +87,8 @@ class PlanCache {
     return entries_.emplace(key, Entry{make_plan(), std::nullopt})
         .first->second;
   }
-  // Drops all if there are many. To be called between lines only, which keep
-  // references to entries.
+  // Drops all entries if there are too many. May only be called between lines,
+  // since a line keeps a reference to its entry.
   void trim() {
     if (entries_.size() > kMaxEntries) entries_.clear();
   }

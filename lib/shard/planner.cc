@@ -8,7 +8,8 @@
 namespace gt::shard {
 namespace {
 
-// What a sum of parts is taken in: of halves in f32.
+// Returns the type in which a sum of parts is taken, which is f32 for f16 and
+// bf16.
 Type summed_type(Type type) {
   if (is_float(type.dtype)) type.dtype = wide_dtype(type.dtype);
   return type;
@@ -22,7 +23,8 @@ Planner::Planner(const Cluster& cluster, const Machine& machine,
       machine_(machine),
       line_(line),
       call_(line.call),
-      // A line that speaks of a block of its own is run as it stands.
+      // A line with part= speaks of one block of its own. It has no labels, so
+      // no axis cuts anything.
       labels_(line.call.has_key("part") ? std::vector<Label>{}
                                         : index_rule(line.call)),
       candidates_(cluster, line, labels_),
@@ -53,7 +55,8 @@ void Planner::choose(size_t axis) {
     const double seconds = costs_.seconds(axis, candidates[i]);
     alternatives_.push_back(
         {cluster_.axis_name(axis), candidates[i].what, seconds, false});
-    // Equal but for rounding: the first, which holds less.
+    // Of ways with equal costs, apart from rounding errors, the first one is
+    // chosen, since it takes less memory.
     if (i == 0 || seconds < least * (1 - 1e-9)) {
       least = seconds;
       best = i;
@@ -65,8 +68,9 @@ void Planner::choose(size_t axis) {
 
 // ---- axes that cut one dimension, chosen together -------------------------
 
-// Axis by axis, each is charged what moving the others takes. Where several
-// cut one dimension, all of them on one label are tried, too.
+// When axes are chosen one by one, each is charged with moving the others as
+// well. So if several axes cut one dimension, it is also tried to let all of
+// them cut the same label.
 void Planner::choose_together() {
   if (!is_cut_twice()) return;
   const AxisUses each = uses_;
@@ -100,7 +104,8 @@ bool Planner::is_cut_twice() const {
   return any;
 }
 
-// Every axis that may cuts the label; false of fewer than two.
+// Lets each axis that can cut the label do so. Returns false if these are fewer
+// than two.
 bool Planner::cut_by_all(size_t l, AxisUses& uses) const {
   size_t axes = 0;
   for (size_t a = 0; a < uses.size(); ++a) {
@@ -115,7 +120,8 @@ bool Planner::cut_by_all(size_t l, AxisUses& uses) const {
   return axes > 1;
 }
 
-// All that the line takes as the axes are used: an estimate of the plan.
+// Estimates the seconds that the line takes in all when the axes are used in
+// this way.
 double Planner::seconds_together(const AxisUses& uses) const {
   const Plan plan = builder_.build(uses);
   double seconds = plan.moving + work_seconds(cluster_, machine_, call_, plan);
@@ -131,7 +137,8 @@ double Planner::seconds_together(const AxisUses& uses) const {
   return seconds;
 }
 
-// Where a result made so is wanted: as it is pinned, its sums made.
+// Returns the layout that result r must finally have if the line makes it in
+// the layout `made`: it is cut as the pin says, and its sums are taken.
 Layout Planner::settled(Layout made, size_t r) const {
   if (!line_.keeps_summands) made.partial = 0;
   if (r != 0 || !line_.pin) return made;

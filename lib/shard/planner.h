@@ -1,7 +1,8 @@
-// Makes one line's plan. Axis by axis it takes, of the ways that are legal
-// (candidates.h), the one that costs least (axis_costs.h); of equal ones the
-// first. Where several axes cut one dimension, costs axis by axis mislead: then
-// it also tries to have all of them cut one and the same label.
+// Makes the plan of one line. For each axis of the mesh in turn it takes the
+// way that costs least (axis_costs.h) among the legal ones (candidates.h), and
+// the first of several that cost the same. If several axes cut one dimension,
+// the costs of each axis alone mislead. Then the planner also tries to let all
+// of these axes cut the same label.
 #pragma once
 
 #include <vector>
@@ -17,7 +18,7 @@ class Planner {
  public:
   Planner(const Cluster& cluster, const Machine& machine,
           const PlannedLine& line);
-  Planner(const Planner&) = delete;  // its parts refer to its labels
+  Planner(const Planner&) = delete;  // its members refer to labels_
   Plan run();
 
  private:

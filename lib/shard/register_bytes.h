@@ -1,5 +1,5 @@
-// How many bytes the registers of the placed stream hold on each rank, line by
-// line as these are written: for the peak in the summary.
+// Counts how many bytes the registers of the placed stream hold on each rank
+// while its lines are written, to find the peak that the summary shows.
 #pragma once
 
 #include <cstdint>
@@ -14,14 +14,14 @@ namespace gt::shard {
 
 class RegisterBytes {
  public:
-  // The line that is being written binds the name on these ranks; bytes[i] are
-  // those on ranks[i]. What it replaces counts until end_line().
+  // Notes that the current line binds the name on these ranks, where ranks[i]
+  // gets bytes[i] bytes. What the name held before counts until end_line().
   void bind(const std::string& name, const Ranks& ranks,
             const std::vector<uint64_t>& bytes);
   void free(const std::string& name, const Ranks& ranks);
-  // The line is complete: what it replaced is gone.
+  // Notes that the current line is complete, so that what it replaced is gone.
   void end_line();
-  // The most that any rank held at a time.
+  // Returns the most bytes that any rank held at a time.
   uint64_t most() const { return held_.most(); }
 
  private:

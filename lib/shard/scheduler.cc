@@ -10,7 +10,7 @@
 namespace gt::shard {
 namespace {
 
-// The number of the line's microbatch, -1 if it is of none.
+// Returns the number of the line's microbatch, or -1 if it has none.
 int64_t microbatch_of(const Line& line) {
   const std::string_view* note = line.note("mb");
   int64_t number = -1;
@@ -18,8 +18,8 @@ int64_t microbatch_of(const Line& line) {
   return number;
 }
 
-// Whether no line may be held back behind it: it shows what was computed, or
-// what it means is not told by names alone.
+// Returns true if no line may be held back beyond this one: the line shows what
+// was computed, or its names alone do not tell what it depends on.
 bool ends_window(const Line& line) {
   const Statement statement = statement_of(line.op);
   const bool has_glob = std::any_of(
@@ -29,9 +29,10 @@ bool ends_window(const Line& line) {
          statement == Statement::kGrad || !is_placed(line);
 }
 
-// Whether a filter wrote the line for others: its results have invented names,
-// as a second name for a value whose name is bound again and the next seed
-// have, or it moves a value (#why=).
+// Returns true if gt-emit or gt-shard wrote the line for other lines. Then it
+// moves a value (#why=), or all of its results have invented names. gt-emit
+// invents names for the next seed, and for a second name of a value whose name
+// is bound again.
 bool is_inserted(const Line& line) {
   const bool is_invented = std::all_of(
       line.results.begin(), line.results.end(), [](const Name& name) {
@@ -59,7 +60,8 @@ void Scheduler::take_round(std::string_view lines, std::string& out) {
   std::string made;
   take_lines(lines, made);
   out += made;
-  // The window that it left, if it did, is that of its own end.
+  // If the round closed a window, the window that is open now has only lines
+  // from the end of the round. So it is the same after each such round.
   const bool has_closed = costs_.windows > before.windows;
   const bool is_steady = is_same && has_closed && made == round_.out;
   round_ = {std::string(lines), std::move(made), before, costs_, is_steady};
@@ -77,7 +79,7 @@ void Scheduler::take_line(std::string_view text, std::string& out) {
   Line line;
   const bool is_line = parse_line(text, line).ok();
   if (!is_line || line.kind != Line::Kind::kInstruction) {
-    // A client waits for what stands before such a mark.
+    // After a #sync a client waits for the lines before it.
     if (!is_line || !sync_of(text).empty()) close(out);
     out += text;
     out += '\n';
@@ -105,7 +107,7 @@ void Scheduler::take_line(std::string_view text, std::string& out) {
   bytes_ += text.size();
 }
 
-// Lets a line out that is not put in order.
+// Passes on a line that is not ordered.
 void Scheduler::pass(std::string_view text, const Line& line,
                      const LineRanks& where, std::string& out) {
   out += text;
@@ -124,7 +126,7 @@ void Scheduler::pass(std::string_view text, const Line& line,
   memory_.end_line();
 }
 
-// Whether a line of no microbatch is put in order with the window.
+// Returns true if a line of no microbatch is ordered with the window.
 bool Scheduler::belongs(const Line& line) const {
   if (window_.is_empty()) return false;
   if (statement_of(line.op) == Statement::kFree) {

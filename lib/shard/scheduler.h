@@ -1,12 +1,16 @@
-// The last part of gt-shard where the config has a schedule: takes the placed
-// lines in the order of the program and lets them out in that of the schedule.
+// The last part of gt-shard if the config has a schedule: it takes the placed
+// lines in the order of the program and passes them on in the order of the
+// schedule.
 //
-// The first line of a microbatch (#mb=) opens a window. It closes before the
-// first line of no microbatch that reads what a line of the window made, before
-// a print, a save, a declaration or a line without ranks, at the end, or when
-// it is full. A line of no microbatch that has nothing to do with the window
-// leaves at once; one that binds a name of the window, or frees one, joins it,
-// as do lines that gt-emit and gt-shard write for others.
+// The first line of a microbatch (#mb=) opens a window, which holds lines back.
+// The window closes, and its lines leave in their new order, before any line
+// that must not be ordered with it: a line of no microbatch that reads what a
+// line of the window made, a print, a save, a grad, a declaration, a line
+// without ranks, or a line with a glob. It also closes before a #sync, at the
+// end of the stream, and when it is full. A line of no microbatch joins the
+// window if it binds or frees a name of the window, or if it reads from the
+// window and gt-emit or gt-shard wrote it for another line. Any other line of
+// no microbatch leaves at once.
 #pragma once
 
 #include <cstdint>
@@ -21,19 +25,19 @@
 
 namespace gt::shard {
 
-// What the windows so far came to.
+// The costs of all windows so far.
 struct ScheduleCosts {
   uint64_t windows = 0;
-  size_t most_microbatches = 0;  // of one window
-  // Of all windows, by the machine of the config. One window begins before the
-  // last one ends, rank by rank (Order::period).
+  size_t most_microbatches = 0;  // the most microbatches of one window
+  // The time of all windows, by the machine of the config. A rank begins a
+  // window as soon as it has finished the one before (Order::period).
   double seconds = 0;
-  double busy = 0;        // in which ranks compute, of all together
-  int64_t ranks = 0;      // of the window with the most
-  int64_t stages = 0;     // of the window with the most
-  int64_t most_open = 0;  // units on one rank (schedule.h)
+  double busy = 0;        // seconds in which ranks compute, all together
+  int64_t ranks = 0;      // in the window with the most
+  int64_t stages = 0;     // in the window with the most
+  int64_t most_open = 0;  // the most units open on a rank (schedule.h)
 
-  // The same windows as between these two came once more.
+  // Adds once more the windows that came between `from` and `to`.
   void repeat(const ScheduleCosts& from, const ScheduleCosts& to) {
     windows += to.windows - from.windows;
     seconds += to.seconds - from.seconds;
@@ -46,22 +50,24 @@ class Scheduler {
   Scheduler(const Schedule& schedule, const Machine& machine)
       : schedule_(schedule), machine_(machine) {}
 
-  // Takes lines with LF and appends to `out` those that leave.
+  // Takes lines, each with LF, and appends to `out` the lines that leave.
   void take(std::string_view lines, std::string& out);
-  // The same for a round of a loop (stream/replay.h), after which names hold
-  // what they held before it. A round that gave the same lines twice, one after
-  // the other, gives them again.
+  // Does the same for a round of a loop (stream/replay.h), after which all
+  // names hold what they held before it. If a round gave the same output twice,
+  // one time after the other, it will give it again, so that output is then
+  // repeated.
   void take_round(std::string_view lines, std::string& out);
-  // Appends the lines that are held: at the end of the stream, and before lines
-  // that are not to be put in order.
+  // Appends the lines that are held back. To be called at the end of the
+  // stream, and before lines that must not be ordered.
   void finish(std::string& out) { close(out); }
 
   const ScheduleCosts& costs() const { return costs_; }
-  // The most bytes that a rank holds at a time, of all that left so far.
+  // Returns the most bytes that a rank held at a time, of all lines that have
+  // left.
   uint64_t peak_bytes() const { return memory_.most(); }
 
  private:
-  // The lines, and the bytes of text, with which a window is full.
+  // A window with this many lines, or bytes of text, is full.
   static constexpr size_t kMostLines = size_t{1} << 17;
   static constexpr size_t kMostBytes = size_t{1} << 26;
 
@@ -78,13 +84,14 @@ class Scheduler {
   Walker walker_;
   Window window_;
   RegisterBytes memory_;
-  size_t bytes_ = 0;  // of the window's text
+  size_t bytes_ = 0;  // bytes of the window's text
   ScheduleCosts costs_;
-  // The last thing that was taken, if it was a round.
+  // The last input if it was a round, with its output and the costs before and
+  // after it.
   struct Round {
     std::string lines, out;
     ScheduleCosts before, after;
-    bool is_steady = false;  // it gave the same as the one before
+    bool is_steady = false;  // same output as the round before
   };
   Round round_;
 };

@@ -12,18 +12,18 @@ namespace gt::shard {
 namespace {
 
 constexpr size_t kMaxSweeps = 3;
-constexpr double kLeastBytes = 4096;  // below, a cut is not worth a line
+constexpr double kLeastBytes = 4096;  // smaller groups are not cut
 
-// What a group may be: no cut, or a dimension over axes.
+// How a group may be cut: not at all, or one dimension over axes.
 struct Choice {
-  std::string axes;  // "dp+tp", the outer one first; "": not cut
+  std::string axes;  // "dp+tp", outer axis first; "": not cut
   int32_t dim = 0;
   bool operator==(const Choice&) const = default;
 };
 
 struct Price {
   double seconds = 0;
-  double bytes = 0;  // that a rank holds at most
+  double bytes = 0;  // the most bytes that a rank holds
 };
 
 struct SearchMesh {
@@ -85,8 +85,9 @@ class Search {
     return out;
   }
 
-  // Axes over which batches are cut at first. Where memory binds, a group may
-  // gain only once others are cut as well.
+  // Returns the axes over which batches may be cut at the beginning of a
+  // search. If memory is short, a group may gain only after others are cut as
+  // well, so a second search begins with batches cut over all axes.
   static std::vector<MeshAxis> beginnings(const SearchMesh& mesh) {
     std::vector<MeshAxis> out{mesh.axes()[mesh.data]};
     MeshAxis all = all_of(mesh);
@@ -94,7 +95,7 @@ class Search {
     return out;
   }
 
-  // Bytes beyond the machine's memory.
+  // Returns the bytes by which the price exceeds the machine's memory, or 0.
   double excess(const Price& price) const {
     const double memory = job_.given.machine().memory;
     return memory == 0 ? 0 : std::max(0.0, price.bytes - memory);
@@ -143,8 +144,9 @@ class Search {
     return Price{partitioner.costs().seconds, partitioner.costs().peak_bytes};
   }
 
-  // Batches go over the data axis by their first dimension; a mesh of that
-  // alone cuts weights, too.
+  // Returns the ways in which a group may be cut over one axis. Batches may be
+  // cut over the data axis in their first dimension. If the mesh has no other
+  // axis, it may also cut weights, and other dimensions.
   static std::vector<Choice> choices_of(const TensorGroup& group,
                                         const SearchMesh& mesh) {
     std::vector<Choice> out{{}};
@@ -160,8 +162,9 @@ class Search {
     return out;
   }
 
-  // Over several axes together, and weights over the data axis, which hold
-  // less and send more.
+  // Returns the ways in which a group may be cut over several axes together.
+  // They include cuts of weights over the data axis, which take less memory and
+  // send more.
   static std::vector<Choice> wide_choices_of(const TensorGroup& group,
                                              const SearchMesh& mesh) {
     std::vector<MeshAxis> axes;
@@ -182,7 +185,7 @@ class Search {
     return out;
   }
 
-  // Those of more than one rank.
+  // Returns one axis made of all axes with more than one rank.
   static MeshAxis all_of(const SearchMesh& mesh) {
     MeshAxis all;
     for (const MeshAxis& axis : mesh.axes()) {
@@ -192,7 +195,8 @@ class Search {
     return all;
   }
 
-  // Where a search begins: what is no weight is cut by its rows.
+  // Returns the choices with which a search begins: all groups but those of
+  // weights are cut over the axis in their first dimension.
   std::vector<Choice> batches_over(const MeshAxis& axis) const {
     std::vector<Choice> chosen(groups_.size());
     for (size_t g = 0; g < groups_.size(); ++g) {
@@ -209,7 +213,7 @@ class Search {
                        size_t first, std::vector<Choice>& out) {
     const Shape& shape = group.type.shape;
     if (group.bytes < kLeastBytes) return;
-    if (group.is_weight && shape.size() < 2) return;  // follows its readers
+    if (group.is_weight && shape.size() < 2) return;  // its readers decide
     for (size_t d = first; d < std::min<size_t>(shape.size(), 3); ++d) {
       if (shape[d] >= axis.size) {
         out.push_back({axis.name, static_cast<int32_t>(d)});
@@ -222,7 +226,7 @@ class Search {
     PlanCache plans;
     auto least = price(mesh, chosen, plans);
     if (!least.ok()) return least.error();
-    // Until no group has gained since its turn before.
+    // Continues until each group has had a turn since the last gain.
     size_t idle = 0;
     for (size_t turn = 0; turn < kMaxSweeps * groups_.size(); ++turn) {
       if (idle++ == groups_.size()) break;
@@ -264,7 +268,7 @@ class Search {
     return out + yaml(best.mesh, effective(best));
   }
 
-  // What config() makes of it, as a file says it.
+  // Returns the YAML text of the config that config() makes.
   std::string yaml(const SearchMesh& mesh,
                    const std::vector<Choice>& choices) const {
     const int64_t chunks = job_.given.chunks();
@@ -289,18 +293,18 @@ class Search {
     return tensors.empty() ? out : out + "tensors:\n" + tensors;
   }
 
-  // The choices that cut a tensor. One that none of its lines can take, as of
-  // zeros that are written as their reader has them, costs nothing to make, but
-  // gt-shard refuses an entry without effect.
+  // Returns the choices that cut some tensor. A choice may cut none, as for
+  // zeros that are made in the layout that their reader wants. It costs
+  // nothing, but gt-shard would refuse its entry as one without effect.
   std::vector<Choice> effective(const Candidate& best) const {
     std::vector<Choice> out = best.chosen;
     const Config taken = config(best.mesh, out);
     PlanCache plans;
     Partitioner partitioner(taken, nullptr, plans);
-    GT_CHECK(take_all(partitioner).ok());  // as when it was priced
+    GT_CHECK(take_all(partitioner).ok());  // it was taken when it was priced
     std::string rest;
     partitioner.finish(rest);
-    size_t entry = 0;  // as config() numbers them
+    size_t entry = 0;  // the number that config() gives a setting
     for (Choice& choice : out) {
       if (choice.axes.empty()) continue;
       if (!partitioner.cuts_in_use().contains({entry++, choice.axes})) {

@@ -1,4 +1,4 @@
-// Finds a config for a program: gt-shard --plan.
+// Searches for a config for a program, as gt-shard --plan does.
 #pragma once
 
 #include <cstdint>
@@ -12,26 +12,29 @@
 namespace gt::shard {
 
 struct SearchJob {
-  std::vector<std::string> lines;  // of one whole step, as gt-emit writes it
+  std::vector<std::string> lines;  // one whole step, as gt-emit writes it
   int64_t ranks = 1;
-  const Config& given;  // the machine, and at times the mesh
+  const Config& given;  // has the machine, and may have the mesh
 };
 
-// The config as YAML, with what it is expected to cost in comments. The search
-// goes over meshes, namely all of two axes dp and tp whose sizes multiply to
-// the ranks, or the one that is given; and over how the tensors that the
-// program creates are cut, in groups (tensor_groups.h): not at all, or one of
-// their first three dimensions over one axis or several. Each guess is priced
-// by what gt-shard would write for the step, which takes about as long as to
-// shard it. Memory beyond the machine's counts before time.
+// Returns a config as YAML text, with its expected costs in comments. The
+// search tries meshes: all meshes of two axes dp and tp whose sizes multiply to
+// the number of ranks, or only the given mesh if there is one. On each mesh it
+// tries how to cut the tensors that the program creates, which it cuts in
+// groups (tensor_groups.h): a group is either not cut, or cut in one of its
+// first three dimensions over one or several axes. To price such a guess, the
+// search runs what gt-shard would do with the step, which takes about as long
+// as gt-shard itself. Of two guesses the one that exceeds the machine's memory
+// by less is better; if neither exceeds it by less, the faster one is.
 //
-// On each mesh it is a coordinate descent. It begins with batches cut over the
-// data axis (or, where that does not fit into memory, over all axes), and then
-// takes the groups in turn and keeps a cut that gains, until no group gains any
-// more. No clock bounds its time; the number of groups (24), of turns of each
-// group (3) and of cuts to try in a turn do.
+// On each mesh the search is a coordinate descent. It begins with batches cut
+// over the data axis (or, if that does not fit into memory, over all axes).
+// Then it takes the groups in turn and keeps each cut that improves the price,
+// until no group brings an improvement. The search has no time limit. It is
+// bounded by the number of groups (24), the turns of each group (3) and the
+// cuts that a turn tries.
 //
-// Error: a line that gt-shard rejects.
+// Error: gt-shard rejects a line of the step.
 Result<std::string> search_config(const SearchJob& job);
 
 }  // namespace gt::shard

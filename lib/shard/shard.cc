@@ -20,11 +20,12 @@
 namespace gt::shard {
 namespace {
 
-// The streams of a job, file by file. What is wrong with one is said; one that
-// cannot be read is the last.
+// Reads the streams of a job, one file after the other. Reports what is wrong
+// with them. A file that cannot be read ends the input.
 class ShardInput {
  public:
-  // kOther: a mark, which is this stage's to write, or what is no line.
+  // kOther is a mark, which this stage writes itself, or a line that is too
+  // long.
   enum class Item : uint8_t { kLine, kOther, kEnd };
 
   ShardInput(const ShardJob& job, const ShardSay& say,
@@ -51,15 +52,15 @@ class ShardInput {
     return Item::kEnd;
   }
 
-  // The open one, after a line of it.
+  // Returns the source of the line that next() returned last.
   Source& source() { return *source_; }
-  // The name of the first stream, for people.
+  // Returns the name of the first stream, for messages.
   std::string first() const { return name_of(files_[0]); }
-  // Where the line stands.
+  // Returns the place of the line that next() returned last.
   Place place() const { return {name_, source_->line()}; }
-  // What was wrong with the streams themselves.
+  // Returns the status for what was wrong with the streams themselves.
   Exit fault() const { return fault_; }
-  // What they say of the stages before.
+  // Returns the status that the streams report from the stages before.
   Exit upstream() const { return worst(upstream_, marks_.status()); }
 
  private:
@@ -115,7 +116,7 @@ class ShardInput {
   size_t next_ = 0;
   std::string name_;
   std::unique_ptr<Source> source_;
-  Marks marks_;  // of the open one
+  Marks marks_;  // the marks of the open stream
   Exit fault_ = Exit::kDone;
   Exit upstream_ = Exit::kDone;
 };
@@ -183,9 +184,9 @@ class Sharder {
     }
   }
 
-  // Placed lines leave, a round of a loop or others. Lines that came with ranks
-  // are in the order that they are meant to have, and their names may be as
-  // ours: nothing from them on is put in order.
+  // Writes placed lines, through the scheduler if there is one. Lines that came
+  // with ranks already have the order that is meant, and their names may look
+  // like invented ones, so from the first of them on nothing is ordered.
   void write(std::string_view lines, bool is_round = false) {
     if (scheduler_ && partitioner_.has_passed_ranks()) finish_schedule();
     if (!scheduler_ || partitioner_.has_passed_ranks()) {
@@ -210,7 +211,8 @@ class Sharder {
     writer_.write(out);
   }
 
-  // A stream that is placed already uses none.
+  // Reports entries of the config that had no use. If the stream was placed
+  // already, it uses no entries, and none are reported.
   void tell_unused() {
     if (!partitioner_.has_rewritten() || status() != Exit::kDone) return;
     std::vector<std::string> all = config_.unused();
@@ -235,7 +237,8 @@ class Sharder {
     say_(format_error("gt-shard", {place_of(line), 0}, error, line));
   }
 
-  // As the line itself says, or else where it stands.
+  // Returns the place that the line's note #at= names, or else where the line
+  // stands.
   std::string place_of(std::string_view text) const {
     Line line;
     if (parse_line(text, line).ok()) {
@@ -252,7 +255,8 @@ class Sharder {
     char line[160];
     std::string out;
     for (const auto& [op, traffic] : costs.traffic) {
-      // A copy's targets send nothing.
+      // The ranks that a copy leads to send nothing, so its bytes are per
+      // sender.
       std::snprintf(line, sizeof line,
                     "gt-shard: %s: %llu line%s, %.6g MB from each %s\n",
                     op.c_str(), static_cast<unsigned long long>(traffic.lines),
@@ -295,7 +299,7 @@ class Sharder {
   PlanCache plans_;
   Partitioner partitioner_;
   Replay replay_;
-  std::optional<Scheduler> scheduler_;  // if the config has a schedule
+  std::optional<Scheduler> scheduler_;  // empty: no schedule
   Exit status_ = Exit::kDone;
 };
 

@@ -1,4 +1,5 @@
-// gt-shard as a call: streams in; a placed stream, or a config, out.
+// The program gt-shard as function calls: they read streams and write a placed
+// stream, or a config.
 #pragma once
 
 #include <cstdint>
@@ -16,24 +17,24 @@ namespace gt::shard {
 using ShardSay = std::function<void(std::string_view)>;
 
 struct ShardJob {
-  std::vector<std::string> files;  // "-": standard input; none: that alone
-  bool explain = false;            // tell each line's choices, and the summary
-  bool summary = false;            // tell what the stream is expected to cost
-  ShardSay tell = [](std::string_view) {};  // gets the text of those two
+  std::vector<std::string> files;  // "-", or no files: standard input
+  bool explain = false;            // tell choices for lines, and the summary
+  bool summary = false;            // tell the expected costs of the stream
+  ShardSay tell = [](std::string_view) {};  // gets this text
 };
 
-// gt-shard --plan: reads the streams, which are one whole step of a program,
-// and writes a config for so many ranks (search.h). `given` may say the machine
-// and the mesh, but no entries for signals or tensors. What is wrong goes to
-// `say`.
+// Does what gt-shard --plan does: reads the streams, which must be one whole
+// step of a program, and writes a config for `ranks` ranks (search.h). `given`
+// may have the machine and the mesh, but no entries for signals or tensors.
+// Errors are passed to `say`.
 Exit plan_config(const ShardJob& job, const Config& given, int64_t ranks,
                  Writer& writer, const ShardSay& say);
 
-// Writes the placed stream. What is wrong goes to `say`. At the end, if a line
-// was rewritten and nothing was wrong, so do entries of the config that no line
-// used or that cut nothing: errors (kRejected) in gt's own form, warnings in
-// GT's. The status is the largest of this stage's and those that the streams
-// bring.
+// Writes the placed stream. Errors are passed to `say`. At the end, if a line
+// was rewritten and nothing was wrong, so are messages about entries of the
+// config that no line used or that cut nothing. In gt's own form these are
+// errors (kRejected), in GT's they are warnings. Returns the worst status of
+// this stage and of those that the streams report.
 Exit shard(const ShardJob& job, const Config& config, Writer& writer,
            const ShardSay& say);
 

@@ -13,7 +13,9 @@
 namespace gt::shard {
 namespace {
 
-constexpr size_t kMaxGroups = 24;  // others follow their readers
+// The largest groups are taken. The layouts of the others are left to their
+// readers.
+constexpr size_t kMaxGroups = 24;
 
 using GroupsByPattern = std::map<std::string, TensorGroup>;
 
@@ -38,7 +40,7 @@ void add(GroupsByPattern& made, const std::string& name, const Type& type) {
   group.pattern = group.names.size() == 1 ? name : pattern_of(name);
 }
 
-// What the line creates, or takes of data that was created.
+// Adds the tensor that the line creates, or takes from created data.
 void add_created(GroupsByPattern& made, const Line& line) {
   const Op* op = find_op(line.op);
   if (op == nullptr || line.results.size() != 1) return;
@@ -57,7 +59,7 @@ void add_created(GroupsByPattern& made, const Line& line) {
   add(made, name, from->second.type);
 }
 
-// Its pattern means nobody else.
+// Returns true if the group's pattern matches no name of another group.
 bool is_unambiguous(const TensorGroup& group, const GroupsByPattern& made) {
   for (const auto& [pattern, other] : made) {
     for (const std::string& name : other.names) {

@@ -1,5 +1,5 @@
-// The tensors that a program creates, in groups that gt-shard --plan cuts
-// alike.
+// Divides the tensors that a program creates into groups. gt-shard --plan cuts
+// all tensors of a group alike.
 #pragma once
 
 #include <set>
@@ -11,18 +11,20 @@
 
 namespace gt::shard {
 
-// Tensors whose names differ in numbers alone: "h.*.w" for h.0.w and h.1.w.
+// Tensors whose names differ only in numbers, such as "h.*.w" for h.0.w and
+// h.1.w.
 struct TensorGroup {
-  std::string pattern;  // that no other tensor's name matches
+  std::string pattern;  // matches the names of no other tensors
   std::set<std::string> names;
-  Type type;               // of the first
-  double bytes = 0;        // of all together
-  bool is_weight = false;  // a grad asks for its gradient
+  Type type;               // the type of the first tensor
+  double bytes = 0;        // the bytes of all tensors together
+  bool is_weight = false;  // true: a #grad= note names one
 };
 
-// The groups of the lines of one step, as gt-emit writes it: the 24 largest,
-// the largest first; what is in no group is left to follow its readers. Errors:
-// a line that does not parse; a stream that is placed already, or has no line.
+// Returns the 24 largest groups of the lines of one step, as gt-emit writes it,
+// in descending order of size. The layouts of tensors in no group are left to
+// their readers. Errors: a line does not parse, a line is placed already, or
+// there is no instruction.
 Result<std::vector<TensorGroup>> tensor_groups(
     const std::vector<std::string>& lines);
 

@@ -10,7 +10,9 @@
 namespace gt::shard {
 namespace {
 
-// A name of the input, _s12, that is no number of ours.
+// If the input binds a name such as _s12, its number is kept apart from our
+// numbers up to this limit. It is assumed that we never have so many registers
+// that we would invent a name beyond it.
 constexpr size_t kMostForeign = size_t{1} << 20;
 
 size_t number_of(std::string_view name) {

@@ -1,5 +1,5 @@
-// What gt-shard knows of the values that names hold: in which layouts each is
-// there, or the line that will make it, if that waits.
+// What gt-shard knows about the values that names hold: the layouts in which
+// each value exists, or the line that will make it, if that line still waits.
 #pragma once
 
 #include <cstdint>
@@ -22,48 +22,54 @@ namespace gt::shard {
 struct ShardValue;
 using ShardValuePtr = std::shared_ptr<ShardValue>;
 
-// A line that waits (waiting.h): it was not written yet, and its first use will
-// say how its result is cut. What it reads waits as well, or is smaller than
-// the result.
+// A line that waits (waiting.h): it has not been written yet, and its first use
+// will decide how its result is cut. Its operands wait as well, or are smaller
+// than its result.
 struct UnwrittenLine {
   std::string text;
-  std::vector<ShardValuePtr> operands;  // by operand of the line; null: no name
-  std::optional<Layout> pin;            // how the config or a claim cuts it
-  size_t pin_line = 0;                  // of the config; 0: it does not say so
-  bool is_wish = false;                 // the pin is a claim's (claims.h)
+  std::vector<ShardValuePtr> operands;  // by operand; null: no name
+  std::optional<Layout> pin;  // how the config or a claim cuts the result
+  size_t pin_line = 0;        // line of the config; 0: not from the config
+  bool is_wish = false;       // the pin comes from a claim (claims.h)
   Claims claims;
-  std::optional<uint32_t> set;  // the ranks where the config puts it
-  // A cut that it may take at no cost: a gradient that is expanded to the shape
-  // of what the forward summed can begin cut as that was.
+  std::optional<uint32_t> set;  // its ranks (Cluster::ranks); empty: not known
+  // A cut with which the result may be made at no cost. The gradient of a sum
+  // is expanded to the shape of the operand that was summed, and may be cut as
+  // that operand was.
   std::optional<Layout> offer;
-  bool is_zero = false;   // its result is all zeros
-  bool may_fail = false;  // when it is run; so it is written even if unread
-  size_t depth = 1;       // of such lines within each other
-  std::string place;      // "model.s:3", for people who ask
+  bool is_zero = false;  // the result is all zeros
+  // True if running it may fail; then it is written even if nobody reads it.
+  bool may_fail = false;
+  size_t depth = 1;   // how many waiting lines are chained up to this one
+  std::string place;  // such as "model.s:3", for explanations
 };
 
-// A value in one layout, and the register that holds it.
+// The register that holds a value in one layout.
 struct ShardCopy {
   Layout layout;
-  // Invented by gt-shard; "": the registers of the value's own names.
+  // The register's name, which gt-shard invented. If it is "", the value's own
+  // names hold it.
   std::string name;
 };
 
 struct ShardValue {
   Type type;
-  // The layouts in which it is there at the same time, its own first; none
-  // while its line waits. How long each is kept: materializer.h.
+  // The layouts in which the value exists at the same time, its own layout
+  // first. There are none while its line waits. materializer.h says how long
+  // each is kept.
   std::vector<ShardCopy> copies;
-  std::shared_ptr<UnwrittenLine> held;  // its line, while that waits; else null
-  std::vector<std::string> names;       // of the input that hold it
-  // The invented register of its own layout, when no name holds it any more but
-  // lines that wait will read it.
+  // Its waiting line; null: it was written.
+  std::shared_ptr<UnwrittenLine> held;
+  std::vector<std::string> names;  // names of the input that hold the value
+  // The invented register that holds the value in its own layout after no name
+  // of the input holds it any more, for waiting lines that will read it.
   std::string hidden;
-  size_t held_readers = 0;  // lines that wait and will read it
-  // It was created, or made from such by an optimizer: a weight, a batch.
+  size_t held_readers = 0;  // waiting lines that will read the value
+  // True if the value was created, or was made from created values as by an
+  // optimizer. Weights and batches are such values.
   bool is_source = false;
-  bool is_failed = false;  // passed on without ranks
-  std::string message;     // of a failure, quoted
+  bool is_failed = false;  // a failure; its register has no ranks
+  std::string message;     // why it failed, in quotes
 
   const Layout& layout() const { return copies[0].layout; }
   const std::string& own_name() const {
@@ -74,44 +80,51 @@ struct ShardValue {
   }
 };
 
-// The names of the input and the values that they hold; the names that gt-shard
-// invents, and those of them that are to be freed after the line at hand.
+// Keeps the names of the input with the values that they hold, the names that
+// gt-shard invents, and those of the invented registers that are freed after
+// the current line.
 class ValueTable {
  public:
-  // What the name holds; null: nothing.
+  // Returns the value that the name holds, or null if it holds none.
   ShardValuePtr find(std::string_view name) const;
-  // The name, which holds nothing, holds the value from here on.
+  // Lets the name hold the value. If the name held another value before, the
+  // caller must have taken it off that value's names.
   void bind(const std::string& name, const ShardValuePtr& value);
-  // Returns the value that the name holds no more; null: it held none.
+  // Lets the name hold nothing, and returns the value that it held. Null: it
+  // held none.
   ShardValuePtr unbind(const std::string& name);
-  // How many names hold a value or did so lately.
+  // Returns how many names hold a value or did so recently.
   size_t size() const { return values_.size(); }
-  // All that hold a value.
+  // Returns all names that hold a value.
   std::vector<std::string_view> names() const;
 
-  // Invents a name, "c1/_s0" in the name space "c1/", with the smallest number
-  // that is free; give_back() frees the number of one that was never bound.
+  // Invents a name such as "c1/_s0" in the name space "c1/", with the smallest
+  // number that is free. give_back() frees the number of a name that was never
+  // bound.
   std::string new_name(const std::string& space);
   void give_back(const std::string& name);
-  // A name of the input that looks like an invented one ("_s3") is the input's
-  // from here on; we do not invent it again. True: a register of ours has it,
-  // whose number becomes `number`, and must get another name: see visit().
+  // To be called with each name that the input binds. If the name looks like an
+  // invented one ("_s3"), its number is not used for inventing names any more.
+  // Returns true if one of our registers has this number; then sets `number` to
+  // it, and the register must be renamed with visit().
   bool take_over(std::string_view name, size_t& number);
   void keep(size_t number) { numbers_.keep(number); }
-  // Calls f for every invented register with that number; f may name it anew.
+  // Calls f for each invented register with that number. f may change the name.
   using Rename = std::function<void(std::string& name, const Layout& layout,
                                     const Type& type)>;
   void visit(size_t number, const Rename& f);
 
-  // The invented register, on that set of ranks, is to be freed after the line.
+  // Notes that the invented register, on that set of ranks (Cluster::ranks), is
+  // to be freed after the current line.
   void free_later(const std::string& name, uint32_t set);
-  // Hands out those to be freed; their numbers can be taken again.
+  // Returns the registers that are to be freed, each with its set of ranks, and
+  // forgets them. Their numbers can be used again.
   std::vector<std::pair<std::string, uint32_t>> take_frees();
 
-  // For a trial: a table with copies of the values that these names hold, which
-  // can be changed, and the same invented names in use.
+  // Returns a table for a trial: it has changeable copies of the values that
+  // these names hold, and the same invented names are in use.
   ValueTable copies_of(const std::vector<std::string>& names) const;
-  // All that later lines depend on.
+  // Appends, as text, everything that the rewriting of later lines depends on.
   void describe(const Cluster& cluster, std::string& out) const;
 
  private:
@@ -120,7 +133,7 @@ class ValueTable {
     bool is_live() const { return value != nullptr; }
     void take_over() {}
   };
-  // Calls f(name, value) of all names that hold one.
+  // Calls f(name, value) for each name that holds a value.
   template <typename F>
   void each(const F& f) const {
     for (SymbolId id = 0; id < values_.size(); ++id) {
@@ -130,7 +143,7 @@ class ValueTable {
 
   SymbolTable<Bound> values_;
   NumberPool numbers_;
-  std::set<size_t> foreign_;  // of names of the input that look like ours
+  std::set<size_t> foreign_;  // numbers of input names that look invented
   std::vector<std::pair<std::string, uint32_t>> frees_;
 };
 

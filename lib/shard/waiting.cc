@@ -10,16 +10,18 @@ namespace gt::shard {
 namespace {
 
 constexpr size_t kMaxDepth = 8;
-constexpr size_t kMaxSummed = 256;  // shapes
+constexpr size_t kMaxSummed = 256;  // entries of summed_
 
-// Whatever cuts it, every piece holds zeros: also as summands they are zero.
+// Returns true if the result is all zeros. Then each piece of it is zero in any
+// layout, even as summands.
 bool makes_zeros(const Call& call) {
   if (call.op->row->zero) return true;
   return call.op->name == "full" && call.arguments[1].literal &&
          call.arguments[1].number.real == 0;
 }
 
-// A load of a file that is not there, an integer divided by zero.
+// Returns true if running the line may fail, as a load of a missing file does,
+// or a division of integers by zero.
 bool may_fail(const Call& call) {
   const std::string_view when = call.op->row->fails;
   return when == "always" ||
@@ -34,7 +36,8 @@ bool WaitingLines::can_wait(const LineWork& work) {
     return false;
   }
   if (op.family == &kCreation) return true;
-  // A counter is written where it stands: what reads it would wait in a chain.
+  // A counter is written where it stands. Otherwise all lines that read it
+  // would wait, one behind the other.
   const Type& type = work.call.results[0];
   if (type.shape.empty() && !is_float(type.dtype)) return false;
   if (!is_pointwise(op) && !op.row->repeats) return false;
@@ -95,7 +98,7 @@ void WaitingLines::find_pin(const LineWork& work, LayoutChooser& chooser,
     held.pin = chooser.pin_of(work.wish, type, set);
     held.is_wish = held.pin.has_value();
   }
-  // What speaks of a block of its own stays whole.
+  // A line with part= speaks of one block of its own, so its result is not cut.
   if (work.call.has_key("part")) {
     held.pin = Layout{set, 0, {}};
     held.pin_line = 0;
@@ -111,7 +114,8 @@ void WaitingLines::join_operand(const ShardValuePtr& operand,
   held.depth = std::max(held.depth, operand->held->depth + 1);
   if (!held.set) held.set = operand->held->set;
   if (!(operand->type.shape == value.type.shape)) return;
-  // A weight that was scaled when it was made is cut as it was to be.
+  // A weight that is scaled after its creation is cut as the created tensor was
+  // to be cut.
   if (!held.pin) {
     held.pin = operand->held->pin;
     held.pin_line = operand->held->pin_line;

@@ -1,22 +1,25 @@
-// Lines that wait: they are held back until their first use, which says how
-// their results are cut, so that nothing has to be moved. Creations can wait,
-// and lines that compute point by point, or repeat what is smaller, from what
-// waits. No line that computes waits if it reads a tensor that is written
-// already and has as many elements as its result, or if it is more than eight
-// lines behind the first that waits, so that no use has to write a long chain.
-// An integer without dimensions, such as a counter, never waits unless it is
-// created. A line with several results never waits, and neither does one with
+// Handles lines that wait. A waiting line is held back until its result is
+// first used. That use decides how the result is cut, so that nothing has to be
+// moved. Lines that create a tensor can wait. So can lines that compute point
+// by point or repeat a smaller tensor, if an operand waits or is repeated. A
+// line that computes does not wait if it reads a tensor that is already written
+// and has at least as many elements as its result. Nor does it wait at the end
+// of a chain of eight waiting lines, so that no use has to write a long chain.
+// An integer without dimensions, such as a counter, waits only if it is
+// created. A line with several results never waits. Neither does a line with
 // the note #grad=: its result is a gradient, which is written where it stands.
 //
 // A line that waits is written
 //   - when a line that does not wait reads its result, in the layout in which
-//     that reads it; a print, a save or a copy take the config's or the whole;
-//   - if it is a load, before a save to the same file; with the note #once,
-//     before a #sync, since its file may go once that is answered;
-//   - if nobody reads it but it may fail when it is run, before its name is
-//     bound again or freed, or at the end of the stream.
-// Else it is never written. When the name of what it reads is bound again, a
-// copy keeps that value for it (Materializer::keep_for_readers).
+//     the reader wants it. A print, a save or a copy takes any layout: the
+//     config's cut if there is one, or else the whole tensor;
+//   - if it is a load: before a save to the same file, and, if it has the note
+//     #once, before a #sync, since its file may be removed after the answer;
+//   - if nobody reads it but running it may fail: before its name is bound
+//     again or freed, or at the end of the stream.
+// Otherwise it is never written. If the name of one of its operands is bound
+// again before, a copy keeps the operand's value for it
+// (Materializer::keep_for_readers).
 #pragma once
 
 #include <map>
@@ -32,27 +35,29 @@ namespace gt::shard {
 
 class WaitingLines {
  public:
-  // Whether the line, whose call is bound, is to wait.
+  // Returns true if the line can wait. Its call must be bound.
   static bool can_wait(const LineWork& work);
-  // Makes the value of a line that is to wait, and counts the line as a reader
-  // of what it reads.
+  // Makes the value of a line that will wait, and counts the line as a reader
+  // of its operands.
   ShardValuePtr make(const LineWork& work, LayoutChooser& chooser,
                      Cluster& cluster);
 
-  // To be called after each line that is written. Of a forward sum or mean it
-  // remembers how the operand was cut: backward expands the gradient to the
-  // operand's shape again, and that may begin with the same cut
+  // To be called after each line that is written. For a forward sum or mean it
+  // remembers how the operand was cut. The backward pass expands the gradient
+  // to the operand's shape, and may start with the same cut
   // (UnwrittenLine::offer).
   void note_sum(const LineWork& work);
 
-  // Those of the loads that still wait. The caller writes them.
-  // Of a file, which is about to be saved.
+  // These three return values of loads that still wait, and forget them. The
+  // caller must write their lines. The first returns the loads of a file, which
+  // is about to be saved.
   std::vector<ShardValuePtr> take_loads(const std::string& file);
-  // With the note #once, into names of the name space, "c1/"; "": into any.
+  // Returns the loads with the note #once whose names are in this name space
+  // ("c1/"). "" stands for all name spaces.
   std::vector<ShardValuePtr> take_loads_once(std::string_view space);
   std::vector<ShardValuePtr> take_all_loads();
 
-  // All that later lines depend on.
+  // Appends, as text, everything that the rewriting of later lines depends on.
   void describe(const Cluster& cluster, std::string& out) const;
 
  private:
@@ -64,15 +69,16 @@ class WaitingLines {
   struct Load {
     std::weak_ptr<ShardValue> value;
     std::string file;
-    std::string space;  // of its name, "c1/"
+    std::string space;  // the name space of the result, "c1/"
     bool is_once = false;
   };
   template <typename Wanted>
   std::vector<ShardValuePtr> take_loads_if(const Wanted& is_wanted);
 
-  std::vector<Load> loads_;               // also some that were written since
-  size_t most_loads_ = 64;                // with more, those are dropped
-  std::map<std::string, Layout> summed_;  // by shape, as note_sum() saw it
+  std::vector<Load> loads_;  // may have loads that were written since
+  size_t most_loads_ = 64;   // at this many, those are dropped
+  // Operand layouts by shape, from note_sum().
+  std::map<std::string, Layout> summed_;
 };
 
 }  // namespace gt::shard

@@ -17,14 +17,15 @@ namespace {
 constexpr std::string_view kInvented = "_sm";
 constexpr size_t kMostInvented = size_t{1} << 20;
 
-// "c1/_sm" of "c1/h".
+// Returns the beginning of invented names in the name space of a name: "c1/_sm"
+// for "c1/h".
 std::string invented_head(std::string_view name) {
   const size_t slash = name.rfind('/');
   const auto space = slash == name.npos ? "" : name.substr(0, slash + 1);
   return std::string(space) + std::string(kInvented);
 }
 
-// The frees of names, a line for each set of ranks.
+// Collects names to free, and writes one line for each set of ranks.
 class Frees {
  public:
   explicit Frees(RegisterBytes& memory) : memory_(memory) {}
@@ -43,7 +44,7 @@ class Frees {
   std::map<std::string, std::string> by_ranks_;
 };
 
-// Writes the lines of a window in an order, under the names that their storages
+// Writes the lines of a window in an order, with the names that their storages
 // get.
 class OrderedLines {
  public:
@@ -97,8 +98,8 @@ class OrderedLines {
         invented_head(names_[storage.name]) + std::to_string(storage.number);
   }
 
-  // Lines that use these storages were written: frees what is not used any
-  // more.
+  // Notes that a line was written that uses these storages. Frees those that no
+  // further line uses.
   void end(std::vector<uint32_t> used) {
     std::sort(used.begin(), used.end());
     used.erase(std::unique(used.begin(), used.end()), used.end());
@@ -129,7 +130,8 @@ class OrderedLines {
   std::string& out_;
 };
 
-// The lines as the schedule takes them, of which some are left out.
+// The lines of a window as schedule() takes them. Frees that free nothing are
+// left out.
 class Scheduled {
  public:
   Scheduled(const std::vector<WindowLine>& lines, const WindowValues& values) {
@@ -160,7 +162,7 @@ class Scheduled {
     });
   }
 
-  std::vector<uint32_t> kept_;  // their index in the window
+  std::vector<uint32_t> kept_;  // by index in lines_: the index in the window
   std::vector<ScheduledLine> lines_;
 };
 
@@ -193,7 +195,7 @@ uint32_t Window::number_of(std::string_view name) {
       std::string(name), static_cast<uint32_t>(names_.size()));
   if (!is_new) return it->second;
   names_.push_back({std::string(name)});
-  // A name of the input that looks like one of ours stays the input's.
+  // A name of the input that looks like an invented one stays the input's.
   size_t number = 0;
   const std::string head = invented_head(name);
   if (name.starts_with(head) && read_number(name.substr(head.size()), number) &&
@@ -231,8 +233,8 @@ void Window::add(std::string_view text, const Line& line,
   if (microbatch >= 0) microbatches_.insert(microbatch);
 }
 
-// Lines that say no microbatch: second names of values, which gt-emit makes,
-// and values that are made of nothing.
+// Finds the microbatches of lines without a note #mb=. These are second names
+// of values, which gt-emit makes, and values that are made of nothing.
 void Window::find_microbatches() {
   for (WindowLine& line : lines_) {
     if (line.line.microbatch >= 0 || line.is_free) continue;
@@ -251,7 +253,8 @@ void Window::find_microbatches() {
   }
 }
 
-// What is made of gradients is of the backward part, though a user wrote it.
+// A line that reads what the backward part of its microbatch made belongs to
+// the backward part itself, even if a user wrote it.
 void Window::find_backward() {
   for (WindowLine& line : lines_) {
     for (const uint32_t n : line.line.needs) {
@@ -263,9 +266,10 @@ void Window::find_backward() {
   }
 }
 
-// What the backward part makes of nothing, as the zeros that a gradient is
-// added to, could be made at once for all microbatches, and would fill the
-// memory. It waits for what its first reader needs besides.
+// Values that the backward part makes of nothing, such as the zeros that a
+// gradient is added to, could be made at once for all microbatches, and would
+// fill the memory. So such a line has to wait for the other lines that its
+// first reader needs.
 void Window::delay_sources() {
   std::vector<uint32_t> reader(lines_.size(), kNoIndex);
   std::vector<bool> is_source(lines_.size(), false);
@@ -284,7 +288,8 @@ void Window::delay_sources() {
   }
   for (uint32_t i = static_cast<uint32_t>(lines_.size()); i-- > 0;) {
     if (!is_source[i] || reader[i] == kNoIndex) continue;
-    // The first reader that is no source itself; it was found already.
+    // Takes the first reader that is not a source itself. It was already found,
+    // since this loop goes from the last line to the first.
     if (is_source[reader[i]]) reader[i] = reader[reader[i]];
     if (reader[i] == kNoIndex) continue;
     for (const uint32_t n : lines_[reader[i]].line.needs) {

@@ -1,11 +1,11 @@
-// The lines of a pipeline's microbatches that are put in order together
-// (schedule.h), and the names under which they are written then.
+// A window holds the lines of a pipeline's microbatches that are ordered
+// together (schedule.h), and finds the names under which they are then written.
 //
 // In the program each microbatch binds the same names again. In another order a
-// value must not be overwritten before its last reader, so a value whose name
-// is bound again within the window is written under a name of its own, _sm0,
-// and freed behind its last reader. The last value of a name keeps it, as does
-// the sum that grows from microbatch to microbatch.
+// value must not be overwritten before its last reader has run. So if a name is
+// bound again within the window, its earlier values are written under names of
+// their own (_sm0) and freed after their last readers. The last value of a name
+// keeps the name. So does a sum that grows from microbatch to microbatch.
 #pragma once
 
 #include <cstdint>
@@ -25,27 +25,29 @@
 
 namespace gt::shard {
 
-// A name as an operand or result of a line has it.
+// An operand or result of a line that is a name.
 struct WindowPart {
-  uint32_t place = 0;  // the index of the operand or result
-  uint32_t name = 0;   // its number in the window
+  uint32_t place = 0;  // the index among the line's operands or results
+  uint32_t name = 0;   // the name's number in the window
   Ranks ranks;
-  std::vector<uint64_t> bytes;  // of a result, on each of these
+  std::vector<uint64_t> bytes;  // of a result: the bytes on each of `ranks`
 };
 
-// What a line takes.
+// The time and the memory that a line takes.
 struct LineSize {
-  double seconds = 0;                        // ScheduledLine::seconds
-  std::vector<std::vector<uint64_t>> bytes;  // by result, by ascending rank
+  double seconds = 0;  // ScheduledLine::seconds
+  // By result, then by rank, ascending.
+  std::vector<std::vector<uint64_t>> bytes;
 };
 
 struct WindowLine {
   std::string text;
   bool is_free = false;
-  bool says_microbatch = false;   // by its note
-  std::vector<WindowPart> reads;  // of a free, what it frees
+  bool says_microbatch = false;  // by its note #mb=
+  // The line's operands; of a free, what it frees.
+  std::vector<WindowPart> reads;
   std::vector<WindowPart> writes;
-  // What its note #grad= names, of which it is the gradient.
+  // The name in its note #grad=: the line makes the gradient of what it holds.
   std::optional<uint32_t> target;
   ScheduledLine line;
 };
@@ -54,27 +56,29 @@ class Window {
  public:
   bool is_empty() const { return lines_.empty(); }
   size_t size() const { return lines_.size(); }
-  // How many microbatches its lines are of; whether lines of that one are
-  // there.
+  // The first returns how many microbatches have lines in the window; the
+  // second returns true if this one has.
   size_t microbatches() const { return microbatches_.size(); }
   bool has_microbatch(int64_t number) const {
     return microbatches_.count(number) > 0;
   }
 
-  // Whether the line reads what a line of the window binds; whether it binds or
-  // frees a name that lines of the window read or bind.
+  // The first returns true if the line reads a name that a line of the window
+  // binds; the second, if it binds or frees a name that a line of the window
+  // reads or binds.
   bool is_read_by(const Line& line) const;
   bool is_changed_by(const Line& line) const;
 
-  // Adds the next line of the program, which has ranks, as `where` says, and is
-  // no declaration and no output. `microbatch`: what its note says, -1 if it
-  // has none; then it is of the microbatch of what it reads, or of its first
-  // reader.
+  // Adds the next line of the program. `where` says on which ranks it runs; the
+  // line must have ranks, and must not be a declaration or an output.
+  // `microbatch` is the number in its note #mb=, or -1 if it has none. Then it
+  // belongs to the microbatch of what it reads, or if it reads nothing, to that
+  // of its first reader.
   void add(std::string_view text, const Line& line, const LineRanks& where,
            int64_t microbatch, LineSize size);
 
-  // Appends the lines in the order that was found, notes in `memory` what they
-  // bind and free, and forgets them.
+  // Finds the order of the lines, appends them to `out` in this order, notes in
+  // `memory` what they bind and free, and empties the window.
   Order close(ScheduleKind kind, RegisterBytes& memory, std::string& out);
 
  private:
@@ -87,10 +91,11 @@ class Window {
   std::set<int64_t> microbatches_;
   struct Named {
     std::string text;
-    bool is_bound = false;  // by a line of the window
+    bool is_bound = false;  // a line of the window binds it
   };
   std::vector<Named> names_;
-  std::unordered_map<std::string, uint32_t> numbers_;  // of names
+  // Index in names_ by name.
+  std::unordered_map<std::string, uint32_t> numbers_;
   NumberPool invented_;
 };
 

@@ -10,14 +10,14 @@
 namespace gt::shard {
 namespace {
 
-// A name on one rank.
+// The number of a name, and a rank.
 using Register = std::pair<uint32_t, int64_t>;
 
 struct WindowValue {
   uint32_t name = 0;
   Ranks ranks;
-  uint32_t maker = kNoIndex;   // the line; none: it was there before the window
-  uint32_t before = kNoIndex;  // the value that it replaces on its first rank
+  uint32_t maker = kNoIndex;   // kNoIndex: it was made before the window
+  uint32_t before = kNoIndex;  // the value it replaces on its first rank
   std::vector<uint32_t> readers;
   bool keeps_name = false;
 };
@@ -31,8 +31,8 @@ class ValueFinder {
     found.target_of.resize(lines.size(), kNoIndex);
     found.freed.resize(lines.size());
     for (uint32_t i = 0; i < lines.size(); ++i) take(i);
-    // The last value of a name keeps it, though it is freed: so the name is
-    // left to hold what the program leaves it.
+    // The last value of a name keeps the name even if it is freed, so that
+    // after the window the name holds what the program leaves in it.
     for (const auto& [at, values] : history_) {
       values_[values.back()].keeps_name = true;
     }
@@ -82,15 +82,17 @@ class ValueFinder {
     if (readers.empty() || readers.back() != line) readers.push_back(line);
   }
 
-  // The value whose gradient the line makes keeps its place until then, so that
-  // the note means it.
+  // The line counts as a reader of the value whose gradient it makes. So the
+  // value's name still holds it when the line is written, and the note #grad=
+  // names the right value.
   void take_target(uint32_t i) {
     const WindowLine& line = lines_[i];
     if (!line.target) return;
     uint32_t& target = found_.target_of[i];
     for (const int64_t rank : line.line.ranks) {
       const auto it = current_.find({*line.target, rank});
-      if (it != current_.end() && it->second == kNoIndex) continue;  // freed
+      // The name was freed there.
+      if (it != current_.end() && it->second == kNoIndex) continue;
       const uint32_t value = value_at(*line.target, rank);
       note_reader(value, i);
       if (target == kNoIndex) target = value;
@@ -113,7 +115,8 @@ class ValueFinder {
         }
         const uint32_t maker = values_[value].maker;
         if (maker != kNoIndex) line.line.needs.push_back(maker);
-        // One operand has one name.
+        // An operand has one name, so all values that it reads get the same
+        // one.
         if (first == kNoIndex) first = value;
         join(first, value);
       }
@@ -135,7 +138,8 @@ class ValueFinder {
   }
   void join(uint32_t a, uint32_t b) { joined_[root(b)] = root(a); }
 
-  // y = add y x, where no other line reads the y that it replaces, stays y.
+  // In a line such as y = add y x, the sum stays under the same name if no
+  // other line reads the y that it replaces.
   void join_sums() {
     for (uint32_t v = 0; v < values_.size(); ++v) {
       const WindowValue& value = values_[v];
@@ -198,8 +202,8 @@ class ValueFinder {
 
   void find_order() {
     for (const auto& [at, values] : history_) {
-      // What was last written on this rank under the own name, and under that
-      // of each storage.
+      // The last value on this rank that was kept under the program's own name,
+      // and that in each storage with an invented name.
       std::map<uint32_t, uint32_t> last;
       for (const uint32_t v : values) {
         const uint32_t storage = storage_of_[v];
@@ -218,8 +222,9 @@ class ValueFinder {
     }
   }
 
-  // The line binds anew, or frees, what the value lies in on a rank. Who reads
-  // the value behind it reads what it is on other ranks.
+  // The line binds or frees the register that holds the value on a rank, so it
+  // must follow the value's maker and the readers before it. A reader behind it
+  // reads the value's pieces on other ranks.
   void follow(const WindowValue& value, uint32_t line) {
     std::vector<uint32_t>& after = lines_[line].line.after;
     const bool is_other = value.maker != line;  // not "a a = split b"
@@ -234,7 +239,7 @@ class ValueFinder {
   std::vector<WindowValue> values_;
   std::vector<uint32_t> joined_;  // a union-find forest over values
   std::vector<uint32_t> storage_of_;
-  std::map<Register, uint32_t> current_;  // none: freed
+  std::map<Register, uint32_t> current_;  // kNoIndex: the name was freed
   std::map<Register, std::vector<uint32_t>> history_;
   std::map<uint32_t, std::vector<std::pair<uint32_t, int64_t>>> pieces_freed_;
 };

@@ -25,7 +25,8 @@ YamlFault fault_at(const YAML::Mark& mark, std::string message) {
           Error{std::move(message), static_cast<size_t>(mark.column) + 1}};
 }
 
-// Builds the tree. Throws a YamlFault, which is how a handler ends the parse.
+// Builds the tree. It throws a YamlFault, since a handler can end the parse
+// only in this way.
 class TreeBuilder : public YAML::EventHandler {
  public:
   explicit TreeBuilder(YamlDocument& out) : out_(out) {}
@@ -38,7 +39,8 @@ class TreeBuilder : public YAML::EventHandler {
   void OnDocumentEnd() override {}
   void OnNull(const YAML::Mark& mark, YAML::anchor_t anchor) override {
     YamlNode& node = make(YamlNode::Kind::kNull, mark, "?");
-    // A value that is not there begins where the next thing stands.
+    // The parser places a missing value where the next thing stands, so it gets
+    // the place of its key.
     if (!open_.empty() && is_value(open_.back())) {
       node.line = open_.back().node->items.back()->line;
       node.column = open_.back().node->items.back()->column;
@@ -71,9 +73,9 @@ class TreeBuilder : public YAML::EventHandler {
   }
   void OnMapEnd() override { close(); }
 
-  // The innermost list or map that began and did not end. A scalar that has no
-  // end is not known here: for that the last node before it. Null: there is
-  // none.
+  // Returns the innermost list or map that began and did not end. If a scalar
+  // has no end, the parser has not reported it, so returns the last node before
+  // it. Null: there is no such node.
   const YamlNode* unfinished(bool is_scalar) const {
     if (!is_scalar && !open_.empty()) return open_.back().node;
     return out_.nodes.empty() ? nullptr : &out_.nodes.back();
@@ -83,7 +85,7 @@ class TreeBuilder : public YAML::EventHandler {
   struct Open {
     YamlNode* node;
     YAML::anchor_t anchor;
-    std::unordered_map<std::string_view, size_t> keys;  // and their lines
+    std::unordered_map<std::string_view, size_t> keys;  // keys and their lines
   };
   static bool is_value(const Open& open) {
     return open.node->kind == YamlNode::Kind::kMap &&
@@ -176,7 +178,8 @@ std::optional<YamlFault> check_row(std::string_view row, size_t line) {
   return std::nullopt;
 }
 
-// Text that can be YAML in UTF-8, which is all that the parser shall see.
+// Checks that the text is UTF-8 without control bytes and that nothing in it
+// misleads the parser. The parser sees only such text.
 std::optional<YamlFault> check_text(std::string_view text) {
   if (text.size() > kMaxBytes) {
     return YamlFault{0, Error{"is larger than 1 MiB, the most of a config"}};
@@ -185,7 +188,8 @@ std::optional<YamlFault> check_text(std::string_view text) {
   for (size_t line = 1; !text.empty(); ++line) {
     const std::string_view row = text.substr(0, text.find('\n'));
     if (auto fault = check_row(row, line)) return fault;
-    // The parser would end the document there, and say nothing of the rest.
+    // At such a line the parser would end the document and ignore the rest
+    // without an error.
     const bool is_directive = row.starts_with('%');
     if (is_directive && has_begun) {
       return YamlFault{line, Error{"is no YAML: '%' begins no line here; put "
@@ -199,8 +203,8 @@ std::optional<YamlFault> check_text(std::string_view text) {
   return std::nullopt;
 }
 
-// The parser says that something has no end where the text ends. More use is
-// the place where that thing began.
+// If something has no end, the parser reports the end of the text. The place
+// where that thing begins is more useful.
 YamlFault syntax_fault(std::string_view text, const YAML::Exception& e,
                        const TreeBuilder& builder) {
   const size_t end = text.find_last_not_of(" \r\n") + 1;

@@ -1,5 +1,6 @@
-// Reads YAML into a tree whose nodes know their lines. The text may come from
-// anyone, so its size, its depth, and what its aliases expand to are bounded.
+// Reads YAML into a tree whose nodes know their places in the text. The text
+// may come from anyone, so its size, its nesting depth and the number of nodes
+// that its aliases expand to are bounded.
 #pragma once
 
 #include <cstdint>
@@ -16,26 +17,28 @@ namespace gt::shard {
 struct YamlNode {
   enum class Kind : uint8_t { kNull, kScalar, kList, kMap };
   Kind kind = Kind::kNull;
-  size_t line = 0;  // 1-based, as the column is
+  size_t line = 0;  // counted from 1, as columns are
   size_t column = 0;
-  std::string text;                    // of a scalar, without its quotes
-  std::vector<const YamlNode*> items;  // of a map: key, value, key, value
-  size_t weight = 1;                   // nodes from here on down
+  std::string text;                    // a scalar's text without quotes
+  std::vector<const YamlNode*> items;  // a map: key, value, key, value
+  size_t weight = 1;                   // number of nodes in this subtree
 };
 
-// A node that an anchor names may stand in several places.
+// A parsed text. A node that has an anchor may stand in several places of the
+// tree.
 struct YamlDocument {
   std::deque<YamlNode> nodes;
-  const YamlNode* root = nullptr;  // null: the file says nothing
+  const YamlNode* root = nullptr;  // null: the text has no value
 };
 
 struct YamlFault {
-  size_t line = 0;  // 0: it is about the whole
+  size_t line = 0;  // 0: the fault concerns the whole text
   Error error;
 };
 
-// Keys are words, and each stands once in its map; there are no tags and no
-// second document.
+// Parses the text. Every key must be a scalar that occurs once in its map.
+// Tags, merge keys and a second document are faults. Returns the first fault,
+// or nothing if there is none.
 std::optional<YamlFault> parse_yaml(std::string_view text, YamlDocument& out);
 
 }  // namespace gt::shard
