@@ -182,10 +182,6 @@ END
   gt-emit block.gt | gt-shard -c ch.yaml >placed
   [ "$(lines_of up <placed | lines all_gather)" = 1 ]
   [ "$(lines_of down <placed | lines split)" = 1 ]
-  # nothing was gathered in chunks before
-  [ "$(lines_of down <placed | lines all_reduce)" = 4 ]
-  sed 's/^  down: {/  down: {results: {tp: 1}, chunks: 4, /' sp.yaml >ch.yaml
-  gt-emit block.gt | gt-shard -c ch.yaml >placed
   [ "$(lines_of down <placed | lines reduce_scatter)" = 4 ]
   { cat ch.yaml && echo 'chunks: 2'; } >all.yaml
   sed -i 's/up:   {/up:   {chunks: 1, /' all.yaml
@@ -215,6 +211,47 @@ END
   grep -q '#grad=up' placed
 }
 
+@test "an operand on another stage moves there first, and all chunks are on one" {
+  cat >stages.gt <<'END'
+x = randn f32[6,4] 1 #signal=a
+w = randn f32[4,4] 2 #signal=b
+y = matmul x w
+x = rms_norm x #signal=a
+y = linear x w w0
+print y
+END
+  sed -i '1i w0 = randn f32[4] 5 #signal=b' stages.gt
+  cat >stages.yaml <<'END'
+mesh: {tp: 2, pp: 2}
+chunks: 2
+signals:
+  a: {results: {tp: 1}, on: {pp: 0}}
+  b: {shard: {tp: 0}, on: {pp: 1}}
+END
+  gt-emit stages.gt | gt-shard -c stages.yaml >placed
+  gt-check -q placed
+  same_values stages.gt -c stages.yaml
+}
+
+@test "what chunks are multiplied with is fetched once, also if it is not kept" {
+  make_block
+  cat >fsdp.yaml <<'END'
+mesh: {dp: 2, tp: 2}
+regather: true
+signals:
+  norm: {shard: {dp: 0}, results: {tp: 1}}
+  up:   {shard: {dp: 0, tp: 1}}
+  down: {shard: {tp: 0, dp: 1}}
+chunks: 3
+END
+  gt-emit block.gt | gt-shard -c fsdp.yaml >placed
+  [ "$(lines_of up <placed | grep -c 'all_gather up@')" = 1 ]
+  [ "$(lines_of down <placed | grep -c 'all_gather down@')" = 1 ]
+  [ "$(lines_of down <placed | lines reduce_scatter)" = 2 ] # 2 rows of the batch
+  gt-check -q placed
+  same_values block.gt -c fsdp.yaml
+}
+
 @test "rounds of a loop repeat their text" {
   make_block
   with_chunks 3
@@ -232,4 +269,7 @@ END
     run -3 --separate-stderr gt-shard -c ch.yaml /dev/null
     [[ $stderr == *"ch.yaml:7: chunks: expected auto, or a number of chunks from 1 to 1024, got "* ]]
   done
+  { cat sp.yaml && echo 'tensors: {up: {chunks: 2}}'; } >ch.yaml
+  run -3 --separate-stderr gt-shard -c ch.yaml /dev/null
+  [[ $stderr == *"ch.yaml:7: tensor 'up': chunks is said of signals only"* ]]
 }

@@ -1,7 +1,6 @@
 #include "shard/chunks.h"
 
 #include <algorithm>
-#include <cmath>
 #include <set>
 #include <utility>
 
@@ -13,6 +12,8 @@ namespace gt::shard {
 namespace {
 
 constexpr int64_t kMostByCost = 32;
+constexpr size_t kOperand = Chunking::kOperand;
+constexpr double kGain = 0.97;  // of the time without chunks, at most
 
 // Looks for a product's chunks.
 class ChunkSearch {
@@ -32,19 +33,22 @@ class ChunkSearch {
 
   std::optional<Chunking> run(int64_t wanted) {
     if (weight_ < 0 || call_.results.size() != 1 ||
-        work_.line.note("grad") != nullptr) {
+        work_.line.note("grad") != nullptr ||
+        !work_.value(static_cast<size_t>(weight_))->is_source) {
       return std::nullopt;
     }
     if (!find_moves() || (!is_gathered_ && !sum_)) {
       return std::nullopt;
     }
-    if (wanted == kChunksByCost) wanted = count_by_cost();
+    if (wanted == kChunksByCost) find_seconds();
     std::optional<Chunking> best;
     for (const Label& label : index_rule(call_)) {
       std::optional<Chunking> found = along(label, wanted);
-      if (found && (!best || is_better(*found, *best))) best = found;
+      if (found && (!best || is_better(*found, *best, wanted))) best = found;
     }
-    return best;
+    const bool gains = wanted != kChunksByCost ||
+                       (best && seconds(*best) < kGain * (product_ + travel_));
+    return gains ? best : std::nullopt;
   }
 
  private:
@@ -63,8 +67,8 @@ class ChunkSearch {
   // Whether the operand is to be gathered. False if it moves otherwise, too: if
   // it is a sum that is owed, or on other ranks.
   bool find_moves() {
-    const ShardValuePtr& value = work_.value(Chunking::kOperand);
-    const Layout& wanted = plan_.arguments[Chunking::kOperand];
+    const ShardValuePtr& value = work_.value(kOperand);
+    const Layout& wanted = plan_.arguments[kOperand];
     if (value->held != nullptr) {
       source_ = wanted;
       return true;
@@ -72,41 +76,43 @@ class ChunkSearch {
     source_ = value->layout();
     std::vector<Layout> layouts;
     for (const ShardCopy& copy : value->copies) layouts.push_back(copy.layout);
-    const Way way = nearest(cluster_, machine_, call_.type(Chunking::kOperand),
-                            layouts, wanted);
+    const Way way =
+        nearest(cluster_, machine_, call_.type(kOperand), layouts, wanted);
     is_gathered_ = std::any_of(way.moves.begin(), way.moves.end(),
                                [](const Move& move) { return move.bytes > 0; });
-    communication_ = seconds_of(way.moves);
+    travel_ = seconds_of(way.moves);
     return !is_gathered_ ||
            (way.from == 0 && source_.partial == 0 && source_.set == wanted.set);
   }
 
-  // With a computation and a communication that overlap but for one chunk of
-  // the shorter, n chunks take
-  //   max(a, b) + min(a, b) / n + n * latency
-  // and the least is at n = sqrt(min(a, b) / latency). 1 if the chunks' copies
-  // eat up what they save.
-  int64_t count_by_cost() const {
-    const Type& type = call_.results[0];
-    double other = communication_;
-    if (sum_) {
-      other += seconds_of(
-          redistribution(cluster_, machine_, type, plan_.results[0], *sum_));
-    }
-    const double product = work_seconds(cluster_, machine_, call_, plan_);
-    const double less = std::min(product, other);
-    const double count = std::floor(std::min<double>(
-        std::sqrt(less / machine_.latency), static_cast<double>(kMostByCost)));
-    double copied = cluster_.piece_bytes(plan_.results[0], type);
+  void find_seconds() {
+    product_ = work_seconds(cluster_, machine_, call_, plan_);
+    if (!sum_) return;
+    travel_ += seconds_of(redistribution(cluster_, machine_, call_.results[0],
+                                         plan_.results[0], *sum_));
+  }
+
+  // The seconds of the product in chunks. All overlaps but the largest chunk of
+  // what takes less time, the product or what travels. Each chunk reads all of
+  // the weight and costs a message. Chunks are split off the operand and joined
+  // to the result, and so is an operand that was gathered and is kept.
+  double seconds(const Chunking& in) const {
+    const auto count = static_cast<double>(in.count);
+    const double largest = static_cast<double>(in.lengths()[0] * in.ranks) /
+                           static_cast<double>(in.label.size);
+    double copied =
+        cluster_.piece_bytes(source_, call_.type(kOperand)) +
+        cluster_.piece_bytes(sum_ ? *sum_ : plan_.results[0], call_.results[0]);
     if (is_gathered_ && !work_.at.regathers) {
-      copied += cluster_.piece_bytes(plan_.arguments[Chunking::kOperand],
-                                     call_.type(Chunking::kOperand));
+      copied +=
+          cluster_.piece_bytes(plan_.arguments[kOperand], call_.type(kOperand));
     }
-    const double cost =
-        2 * copied / machine_.memory_bandwidth + count * machine_.latency;
-    return count >= 2 && cost < less * (1 - 1 / count)
-               ? static_cast<int64_t>(count)
-               : 1;
+    const auto w = static_cast<size_t>(weight_);
+    const double weight =
+        cluster_.piece_bytes(plan_.arguments[w], call_.type(w));
+    const double bytes = 2 * copied + (count - 1) * weight;
+    return std::max(product_, travel_) + largest * std::min(product_, travel_) +
+           count * machine_.latency + bytes / machine_.memory_bandwidth;
   }
 
   // The chunks along the label; nothing if it cannot be cut into any.
@@ -117,7 +123,7 @@ class ChunkSearch {
         label.arguments[static_cast<size_t>(weight_)].is_there()) {
       return std::nullopt;
     }
-    const LabelDim& operand = label.arguments[Chunking::kOperand];
+    const LabelDim& operand = label.arguments[kOperand];
     if (!operand.is_there() || operand.unit != 1 || result.unit != 1) {
       return std::nullopt;
     }
@@ -129,7 +135,14 @@ class ChunkSearch {
       out.ranks = cluster_.count(work_.set, *axes.begin());
       if (label.size % out.ranks != 0) return std::nullopt;
     }
-    out.count = std::min(wanted, label.size / out.ranks);
+    const int64_t most = label.size / out.ranks;
+    out.count = std::min(wanted, most);
+    if (wanted == kChunksByCost) {
+      Chunking in = out;
+      for (in.count = 2; in.count <= std::min(most, kMostByCost); ++in.count) {
+        if (out.count < 2 || seconds(in) < seconds(out)) out.count = in.count;
+      }
+    }
     return out.count < 2 ? std::nullopt : std::optional(out);
   }
 
@@ -142,9 +155,8 @@ class ChunkSearch {
         if (cut.dim == place.dim) axes.insert(cut.axis);
       }
     };
-    add(source_, label.arguments[Chunking::kOperand]);
-    add(plan_.arguments[Chunking::kOperand],
-        label.arguments[Chunking::kOperand]);
+    add(source_, label.arguments[kOperand]);
+    add(plan_.arguments[kOperand], label.arguments[kOperand]);
     add(plan_.results[0], label.results[0]);
     if (work_.pin) add(*work_.pin, label.results[0]);
     if (sum_) add(*sum_, label.results[0]);
@@ -157,7 +169,7 @@ class ChunkSearch {
   bool can_view(const Label& label) const {
     const Shape& weight = call_.type(static_cast<size_t>(weight_)).shape;
     const LabelDim& result = label.results[0];
-    const LabelDim& operand = label.arguments[Chunking::kOperand];
+    const LabelDim& operand = label.arguments[kOperand];
     const auto is_row = [&](const Shape& shape) {
       return static_cast<size_t>(result.dim) + 1 < shape.size() &&
              shape.size() < Shape::kMaxRank;
@@ -167,12 +179,14 @@ class ChunkSearch {
     };
     return weight.size() == 2 && operand.dim == result.dim &&
            is_row(call_.results[0].shape) &&
-           is_row(call_.type(Chunking::kOperand).shape) && is_even(source_) &&
+           is_row(call_.type(kOperand).shape) && is_even(source_) &&
            (!work_.pin || is_even(*work_.pin)) && (!sum_ || is_even(*sum_));
   }
 
-  // More chunks, and the dimension as it is rather than viewed as two.
-  static bool is_better(const Chunking& a, const Chunking& b) {
+  // By cost what is done sooner; else more chunks, and the dimension as it is
+  // rather than viewed as two.
+  bool is_better(const Chunking& a, const Chunking& b, int64_t wanted) const {
+    if (wanted == kChunksByCost) return seconds(a) < seconds(b);
     return a.count != b.count ? a.count > b.count : a.ranks < b.ranks;
   }
 
@@ -185,7 +199,8 @@ class ChunkSearch {
   Layout source_;  // of the operand, as it is
   bool is_gathered_ = false;
   std::optional<Layout> sum_;
-  double communication_ = 0;  // seconds, of gathering
+  double product_ = 0;  // seconds of the whole product
+  double travel_ = 0;   // seconds of what is gathered and summed
 };
 
 }  // namespace
@@ -211,10 +226,24 @@ int32_t Chunking::axis(const LabelDim& place) const {
   return place.dim + (ranks == 1 ? 0 : 1);
 }
 
+std::string Chunking::split_text(const std::vector<std::string>& chunks,
+                                 const std::string& operand) const {
+  std::string out;
+  for (const std::string& chunk : chunks) out += chunk + " ";
+  out += "= split " + operand +
+         " axis=" + std::to_string(axis(label.arguments[kOperand]));
+  const std::vector<int64_t> sizes = lengths();
+  if (sizes.front() != sizes.back()) out += " sizes=" + list_text(sizes);
+  return out;
+}
+
+// Of a dimension that is viewed as ranks' parts, each rank has one index.
 Layout Chunking::of_chunk(const Layout& whole, const LabelDim& place) const {
   Layout out = whole;
+  if (ranks == 1) return out;
   for (AxisCut& cut : out.cuts) {
-    if (ranks > 1 && cut.dim > place.dim) ++cut.dim;
+    if (cut.dim == place.dim) cut.unit = 1;
+    if (cut.dim > place.dim) ++cut.dim;
   }
   return out;
 }
@@ -227,12 +256,12 @@ Layout Chunking::of_whole(const Layout& chunk, const LabelDim& place) const {
   return out;
 }
 
-Scope Chunking::of_chunk(Scope scope) const {
-  if (ranks == 1 || !scope.results) return scope;
-  for (SplitEntry& cut : scope.results->cuts) {
-    if (cut.dim > label.results[0].dim) ++cut.dim;
-  }
-  return scope;
+Plan Chunking::of_chunk(const Plan& whole) const {
+  Plan out = whole;
+  out.arguments[kOperand] =
+      of_chunk(whole.arguments[kOperand], label.arguments[kOperand]);
+  out.results[0] = of_chunk(whole.results[0], label.results[0]);
+  return out;
 }
 
 std::optional<Chunking> choose_chunks(const Cluster& cluster,

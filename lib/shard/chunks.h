@@ -57,11 +57,14 @@ struct Chunking {
   // the dimension of the view that is cut into chunks.
   Shape viewed(const Shape& shape, const LabelDim& place) const;
   int32_t axis(const LabelDim& place) const;
+  // The line that splits the operand, as it is viewed, into chunks.
+  std::string split_text(const std::vector<std::string>& chunks,
+                         const std::string& operand) const;
   // A layout of the whole as one of a chunk, and back.
   Layout of_chunk(const Layout& whole, const LabelDim& place) const;
   Layout of_whole(const Layout& chunk, const LabelDim& place) const;
-  // What the config says of the product, as it is to be said of each chunk.
-  Scope of_chunk(Scope scope) const;
+  // The plan of the whole product as that of the product of one chunk.
+  Plan of_chunk(const Plan& whole) const;
 };
 
 // How operands of products were cut before they were gathered, by shape.

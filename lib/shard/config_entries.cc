@@ -115,7 +115,8 @@ bool ConfigReader::read_tensor(const YamlNode& value, ConfigEntry& entry) {
   }
   return each(value, "{shard: {tp: 1}}",
               [&](const YamlNode& key, const YamlNode& said) {
-                if (key.text == "backward" || key.text == "compile") {
+                if (key.text == "backward" || key.text == "compile" ||
+                    key.text == "chunks") {
                   return fail(key, key.text + " is said of signals only");
                 }
                 return read_own_setting(key, said, entry);

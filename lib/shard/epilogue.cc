@@ -125,10 +125,10 @@ void Epilogue::settle(LineWork& work) {
       materializer_.change(value, wanted, "the config says so", work.at);
     }
   }
-  if (work.at.summed != nullptr) {
+  if (work.sum) {
     const ShardValuePtr value = values_.find(work.line.results[0].text);
     if (value->layout().partial != 0) {
-      materializer_.change(value, *work.at.summed,
+      materializer_.change(value, *work.sum,
                            std::string(work.line.op) + " in chunks", work.at);
     }
   }

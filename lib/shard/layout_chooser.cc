@@ -63,10 +63,6 @@ bool LayoutChooser::is_state(const LineWork& work) {
 
 Status LayoutChooser::find_scope(LineWork& work) const {
   work.is_backward = work.line.note("bwd") != nullptr;
-  if (work.at.scope != nullptr) {
-    work.scope = *work.at.scope;
-    return ok_status();
-  }
   if (const std::string_view* signal = work.line.note("signal")) {
     auto scope = config_.find(unquote(*signal), work.is_backward);
     if (!scope.ok()) return scope.error();
@@ -80,7 +76,6 @@ Status LayoutChooser::find_scope(LineWork& work) const {
     if (named->ranks) work.scope.ranks = named->ranks;
     if (named->compile) work.scope.compile = named->compile;
     if (named->regather) work.scope.regather = named->regather;
-    if (named->chunks) work.scope.chunks = named->chunks;
   }
   return ok_status();
 }

@@ -189,13 +189,14 @@ void LineRewriter::run(LineWork& work) {
   }
   const size_t begin = writer_.text().size();
   std::string_view expanded;
-  if (const auto chunking = chunking_of(work)) {
-    write_in_chunks(work, *chunking);
-    epilogue_.settle(work);
-  } else if (is_better_expanded(work)) {
+  note_gathered(work);
+  if (is_better_expanded(work)) {
     expand(work);
     epilogue_.settle(work);
     expanded = std::string_view(writer_.text()).substr(begin);
+  } else if (const auto chunking = chunking_of(work)) {
+    write_in_chunks(work, *chunking);
+    epilogue_.settle(work);
   } else {
     write_planned(work);
   }
@@ -230,16 +231,17 @@ void LineRewriter::reshape_instead(LineWork& work) {
   GT_CHECK(take(line, "", work.claims, work.at).ok());
 }
 
-// Writes the lines that bring the operands into the layouts of the plan, and
-// returns the names of the registers. If the line reads a value in several
-// layouts, the value's own registers are not changed.
-std::vector<std::string> LineRewriter::fetch_operands(LineWork& work) {
+// Writes the lines that bring the operands, from the argument `first` on, into
+// the layouts of the plan, and returns the names of the registers. If the line
+// reads a value in several layouts, the value's own registers are not changed.
+std::vector<std::string> LineRewriter::fetch_operands(LineWork& work,
+                                                      size_t first) {
   const Call& call = work.call;
   const Plan& plan = work.plan();
   const std::vector<bool> shared = read_otherwise(work);
   const std::string why = std::string(work.line.op) + " needs it so";
   std::vector<std::string> operands(work.line.operands.size());
-  for (size_t i = 0; i < call.arguments.size(); ++i) {
+  for (size_t i = first; i < call.arguments.size(); ++i) {
     if (!is_tensor(call.arguments[i])) continue;
     operands[static_cast<size_t>(call.arguments[i].operand)] =
         materializer_.fetch(work.value(i), plan.arguments[i], shared[i], why,
@@ -251,7 +253,7 @@ std::vector<std::string> LineRewriter::fetch_operands(LineWork& work) {
 void LineRewriter::write_planned(LineWork& work) {
   const Call& call = work.call;
   const Plan& plan = work.plan();
-  std::vector<std::string> operands = fetch_operands(work);
+  std::vector<std::string> operands = fetch_operands(work, 0);
   for (const Name& name : work.line.results) {
     materializer_.keep_for_readers(std::string(name.text), work.at);
   }
@@ -315,38 +317,57 @@ void LineRewriter::leave(const std::string& name, uint32_t set) {
 
 // ---- in chunks --------------------------------------------------------------
 
+// Remembers how the operand of a product is cut that the product gathers.
+void LineRewriter::note_gathered(const LineWork& work) {
+  if (work.call.op->row->weight_operand < 0 || work.plan().bytes == 0) return;
+  const ShardValuePtr& operand = work.value(Chunking::kOperand);
+  if (operand->held != nullptr) return;
+  const Layout& wanted = work.plan().arguments[Chunking::kOperand];
+  const Layout& own = operand->layout();
+  const bool is_gathered = std::any_of(
+      own.cuts.begin(), own.cuts.end(),
+      [&](const AxisCut& cut) { return wanted.cut_of(cut.axis) == nullptr; });
+  if (is_gathered) gathered_.note(operand->type.shape, own);
+}
+
 // Returns how the line is written in chunks, or nothing if it is not. The
-// config's chunks: does not apply to steps of an expansion.
-std::optional<Chunking> LineRewriter::chunking_of(const LineWork& work) const {
+// config's chunks: does not apply to steps of an expansion. An operand that
+// waits is written, so that its layout is known.
+std::optional<Chunking> LineRewriter::chunking_of(LineWork& work) {
   const int64_t wanted = work.scope.chunks.value_or(config_.chunks());
-  if (wanted == 1 || work.at.depth > 0) return std::nullopt;
+  if (wanted == 1 || work.at.depth > 0 ||
+      work.call.op->row->weight_operand < 0) {
+    return std::nullopt;
+  }
+  materializer_.create_for(work.value(Chunking::kOperand),
+                           work.plan().arguments[Chunking::kOperand], work.at);
+  note_gathered(work);
   return choose_chunks(cluster_, config_.machine(), gathered_, work, wanted);
 }
 
+// Every chunk is computed as the plan says of the whole. What the chunks are
+// multiplied with is fetched once.
 void LineRewriter::write_in_chunks(LineWork& work, const Chunking& chunking) {
   explanation_.add_chunks(work, chunking);
-  const Scope silence;
   LineContext at = work.at;
   at.passing.clear();
   ++at.depth;
-  at.scope = &silence;
-  const ShardValuePtr operand = work.value(Chunking::kOperand);
-  if (operand->held != nullptr) {
-    (void)materializer_.fetch(
-        operand, work.plan().arguments[Chunking::kOperand], false, "", at);
-  }
   const std::vector<std::string> chunks = take_apart(work, chunking, at);
   if (chunking.is_gathered) gather(work, chunking, chunks, at);
+  (void)fetch_operands(work, Chunking::kOperand + 1);
   const bool keeps = chunking.is_gathered && !at.regathers;
   std::vector<std::string> products;
   for (const std::string& chunk : chunks) {
     products.push_back(multiply(work, chunking, chunk, at));
-    if (!keeps) drop_temporary(chunk, at);
+    if (!keeps) drop_temporaries({chunk}, at);
   }
   if (keeps) {
-    materializer_.keep_joined(operand, chunks,
+    materializer_.keep_joined(work.value(Chunking::kOperand), chunks,
                               values_.find(chunks[0])->layout(), chunking, at);
-    for (const std::string& chunk : chunks) drop_temporary(chunk, at);
+    drop_temporaries(chunks, at);
+  }
+  for (const ShardValuePtr& value : work.values) {
+    if (value != nullptr) materializer_.drop_passing(value, work.at);
   }
   join(work, chunking, products, at);
 }
@@ -357,27 +378,24 @@ std::vector<std::string> LineRewriter::take_apart(const LineWork& work,
                                                   const Chunking& chunking,
                                                   LineContext& at) {
   const LabelDim& place = chunking.label.arguments[Chunking::kOperand];
+  const Layout& whole = work.value(Chunking::kOperand)->layout();
+  const Layout layout = chunking.of_chunk(whole, place);
   std::string from(work.call.arguments[Chunking::kOperand].text);
   const bool is_viewed = chunking.ranks > 1;
   if (is_viewed) {
     const Shape& shape = work.call.type(Chunking::kOperand).shape;
     const std::string name = values_.new_name(at.space);
-    take_text(name + " = reshape " + from +
-                  " shape=" + list_text(chunking.viewed(shape, place)),
-              at);
+    write_local(name + " = reshape " + from + " shape=" +
+                    list_text(chunking.viewed(shape, place)) + at.notes,
+                whole, layout, at);
     from = name;
   }
   std::vector<std::string> names;
-  std::string text;
   for (int64_t k = 0; k < chunking.count; ++k) {
     names.push_back(values_.new_name(at.space));
-    text += names.back() + " ";
   }
-  text += "= split " + from + " axis=" + std::to_string(chunking.axis(place));
-  const std::vector<int64_t> lengths = chunking.lengths();
-  if (lengths.front() != lengths.back()) text += " sizes=" + list_text(lengths);
-  take_text(text, at);
-  if (is_viewed) drop_temporary(from, at);
+  write_local(chunking.split_text(names, from) + at.notes, layout, layout, at);
+  if (is_viewed) drop_temporaries({from}, at);
   return names;
 }
 
@@ -385,11 +403,8 @@ std::vector<std::string> LineRewriter::take_apart(const LineWork& work,
 void LineRewriter::gather(const LineWork& work, const Chunking& chunking,
                           const std::vector<std::string>& chunks,
                           const LineContext& at) {
-  gathered_.note(work.call.type(Chunking::kOperand).shape,
-                 work.value(Chunking::kOperand)->layout());
   const Layout wanted =
-      chunking.of_chunk(work.plan().arguments[Chunking::kOperand],
-                        chunking.label.arguments[Chunking::kOperand]);
+      chunking.of_chunk(work.plan()).arguments[Chunking::kOperand];
   for (const std::string& name : chunks) {
     materializer_.change(values_.find(name), wanted,
                          std::string(work.line.op) + " needs it so", at);
@@ -403,20 +418,20 @@ std::string LineRewriter::multiply(const LineWork& work,
                                    const std::string& chunk,
                                    const LineContext& at) {
   const std::string name = values_.new_name(at.space);
-  const Scope said = chunking.of_chunk(work.scope);
-  Layout summed;
-  LineContext own = at;
-  own.scope = &said;
-  if (chunking.sum) {
-    summed = chunking.of_chunk(*chunking.sum, chunking.label.results[0]);
-    own.summed = &summed;
-  }
   Line line = work.line;
   line.notes = shared_notes(line);
   line.results[0].text = name;
   line.operands[Chunking::kOperand].text = chunk;
-  const Claims claims = chunking.ranks == 1 ? work.claims : Claims{};
-  GT_CHECK(take(line, "", claims, own).ok());
+  LineWork part{line, "", {}, at};
+  GT_CHECK(find_values(part).ok() && bind(part).ok());
+  part.scope = work.scope;
+  part.set = work.set;
+  const LabelDim& place = chunking.label.results[0];
+  if (work.pin) part.pin = chunking.of_chunk(*work.pin, place);
+  if (chunking.sum) part.sum = chunking.of_chunk(*chunking.sum, place);
+  PlanCache::Entry planned{chunking.of_chunk(work.plan()), std::nullopt};
+  part.planned = &planned;
+  write_planned(part);
   return name;
 }
 
@@ -431,18 +446,34 @@ void LineRewriter::join(const LineWork& work, const Chunking& chunking,
       materializer_.join(products, values_.find(products[0])->layout(), name,
                          type, chunking, chunking.label.results[0], at);
   bind_result(name, type, made, at);
-  for (const std::string& product : products) {
-    values_.free_later(product, made.set);
-    materializer_.unbind(product, at);
-  }
-  materializer_.write_frees();
+  drop_temporaries(products, at);
 }
 
-void LineRewriter::take_text(const std::string& text, const LineContext& at) {
-  const std::string noted = text + at.notes;
+// Writes a line that moves nothing between ranks: it reads operands in the
+// layout `from` and makes results in the layout `made`.
+void LineRewriter::write_local(const std::string& text, const Layout& from,
+                               const Layout& made, const LineContext& at) {
   Line line;
-  GT_CHECK(parse_line(noted, line).ok());
-  GT_CHECK(take(line, "", {}, at).ok());
+  GT_CHECK(parse_line(text, line).ok());
+  LineWork work{line, "", {}, at};
+  GT_CHECK(find_values(work).ok() && bind(work).ok());
+  work.scope = {};
+  work.set = made.set;
+  PlanCache::Entry planned;
+  planned.plan.arguments.assign(work.call.arguments.size(), from);
+  planned.plan.results.assign(work.call.results.size(), made);
+  work.planned = &planned;
+  write_planned(work);
+}
+
+// Drops values that only names of ours hold.
+void LineRewriter::drop_temporaries(const std::vector<std::string>& names,
+                                    LineContext& at) {
+  for (const std::string& name : names) {
+    free_invented(name);
+    materializer_.unbind(name, at);
+  }
+  materializer_.write_frees();
 }
 
 // ---- as the op's expansion --------------------------------------------------
@@ -473,7 +504,6 @@ double LineRewriter::bytes_expanded(const LineWork& work) const {
 void LineRewriter::expand(const LineWork& work) {
   LineContext at = work.at;
   at.passing.clear();
-  at.summed = nullptr;
   ++at.depth;
   Expansion expansion(work.line, work.call);
   for (size_t s = 0; s < expansion.size(); ++s) {

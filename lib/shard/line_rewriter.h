@@ -78,7 +78,7 @@ class LineRewriter {
   // ---- as planned
   void share(LineWork& work);
   void reshape_instead(LineWork& work);
-  std::vector<std::string> fetch_operands(LineWork& work);
+  std::vector<std::string> fetch_operands(LineWork& work, size_t first);
   void write_planned(LineWork& work);
   void bind_results(LineWork& work, const std::vector<Type>& types,
                     bool is_source);
@@ -87,7 +87,8 @@ class LineRewriter {
   void leave(const std::string& name, uint32_t set);
 
   // ---- in chunks (chunks.h)
-  std::optional<Chunking> chunking_of(const LineWork& work) const;
+  void note_gathered(const LineWork& work);
+  std::optional<Chunking> chunking_of(LineWork& work);
   void write_in_chunks(LineWork& work, const Chunking& chunking);
   std::vector<std::string> take_apart(const LineWork& work,
                                       const Chunking& chunking,
@@ -98,7 +99,9 @@ class LineRewriter {
                        const std::string& chunk, const LineContext& at);
   void join(const LineWork& work, const Chunking& chunking,
             const std::vector<std::string>& products, LineContext& at);
-  void take_text(const std::string& text, const LineContext& at);
+  void write_local(const std::string& text, const Layout& from,
+                   const Layout& made, const LineContext& at);
+  void drop_temporaries(const std::vector<std::string>& names, LineContext& at);
 
   // ---- as the op's expansion
   bool is_better_expanded(const LineWork& work);

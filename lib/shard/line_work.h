@@ -36,12 +36,6 @@ struct LineContext {
   size_t depth = 0;        // how many expansions the line is within
   bool regathers = false;  // copies fetched for it are not kept
   std::vector<std::string> passing;  // copies that only this line reads
-  // Settings that replace those of the config for this line. Null: the config's
-  // settings apply.
-  const Scope* scope = nullptr;
-  // The layout in which the result is summed if the line makes summands. Null:
-  // it stays summands.
-  const Layout* summed = nullptr;
 };
 
 struct LineWork {
@@ -61,6 +55,9 @@ struct LineWork {
   // claim.
   std::optional<Layout> pin = {};
   size_t pin_line = 0;
+  // The layout to which result 0 is brought at once if the line makes summands
+  // of it; empty: it stays summands.
+  std::optional<Layout> sum = {};
   PlanCache::Entry* planned = nullptr;  // null until layouts are chosen
 
   // Returns the line as text, for explanations and for lines that wait.

@@ -42,9 +42,7 @@ Plan plan_as_result(const Call& call, const Layout& layout) {
 std::string Materializer::fetch(const ShardValuePtr& value,
                                 const Layout& wanted, bool is_shared,
                                 const std::string& why, LineContext& at) {
-  if (value->held != nullptr) {
-    create(value, made_as(value, wanted), at.place, at);
-  }
+  create_for(value, wanted, at);
   std::vector<Layout> layouts;
   for (const ShardCopy& copy : value->copies) layouts.push_back(copy.layout);
   const auto& [from, way] =
@@ -68,6 +66,12 @@ std::string Materializer::fetch(const ShardValuePtr& value,
   value->copies.push_back({wanted, name});
   if (is_local(way) || at.regathers) at.passing.push_back(name);
   return name;
+}
+
+void Materializer::create_for(const ShardValuePtr& value, const Layout& wanted,
+                              LineContext& at) {
+  if (value->held == nullptr) return;
+  create(value, made_as(value, wanted), at.place, at);
 }
 
 void Materializer::change(const ShardValuePtr& value, const Layout& wanted,

@@ -43,6 +43,10 @@ class Materializer {
   // #why= of the moves.
   std::string fetch(const ShardValuePtr& value, const Layout& wanted,
                     bool is_shared, const std::string& why, LineContext& at);
+  // Writes the line that makes the value, if it still waits, in the layout in
+  // which it is made for a reader that wants this one.
+  void create_for(const ShardValuePtr& value, const Layout& wanted,
+                  LineContext& at);
   // Changes the value's own layout, on the same ranks, by moves. `note` is put
   // on the last of them; "" stands for no note.
   void change(const ShardValuePtr& value, const Layout& wanted,
