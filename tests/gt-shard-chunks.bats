@@ -213,8 +213,8 @@ END
 
 @test "an operand on another stage moves there first, and all chunks are on one" {
   cat >stages.gt <<'END'
-x = randn f32[6,4] 1 #signal=a
-w = randn f32[4,4] 2 #signal=b
+x = rand f32[6,4] 1 #signal=a
+w = rand f32[4,4] 2 #signal=b
 y = matmul x w
 x = rms_norm x #signal=a
 y = linear x w w0
@@ -235,19 +235,21 @@ END
 
 @test "what chunks are multiplied with is fetched once, also if it is not kept" {
   make_block
+  sed -i 's/,12\]/,256]/; s/\[12,/[256,/' block.gt
   cat >fsdp.yaml <<'END'
 mesh: {dp: 2, tp: 2}
 regather: true
 signals:
   norm: {shard: {dp: 0}, results: {tp: 1}}
-  up:   {shard: {dp: 0, tp: 1}}
+  up:   {shard: {dp: 0, tp: 1}, results: {tp: -1}, backward: free}
   down: {shard: {tp: 0, dp: 1}}
+  free: {}
 chunks: 3
 END
   gt-emit block.gt | gt-shard -c fsdp.yaml >placed
   [ "$(lines_of up <placed | grep -c 'all_gather up@')" = 1 ]
   [ "$(lines_of down <placed | grep -c 'all_gather down@')" = 1 ]
-  [ "$(lines_of down <placed | lines reduce_scatter)" = 2 ] # 2 rows of the batch
+  [ "$(lines_of down <placed | lines reduce_scatter)" = 3 ]
   gt-check -q placed
   same_values block.gt -c fsdp.yaml
 }

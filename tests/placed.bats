@@ -430,3 +430,20 @@ END
   run -0 "$GT_ROOT/scripts/gt-cmp" --exact <(run_program whole) <(run_program placed)
   [ -s whole.s ]
 }
+
+@test "a print that comes again sees all pieces, also those that were empty" {
+  cat >shrinks.gt <<'END'
+mesh tp=4
+x@0-3 = ones f32[2] split=tp:0
+print x@0-3 split=tp:0
+x@0-3 = ones f32[1] split=tp:0
+print x@0-3 split=tp:0
+x@0-3 = zeros f32[2] split=tp:0
+print x@0-3 split=tp:0
+END
+  printf 'x = tensor f32[%s\n' '2] 1 1' '1] 1' '2] 0 0' >expected
+  gt-work shrinks.gt | diff - expected
+  gt-work --no-cache shrinks.gt | diff - expected
+  gt-route -n 1 <shrinks.gt | diff - expected
+  gt-route -n 3 <shrinks.gt | diff - expected
+}

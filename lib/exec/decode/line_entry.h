@@ -108,6 +108,10 @@ struct LineEntry {
   std::shared_ptr<Recipe> numbered;
   // By argument of the recipe, if there is one.
   std::vector<LineOperand> operands;
+  // Registers whose types decide what the line does, though it may not read
+  // them: all pieces of a tensor that is assembled, of which those that are
+  // empty or copies are not read.
+  std::vector<LineOperand> watched;
   std::vector<LineNumber> numbers;  // operands refer to these
   std::vector<LineResult> results;
   // By block of the recipe: the operand whose memory it may take over, or -1.

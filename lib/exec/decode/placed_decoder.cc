@@ -297,6 +297,10 @@ Status PlacedDecoder::decode_assembly(const Line& line, const Grid& grid,
   part->set_text(line);
   part->set_output(line);
   pieces_.add_operands(operand.text, made.value().sources, *part);
+  for (const int64_t rank : grid.ranks()) {
+    part->watched.push_back(
+        operand_of(registers_, *pieces_.find(operand.text, rank)));
+  }
   Status s = decoder_.decode_group(*find_op(line.op), made.value().pieces,
                                    made.value().program, *part);
   if (!s.ok()) return Error{s.error().message, line.op_column};

@@ -48,12 +48,12 @@ bool LineTable::is_valid(const LineEntry& entry) const {
                                 r.stamp.generation == operand.stamp.generation;
                        });
   }
-  for (const LineOperand& operand : entry.operands) {
-    if (operand.is_register && registers_[operand.id].stamp != operand.stamp) {
-      return false;
-    }
-  }
-  return true;
+  const auto is_changed = [this](const LineOperand& operand) {
+    return operand.is_register && registers_[operand.id].stamp != operand.stamp;
+  };
+  return std::none_of(entry.operands.begin(), entry.operands.end(),
+                      is_changed) &&
+         std::none_of(entry.watched.begin(), entry.watched.end(), is_changed);
 }
 
 // Gives the entry notes that differ from its last ones. False if they are
