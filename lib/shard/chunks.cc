@@ -283,7 +283,8 @@ const Layout* GatheredCuts::find(const Shape& shape) const {
 
 void GatheredCuts::describe(const Cluster& cluster, std::string& out) const {
   for (const auto& [shape, layout] : by_shape_) {
-    out += "gathered " + shape + "=" + cluster.split_text(layout) + "\n";
+    out += "gathered " + shape + "=" + cluster.describe(layout) + ";" +
+           cluster.split_text(layout) + "\n";
   }
 }
 

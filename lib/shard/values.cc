@@ -52,11 +52,17 @@ class Description {
             std::to_string(value.held_readers);
     for (const std::string& name : value.names) out_ += "," + name;
     for (const ShardCopy& copy : value.copies) {
-      out_ += " " + copy.name + "=" + cluster_.describe(copy.layout) + ";" +
-              cluster_.split_text(copy.layout);
+      out_ += " " + copy.name + "=";
+      add(copy.layout);
     }
     if (value.held == nullptr) return;
-    out_ += "{" + value.held->text;
+    const UnwrittenLine& held = *value.held;
+    out_ += "{" + held.text;
+    // A reader or an operand may have decided these.
+    if (held.pin) add(*held.pin);
+    out_ += held.is_wish ? "?" : "!";
+    if (held.offer) add(*held.offer);
+    if (held.set) out_ += "@" + cluster_.ranks_text(*held.set);
     for (const ShardValuePtr& operand : value.held->operands) {
       if (operand != nullptr) add(*operand);
     }
@@ -64,6 +70,10 @@ class Description {
   }
 
  private:
+  void add(const Layout& layout) {
+    out_ += cluster_.describe(layout) + ";" + cluster_.split_text(layout);
+  }
+
   const Cluster& cluster_;
   std::string& out_;
   std::map<const ShardValue*, size_t> number_;

@@ -181,7 +181,8 @@ std::vector<ShardValuePtr> WaitingLines::take_all_loads() {
 
 void WaitingLines::describe(const Cluster& cluster, std::string& out) const {
   for (const auto& [shape, layout] : summed_) {
-    out += "sum " + shape + "=" + cluster.split_text(layout) + "\n";
+    out += "sum " + shape + "=" + cluster.describe(layout) + ";" +
+           cluster.split_text(layout) + "\n";
   }
 }
 
