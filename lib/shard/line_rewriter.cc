@@ -466,16 +466,6 @@ void LineRewriter::write_local(const std::string& text, const Layout& from,
   write_planned(work);
 }
 
-// Drops values that only names of ours hold.
-void LineRewriter::drop_temporaries(const std::vector<std::string>& names,
-                                    LineContext& at) {
-  for (const std::string& name : names) {
-    free_invented(name);
-    materializer_.unbind(name, at);
-  }
-  materializer_.write_frees();
-}
-
 // ---- as the op's expansion --------------------------------------------------
 
 // Returns true if the op's expansion sends fewer bytes than the moves of the
@@ -510,17 +500,21 @@ void LineRewriter::expand(const LineWork& work) {
     const Expansion::NamedStep step =
         expansion.step(s, [&] { return values_.new_name(at.space); });
     GT_CHECK(take(step.line, "", {}, at).ok());
-    for (const std::string& name : step.dead) drop_temporary(name, at);
+    for (const std::string& name : step.dead) drop_temporaries({name}, at);
   }
   for (const auto& [made, name] : expansion.renamed()) rename(made, name, at);
   materializer_.write_frees();
 }
 
-void LineRewriter::drop_temporary(const std::string& name, LineContext& at) {
-  if (values_.find(name) == nullptr) return;
-  materializer_.keep_for_readers(name, at);
-  free_invented(name);
-  materializer_.unbind(name, at);
+// Drops values that only names of ours hold.
+void LineRewriter::drop_temporaries(const std::vector<std::string>& names,
+                                    LineContext& at) {
+  for (const std::string& name : names) {
+    if (values_.find(name) == nullptr) continue;
+    materializer_.keep_for_readers(name, at);
+    free_invented(name);
+    materializer_.unbind(name, at);
+  }
   materializer_.write_frees();
 }
 

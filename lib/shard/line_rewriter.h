@@ -101,13 +101,12 @@ class LineRewriter {
             const std::vector<std::string>& products, LineContext& at);
   void write_local(const std::string& text, const Layout& from,
                    const Layout& made, const LineContext& at);
-  void drop_temporaries(const std::vector<std::string>& names, LineContext& at);
 
   // ---- as the op's expansion
   bool is_better_expanded(const LineWork& work);
   double bytes_expanded(const LineWork& work) const;
   void expand(const LineWork& work);
-  void drop_temporary(const std::string& name, LineContext& at);
+  void drop_temporaries(const std::vector<std::string>& names, LineContext& at);
   void free_invented(const std::string& name);
   void rename(const std::string& from, const std::string& to, LineContext& at);
 
