@@ -15,31 +15,27 @@ constexpr int64_t kMostByCost = 32;
 constexpr size_t kOperand = Chunking::kOperand;
 constexpr double kGain = 0.97;  // of the time without chunks, at most
 
-// Looks for a product's chunks.
+// Looks for the chunks of a product that has a weight.
 class ChunkSearch {
  public:
   ChunkSearch(const Cluster& cluster, const Machine& machine,
-              const GatheredCuts& cuts, const LineWork& work)
+              const LayoutsByShape& gathered, const LineWork& work)
       : cluster_(cluster),
         machine_(machine),
         work_(work),
         call_(work.call),
         plan_(work.plan()),
-        weight_(work.call.op->row->weight_operand) {
-    if (plan_.results.size() == 1 && plan_.results[0].partial != 0) {
-      find_sum(cuts);
-    }
+        weight_(static_cast<size_t>(work.call.op->row->weight_operand)) {
+    if (plan_.results[0].partial != 0) find_sum(gathered);
   }
 
   std::optional<Chunking> run(int64_t wanted) {
-    if (weight_ < 0 || call_.results.size() != 1 ||
-        work_.line.note("grad") != nullptr ||
-        !work_.value(static_cast<size_t>(weight_))->is_source) {
+    // Sums of gradients travel during the rest of the backward.
+    if (work_.line.note("grad") != nullptr ||
+        !work_.value(weight_)->is_source) {
       return std::nullopt;
     }
-    if (!find_moves() || (!is_gathered_ && !sum_)) {
-      return std::nullopt;
-    }
+    if (!find_moves() || (!is_gathered_ && !sum_)) return std::nullopt;
     if (wanted == kChunksByCost) find_seconds();
     std::optional<Chunking> best;
     for (const Label& label : index_rule(call_)) {
@@ -52,11 +48,11 @@ class ChunkSearch {
   }
 
  private:
-  void find_sum(const GatheredCuts& cuts) {
+  void find_sum(const LayoutsByShape& gathered) {
     const Shape& shape = call_.results[0].shape;
     sum_ = plan_.results[0];
     const uint32_t owed = std::exchange(sum_->partial, 0);
-    const Layout* like = work_.pin ? &*work_.pin : cuts.find(shape);
+    const Layout* like = work_.pin ? &*work_.pin : gathered.find(shape);
     if (like == nullptr) return;
     for (const AxisCut& cut : like->cuts) {
       if ((owed >> cut.axis & 1) == 0) continue;
@@ -64,20 +60,14 @@ class ChunkSearch {
     }
   }
 
-  // Whether the operand is to be gathered. False if it moves otherwise, too: if
-  // it is a sum that is owed, or on other ranks.
+  // Finds out whether the operand is gathered. Returns false if it must move in
+  // another way: it is summands, or lives on other ranks.
   bool find_moves() {
     const ShardValuePtr& value = work_.value(kOperand);
     const Layout& wanted = plan_.arguments[kOperand];
-    if (value->held != nullptr) {
-      source_ = wanted;
-      return true;
-    }
     source_ = value->layout();
-    std::vector<Layout> layouts;
-    for (const ShardCopy& copy : value->copies) layouts.push_back(copy.layout);
-    const Way way =
-        nearest(cluster_, machine_, call_.type(kOperand), layouts, wanted);
+    const Way way = nearest(cluster_, machine_, call_.type(kOperand),
+                            value->layouts(), wanted);
     is_gathered_ = std::any_of(way.moves.begin(), way.moves.end(),
                                [](const Move& move) { return move.bytes > 0; });
     travel_ = seconds_of(way.moves);
@@ -92,10 +82,11 @@ class ChunkSearch {
                                          plan_.results[0], *sum_));
   }
 
-  // The seconds of the product in chunks. All overlaps but the largest chunk of
-  // what takes less time, the product or what travels. Each chunk reads all of
-  // the weight and costs a message. Chunks are split off the operand and joined
-  // to the result, and so is an operand that was gathered and is kept.
+  // Returns the seconds of the product in chunks. All overlaps but the largest
+  // chunk of what takes less time, the product or what travels. Each chunk
+  // reads all of the weight and costs a message. Chunks are split off the
+  // operand and joined to the result, and so is an operand that was gathered
+  // and is kept.
   double seconds(const Chunking& in) const {
     const auto count = static_cast<double>(in.count);
     const double largest = static_cast<double>(in.lengths()[0] * in.ranks) /
@@ -107,20 +98,19 @@ class ChunkSearch {
       copied +=
           cluster_.piece_bytes(plan_.arguments[kOperand], call_.type(kOperand));
     }
-    const auto w = static_cast<size_t>(weight_);
     const double weight =
-        cluster_.piece_bytes(plan_.arguments[w], call_.type(w));
+        cluster_.piece_bytes(plan_.arguments[weight_], call_.type(weight_));
     const double bytes = 2 * copied + (count - 1) * weight;
     return std::max(product_, travel_) + largest * std::min(product_, travel_) +
            count * machine_.latency + bytes / machine_.memory_bandwidth;
   }
 
-  // The chunks along the label; nothing if it cannot be cut into any.
+  // Returns the chunks along the label, or nothing if there cannot be two.
   std::optional<Chunking> along(const Label& label, int64_t wanted) const {
     const LabelDim& result = label.results[0];
     if (!result.is_there() || label.needs_split || label.is_looked_up ||
         label.is_summed || !label.extreme.empty() ||
-        label.arguments[static_cast<size_t>(weight_)].is_there()) {
+        label.arguments[weight_].is_there()) {
       return std::nullopt;
     }
     const LabelDim& operand = label.arguments[kOperand];
@@ -146,8 +136,8 @@ class ChunkSearch {
     return out.count < 2 ? std::nullopt : std::optional(out);
   }
 
-  // The axes that cut the label's dimension in some tensor, before the line or
-  // behind it.
+  // Returns the axes that cut the label's dimension in some tensor, before the
+  // line or behind it.
   std::set<uint32_t> axes_that_cut(const Label& label) const {
     std::set<uint32_t> axes;
     const auto add = [&](const Layout& layout, const LabelDim& place) {
@@ -163,11 +153,11 @@ class ChunkSearch {
     return axes;
   }
 
-  // Whether the dimension can be two: one more that is repeated, before the
-  // dimensions of the matrices. Their parts must be even in each layout, which
-  // those of a unit may not be.
+  // Returns true if the label's dimension can be viewed as two, of which the
+  // first repeats the matrix product. All parts must have one size in each
+  // layout, which a cut in units may not give.
   bool can_view(const Label& label) const {
-    const Shape& weight = call_.type(static_cast<size_t>(weight_)).shape;
+    const Shape& weight = call_.type(weight_).shape;
     const LabelDim& result = label.results[0];
     const LabelDim& operand = label.arguments[kOperand];
     const auto is_row = [&](const Shape& shape) {
@@ -183,8 +173,8 @@ class ChunkSearch {
            (!work_.pin || is_even(*work_.pin)) && (!sum_ || is_even(*sum_));
   }
 
-  // By cost what is done sooner; else more chunks, and the dimension as it is
-  // rather than viewed as two.
+  // Returns true if `a` takes less time, where the number of chunks is chosen
+  // by cost; else if it has more chunks, or as many without a view.
   bool is_better(const Chunking& a, const Chunking& b, int64_t wanted) const {
     if (wanted == kChunksByCost) return seconds(a) < seconds(b);
     return a.count != b.count ? a.count > b.count : a.ranks < b.ranks;
@@ -195,8 +185,8 @@ class ChunkSearch {
   const LineWork& work_;
   const Call& call_;
   const Plan& plan_;
-  const int weight_;
-  Layout source_;  // of the operand, as it is
+  const size_t weight_;  // the argument
+  Layout source_;        // the operand's own layout
   bool is_gathered_ = false;
   std::optional<Layout> sum_;
   double product_ = 0;  // seconds of the whole product
@@ -237,7 +227,7 @@ std::string Chunking::split_text(const std::vector<std::string>& chunks,
   return out;
 }
 
-// Of a dimension that is viewed as ranks' parts, each rank has one index.
+// In the first of the two dimensions of a view, each rank has one index.
 Layout Chunking::of_chunk(const Layout& whole, const LabelDim& place) const {
   Layout out = whole;
   if (ranks == 1) return out;
@@ -266,26 +256,9 @@ Plan Chunking::of_chunk(const Plan& whole) const {
 
 std::optional<Chunking> choose_chunks(const Cluster& cluster,
                                       const Machine& machine,
-                                      const GatheredCuts& cuts,
+                                      const LayoutsByShape& gathered,
                                       const LineWork& work, int64_t wanted) {
-  return ChunkSearch(cluster, machine, cuts, work).run(wanted);
-}
-
-void GatheredCuts::note(const Shape& shape, const Layout& layout) {
-  if (by_shape_.size() >= kMost) by_shape_.clear();
-  by_shape_[list_text(shape)] = layout;
-}
-
-const Layout* GatheredCuts::find(const Shape& shape) const {
-  const auto it = by_shape_.find(list_text(shape));
-  return it == by_shape_.end() ? nullptr : &it->second;
-}
-
-void GatheredCuts::describe(const Cluster& cluster, std::string& out) const {
-  for (const auto& [shape, layout] : by_shape_) {
-    out += "gathered " + shape + "=" + cluster.describe(layout) + ";" +
-           cluster.split_text(layout) + "\n";
-  }
+  return ChunkSearch(cluster, machine, gathered, work).run(wanted);
 }
 
 }  // namespace gt::shard

@@ -28,64 +28,56 @@
 // Dependent Computation via Decomposition" (ASPLOS 2023).
 #pragma once
 
-#include <map>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "ops/index_rule.h"
+#include "shard/layouts_by_shape.h"
 #include "shard/line_work.h"
 
 namespace gt::shard {
 
-// How a product is written in chunks.
+// Says how a product is computed in chunks.
 struct Chunking {
   // The argument that is taken apart: what is multiplied with the weight.
   static constexpr size_t kOperand = 0;
 
-  Label label;        // the dimension, in each tensor of the product
-  int64_t count = 1;  // chunks
-  // How many ranks' parts the dimension is viewed as; 1: it is cut as it is.
+  Label label;        // the dimension that is cut into chunks
+  int64_t count = 1;  // the number of chunks
+  // The number of ranks that have parts of the dimension, which is then viewed
+  // as two; 1 if it is cut into chunks as it is.
   int64_t ranks = 1;
-  bool is_gathered = false;  // the operand, to the layout of the plan
-  // The layout of the result's sum, if the products are summands.
+  bool is_gathered = false;  // true if the plan gathers the operand
+  // The layout to which the products are summed; empty if they are no summands.
   std::optional<Layout> sum;
 
-  // The lengths of the chunks.
+  // Returns the lengths of the chunks along the dimension, or along the second
+  // of the two that it is viewed as.
   std::vector<int64_t> lengths() const;
-  // A tensor with the label in this place, of this shape, as it is viewed; and
-  // the dimension of the view that is cut into chunks.
+  // Take the place of the label in a tensor. Return the shape in which a tensor
+  // of the given shape is viewed, and the dimension of the view that is cut
+  // into chunks.
   Shape viewed(const Shape& shape, const LabelDim& place) const;
   int32_t axis(const LabelDim& place) const;
-  // The line that splits the operand, as it is viewed, into chunks.
+  // Returns the text of the line that splits the viewed operand into chunks.
   std::string split_text(const std::vector<std::string>& chunks,
                          const std::string& operand) const;
-  // A layout of the whole as one of a chunk, and back.
+  // Turn a layout of the whole tensor into one of its chunks, and back.
   Layout of_chunk(const Layout& whole, const LabelDim& place) const;
   Layout of_whole(const Layout& chunk, const LabelDim& place) const;
-  // The plan of the whole product as that of the product of one chunk.
+  // Turns the plan of the whole product into that of one chunk's.
   Plan of_chunk(const Plan& whole) const;
 };
 
-// How operands of products were cut before they were gathered, by shape.
-class GatheredCuts {
- public:
-  void note(const Shape& shape, const Layout& layout);
-  const Layout* find(const Shape& shape) const;  // null: none had that shape
-  // All that later lines depend on.
-  void describe(const Cluster& cluster, std::string& out) const;
-
- private:
-  static constexpr size_t kMost = 256;
-  std::map<std::string, Layout> by_shape_;
-};
-
-// How the line, whose layouts are chosen, is to be written in chunks; nothing:
-// it is not. `wanted`: the number of chunks, or kChunksByCost. Chunks are as
-// many as that at most, fewer if the dimension is shorter.
+// Returns how the line, a product whose layouts are chosen and whose operand is
+// written, is to be computed in chunks, or nothing if it stays whole. `wanted`
+// is the number of chunks, or kChunksByCost for as many as take the least time;
+// there are fewer if the dimension is shorter. `gathered` holds the layouts in
+// which operands of products were before they were gathered.
 std::optional<Chunking> choose_chunks(const Cluster& cluster,
                                       const Machine& machine,
-                                      const GatheredCuts& cuts,
+                                      const LayoutsByShape& gathered,
                                       const LineWork& work, int64_t wanted);
 
 }  // namespace gt::shard

@@ -178,9 +178,7 @@ PlannedLine LayoutChooser::describe(const LineWork& work) {
     if (!is_tensor(call.arguments[i])) continue;
     PlannedOperand& operand = planned.operands.back();
     const ShardValuePtr& value = work.value(i);
-    for (const ShardCopy& copy : value->copies) {
-      operand.layouts.push_back(copy.layout);
-    }
+    operand.layouts = value->layouts();
     if (value->held == nullptr) continue;
     const std::optional<Layout> pin = weight_pin(work, i);
     if (pin && (!value->held->pin || value->held->is_wish)) {

@@ -587,7 +587,7 @@ void LineRewriter::finish(LineContext& at) {
 void LineRewriter::describe(std::string& out) const {
   values_.describe(cluster_, out);
   waiting_.describe(cluster_, out);
-  gathered_.describe(cluster_, out);
+  gathered_.describe("gathered", cluster_, out);
   writer_.describe(out);
 }
 

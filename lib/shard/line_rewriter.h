@@ -121,7 +121,7 @@ class LineRewriter {
   Epilogue epilogue_;
   FailedLines failed_;
   Outputs outputs_;
-  GatheredCuts gathered_;
+  LayoutsByShape gathered_;  // operands of products, before that
   bool has_rewritten_ = false;
 };
 

@@ -43,8 +43,7 @@ std::string Materializer::fetch(const ShardValuePtr& value,
                                 const Layout& wanted, bool is_shared,
                                 const std::string& why, LineContext& at) {
   create_for(value, wanted, at);
-  std::vector<Layout> layouts;
-  for (const ShardCopy& copy : value->copies) layouts.push_back(copy.layout);
+  const std::vector<Layout> layouts = value->layouts();
   const auto& [from, way] =
       nearest(cluster_, config_.machine(), value->type, layouts, wanted);
   if (way.empty()) return value->name_of(value->copies[from]);

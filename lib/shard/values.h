@@ -72,6 +72,12 @@ struct ShardValue {
   std::string message;     // why it failed, in quotes
 
   const Layout& layout() const { return copies[0].layout; }
+  // Returns the layouts of all copies.
+  std::vector<Layout> layouts() const {
+    std::vector<Layout> out;
+    for (const ShardCopy& copy : copies) out.push_back(copy.layout);
+    return out;
+  }
   const std::string& own_name() const {
     return names.empty() ? hidden : names[0];
   }

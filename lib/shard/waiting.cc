@@ -10,7 +10,6 @@ namespace gt::shard {
 namespace {
 
 constexpr size_t kMaxDepth = 8;
-constexpr size_t kMaxSummed = 256;  // entries of summed_
 
 // Returns true if the result is all zeros. Then each piece of it is zero in any
 // layout, even as summands.
@@ -72,8 +71,8 @@ ShardValuePtr WaitingLines::make(const LineWork& work, LayoutChooser& chooser,
   if (work.scope.ranks) held.set = cluster.set_of(*work.scope.ranks);
   find_pin(work, chooser, held.set.value_or(0), value->is_source, held);
   if (work.is_backward && work.call.op->row->repeats) {
-    const auto it = summed_.find(list_text(value->type.shape));
-    if (it != summed_.end()) held.offer = it->second;
+    const Layout* cut = summed_.find(value->type.shape);
+    if (cut != nullptr) held.offer = *cut;
   }
   for (const ShardValuePtr& operand : held.operands) {
     if (operand != nullptr) join_operand(operand, *value);
@@ -130,10 +129,7 @@ void WaitingLines::note_sum(const LineWork& work) {
     return;
   }
   const Layout& cut = work.plan().arguments[0];
-  const std::string shape = list_text(work.call.type(0).shape);
-  summed_.erase(shape);
-  if (summed_.size() == kMaxSummed) summed_.clear();
-  if (!cut.cuts.empty()) summed_[shape] = Layout{cut.set, 0, cut.cuts};
+  summed_.note(work.call.type(0).shape, Layout{cut.set, 0, cut.cuts});
 }
 
 // ---- loads ------------------------------------------------------------------
@@ -180,10 +176,7 @@ std::vector<ShardValuePtr> WaitingLines::take_all_loads() {
 }
 
 void WaitingLines::describe(const Cluster& cluster, std::string& out) const {
-  for (const auto& [shape, layout] : summed_) {
-    out += "sum " + shape + "=" + cluster.describe(layout) + ";" +
-           cluster.split_text(layout) + "\n";
-  }
+  summed_.describe("sum", cluster, out);
 }
 
 }  // namespace gt::shard

@@ -22,13 +22,13 @@
 // (Materializer::keep_for_readers).
 #pragma once
 
-#include <map>
 #include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "shard/layout_chooser.h"
+#include "shard/layouts_by_shape.h"
 #include "shard/line_work.h"
 
 namespace gt::shard {
@@ -78,7 +78,7 @@ class WaitingLines {
   std::vector<Load> loads_;  // may have loads that were written since
   size_t most_loads_ = 64;   // at this many, those are dropped
   // Operand layouts by shape, from note_sum().
-  std::map<std::string, Layout> summed_;
+  LayoutsByShape summed_;  // operands of sums, as note_sum() saw them
 };
 
 }  // namespace gt::shard

@@ -125,15 +125,15 @@ GT_API int gt_sync(gt_session* session);
 GT_API gt_value* gt_retain(gt_value* value);
 GT_API void gt_release(gt_value* value);
 
-// Returns the value's type, or NULL of NULL. It can change when a later call
+// Returns the value's type, or NULL for NULL. It can change when a later call
 // binds the value's name again.
 GT_API const gt_type* gt_type_of(const gt_value* value);
-// Returns the value's name in the stream, or "" of NULL; valid until the value
+// Returns the value's name in the stream, or "" for NULL; valid until the value
 // is renamed.
 GT_API const char* gt_name_of(const gt_value* value);
 // Renames the value: writes NAME = copy OLD, after which OLD is freed.
 GT_API int gt_rename(gt_value* value, const char* name, gt_place at);
-// Returns the session of the value, or NULL of NULL.
+// Returns the session of the value, or NULL for NULL.
 GT_API gt_session* gt_session_of(const gt_value* value);
 
 // ---- lines ---------------------------------------------------------------
@@ -252,10 +252,10 @@ GT_API int gt_fetch_file(gt_session* session, const char* path);
 // Says whether backward gives the value a gradient. The value must hold floats,
 // and must not be computed from a value that requires a gradient.
 GT_API int gt_require_grad(gt_value* value, int is_on);
-// False of NULL, as is the next.
+// Returns whether the value requires a gradient; false for NULL.
 GT_API int gt_requires_grad(const gt_value* value);
 // True if the value was computed from a value that requires a gradient, or
-// requires one itself.
+// requires one itself; false for NULL.
 GT_API int gt_reaches_grad(const gt_value* value);
 // Computes the gradient of the scalar `loss` by every value that requires one
 // and that it was computed from, and adds it to that value's gradient. Unless
