@@ -11,7 +11,7 @@
 #include "net/endpoint.h"
 #include "net/keys.h"
 #include "program.h"
-#include "serve/guest.h"
+#include "serve/client_hello.h"
 #include "serve/visit.h"
 
 namespace gt {
@@ -84,10 +84,10 @@ void ClientOptions::add_serving(CLI::App& app) {
       ->expected(1)
       ->take_all()
       ->allow_extra_args(false);
-  app.add_option("--files", server_.desk.files,
+  app.add_option("--files", server_.multiplexer.files,
                  "with -l: each user loads and saves below DIR/USER (nothing)")
       ->type_name("DIR");
-  app.add_option("--lend", server_.desk.lend,
+  app.add_option("--lend", server_.multiplexer.lend,
                  "with --files: workers fetch and store these files at this "
                  "endpoint, by which they reach this gt-emit (they open them)")
       ->type_name("ENDPOINT");
@@ -96,7 +96,7 @@ void ClientOptions::add_serving(CLI::App& app) {
   app.add_option("--quota-files", stored_,
                  "with -l: bytes that a user's directory may hold when files "
                  "are stored there");
-  add_number<uint64_t>(app, "--quota-names", server_.desk.quota.names, 1,
+  add_number<uint64_t>(app, "--quota-names", server_.multiplexer.quota.names, 1,
                        SIZE_MAX,
                        "with -l: names that a client may hold (1000000)");
   add_number<size_t>(app, "--clients", server_.most, 1, 65536,
@@ -195,7 +195,7 @@ std::string ClientOptions::wrong_combination(const CLI::App& app) const {
   }
   for (const auto& [option, kept] :
        {std::pair{"--attach", &attach_}, std::pair{"--detach", &detach_}}) {
-    if (app.count(option) == 0 || serve::is_guest_name(*kept)) continue;
+    if (app.count(option) == 0 || serve::is_client_name(*kept)) continue;
     return std::string(option) + ": '" + *kept +
            "' is no name: up to 64 letters, digits, '_' and '.'";
   }
@@ -217,7 +217,7 @@ std::string ClientOptions::read_shares() {
       return "--share: '" + user + "': expected " +
              std::string(net::kUserNameRule);
     }
-    if (!server_.desk.shares.emplace(user, share).second) {
+    if (!server_.multiplexer.shares.emplace(user, share).second) {
       return "--share: '" + user + "' is given two";
     }
   }
@@ -225,7 +225,7 @@ std::string ClientOptions::read_shares() {
 }
 
 std::string ClientOptions::read_lend() {
-  std::string& lend = server_.desk.lend;
+  std::string& lend = server_.multiplexer.lend;
   if (lend.ends_with('/')) lend.pop_back();
   if (!net::is_tcp(lend)) {
     return "--lend '" + lend + "' is not tcp://HOST:PORT";
@@ -242,12 +242,12 @@ void ClientOptions::keep_large_buffers() {
 }
 
 std::string ClientOptions::serve(Exit& status) {
-  if (!server_.desk.files.empty()) keep_large_buffers();
+  if (!server_.multiplexer.files.empty()) keep_large_buffers();
   listen_.key = key_;
   listen_.insecure = insecure_;
   std::string wrong = listen_.read();
   if (wrong.empty()) wrong = read_shares();
-  if (wrong.empty() && !server_.desk.lend.empty()) wrong = read_lend();
+  if (wrong.empty() && !server_.multiplexer.lend.empty()) wrong = read_lend();
   size_t bytes = SIZE_MAX;
   if (wrong.empty() && !memory_.empty() &&
       (!parse_size(memory_, bytes) || bytes == 0)) {
@@ -258,7 +258,7 @@ std::string ClientOptions::serve(Exit& status) {
     wrong = "--quota-files: '" + stored_ + "' is not a size such as 512M or 2G";
   }
   if (!wrong.empty()) return wrong;
-  server_.desk.quota.bytes = bytes;
+  server_.multiplexer.quota.bytes = bytes;
   server_.endpoint = listen_.endpoint;
   server_.keys = listen_.keys;
   server_.admits = listen_.admits;

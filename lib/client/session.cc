@@ -46,7 +46,7 @@ std::unique_ptr<Session> Session::open(std::string_view where) {
   std::unique_ptr<Session> out(new Session);
   out->channel_.start(where);
   out->paths_.start(!out->channel_.joined().empty());
-  out->freight_.start();
+  out->files_.start();
   return out;
 }
 
@@ -62,24 +62,24 @@ Session::~Session() {
 Exit Session::close() {
   try {
     Channel::Lock lock = channel_.enter();
-    freight_.wait_for_loads(lock);
+    files_.wait_for_loads(lock);
   } catch (const Failure&) {
     // The exit status or the following calls report the loss.
   }
   const Exit status = channel_.close();
-  freight_.end(status);
+  files_.end(status);
   channel_.check_log();
   return status;
 }
 
 void Session::forget() {
   channel_.forget();
-  freight_.forget();
+  files_.forget();
 }
 
 void Session::begin_lines() {
   text_.clear();
-  freight_.append_sync(text_);
+  files_.append_sync(text_);
   names_.append_free(text_);
 }
 
@@ -134,7 +134,7 @@ void Session::drop_locked(gt_value* value) noexcept {
     if (gradient->owners.fetch_sub(1) == 1) drop_locked(gradient);
   }
   leaves_.remove(*value);
-  if (value->has_file) freight_.leave(*value);
+  if (value->has_file) files_.leave(*value);
   (value->before == nullptr ? values_ : value->before->after) = value->after;
   if (value->after != nullptr) value->after->before = value->before;
   names_.give(value->name);
@@ -307,7 +307,7 @@ void Session::bind_results(const gt_instruction& call, const CallTypes& made,
     }
     if (results != nullptr) results[i] = into;
     into->bound = ++serial_;
-    if (into->has_file) freight_.leave(*into);
+    if (into->has_file) files_.leave(*into);
     if (into->leaf == kNoLeaf) into->reach = got;
   }
 }

@@ -15,12 +15,12 @@
 #include "client/call_types.h"
 #include "client/channel.h"
 #include "client/failure.h"
-#include "client/freight.h"
 #include "client/leaves.h"
 #include "client/names.h"
 #include "client/paths.h"
 #include "client/place_notes.h"
 #include "client/value.h"
+#include "client/value_files.h"
 #include "stream/line.h"
 
 namespace gt::client {
@@ -104,7 +104,7 @@ class Session {
                  Channel::Lock& lock);
 
   Channel channel_;
-  Freight freight_{channel_};
+  ValueFiles files_{channel_};
   Paths paths_;
   CallTable table_{paths_};
   Names names_;

@@ -65,7 +65,7 @@ gt_value* Session::write(const gt_type& shown, const void* bytes,
   call.names = names;
   call.at = at;
   Channel::Lock lock = channel_.enter();
-  if (type.elements() <= Freight::kMostInText) {
+  if (type.elements() <= ValueFiles::kMostInText) {
     std::string numbers;
     append_values(shown, bytes, numbers);
     const std::vector<gt_word> operands = words_in(words, numbers);
@@ -80,9 +80,9 @@ gt_value* Session::write(const gt_type& shown, const void* bytes,
 
 gt_value* Session::write_file(const Type& type, const void* bytes,
                               gt_instruction& call, Channel::Lock& lock) {
-  const Store::Place place = freight_.pack(type, bytes, lock);
+  const Store::Place place = files_.pack(type, bytes, lock);
   const std::string words = to_string(type);
-  const std::string& path = freight_.path_of(place);
+  const std::string& path = files_.path_of(place);
   const gt_word operands[] = {{GT_STRING, {.text = path.data()}, path.size()},
                               text_word(words)};
   call.op = "load";
@@ -93,10 +93,10 @@ gt_value* Session::write_file(const Type& type, const void* bytes,
     const OneNote once("once");
     write_call(call, &made, lock);
   } catch (const Failure&) {
-    freight_.give(place);
+    files_.give(place);
     throw;
   }
-  freight_.was_sent(*made, place, type);
+  files_.was_sent(*made, place, type);
   return made;
 }
 
@@ -112,7 +112,7 @@ void Session::read(gt_value& value, void* bytes, gt_place at) {
   Channel::Lock lock = channel_.enter();
   channel_.open_back();
   const gt_type& type = *value.shown;
-  if (elements_of(type) > Freight::kMostInText) {
+  if (elements_of(type) > ValueFiles::kMostInText) {
     return read_file(value, bytes, at, lock);
   }
   read_result(ask_for(value, at, lock), type, bytes);
@@ -121,13 +121,13 @@ void Session::read(gt_value& value, void* bytes, gt_place at) {
 void Session::read_file(gt_value& value, void* bytes, gt_place at,
                         Channel::Lock& lock) {
   const Type type = table_.type(value.type);
-  const Store::Place place = freight_.reserve(type, lock);
+  const Store::Place place = files_.reserve(type, lock);
   begin_lines();
-  text_ += "save " + value.name.text + " " + quote(freight_.path_of(place));
+  text_ += "save " + value.name.text + " " + quote(files_.path_of(place));
   places_.append_end(at, text_);
   text_ += kSync;
   channel_.ask(text_, lock);
-  if (freight_.unpack(place, type, bytes, lock)) return;
+  if (files_.unpack(place, type, bytes, lock)) return;
   // No file is saved for a value that failed; its print says why it failed.
   read_result(ask_for(value, at, lock), *value.shown, bytes);
 }
@@ -139,14 +139,14 @@ Type Session::stored_type(const std::string& path) {
 
 void Session::send_file(const std::string& path) {
   channel_.enter();
-  freight_.send_file(path);
+  files_.send_file(path);
   const Channel::Lock lock = channel_.enter();
   paths_.note_same(path);
 }
 
 void Session::fetch_file(const std::string& path) {
   sync();
-  freight_.fetch_file(path);
+  files_.fetch_file(path);
   const Channel::Lock lock = channel_.enter();
   paths_.note_same(path);
 }

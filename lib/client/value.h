@@ -31,7 +31,8 @@ struct gt_value {
   // bound, and last renamed (0: never). If `bound` differs from `made`, the
   // value was changed in place.
   uint64_t made = 0, bound = 0, renamed = 0;
-  bool has_file = false;  // its bytes travel in a file, see Freight::was_sent()
+  bool has_file =
+      false;  // its bytes travel in a file, see ValueFiles::was_sent()
   // The neighbours in the list of the session's values.
   gt_value* before = nullptr;
   gt_value* after = nullptr;

@@ -30,7 +30,7 @@ struct ProgramOptions {
 class ProgramRun {
  public:
   // Called with what a line, or a replayed round of lines, is replaced by:
-  // lines that end in LF, which may be none; and with what a guest's lines
+  // lines that end in LF, which may be none; and with what a client's lines
   // cost, in nanoseconds of one worker (usage.h). Returns whether more is
   // wanted.
   using Output = std::function<bool(std::string_view lines, uint64_t cost)>;

@@ -14,7 +14,7 @@ namespace gt::emit {
 Result<Type> SavedTypes::type_of(const std::string& path) {
   const auto saved = types_.find(normal_path(path));
   if (saved != types_.end()) return saved->second;
-  if (!is_guest_ && is_remote(path)) {
+  if (!is_client_ && is_remote(path)) {
     return Error{path +
                  " lies where only workers look; say its type behind the "
                  "path, as f32[2,3]"};
@@ -23,20 +23,20 @@ Result<Type> SavedTypes::type_of(const std::string& path) {
   if (header.ok()) return header.value().type;
   Error error = header.error();
   if (const size_t at = error.message.find(files_);
-      is_guest_ && at != std::string::npos) {
+      is_client_ && at != std::string::npos) {
     error.message.erase(at, files_.size());
   }
   if (error.message.ends_with(std::strerror(ENOENT))) {
-    error.message += is_guest_ ? "; gt-emit --send brings a file there"
-                               : "; where only workers have it, say its type "
-                                 "behind the path, as f32[2,3]";
+    error.message += is_client_ ? "; gt-emit --send brings a file there"
+                                : "; where only workers have it, say its type "
+                                  "behind the path, as f32[2,3]";
   }
   return error;
 }
 
-// Reads a header. A guest's path is opened below the guest's directory only.
+// Reads a header. A client's path is opened below the client's directory only.
 Result<StoredTensor> SavedTypes::read_header(const StoredPath& path) {
-  if (!is_guest_) return read_stored(path, headers_);
+  if (!is_client_) return read_stored(path, headers_);
   const auto files = Files::make({files_}, "the directory of its user");
   if (!files.ok()) return files.error();
   const auto fd = files.value().open(path.file);
@@ -45,7 +45,7 @@ Result<StoredTensor> SavedTypes::read_header(const StoredPath& path) {
 }
 
 Status SavedTypes::check(const Line& line) const {
-  if (!is_guest_) return ok_status();
+  if (!is_client_) return ok_status();
   for (const Operand& operand : line.operands) {
     if (operand.kind != Operand::Kind::kString) continue;
     const std::string what = std::string(line.op) + ": ";

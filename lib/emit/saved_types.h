@@ -18,13 +18,13 @@ namespace gt::emit {
 class SavedTypes {
  public:
   // The arguments are as in EmitOptions.
-  SavedTypes(bool is_guest, std::string files, std::string no_files)
-      : is_guest_(is_guest),
+  SavedTypes(bool is_client, std::string files, std::string no_files)
+      : is_client_(is_client),
         files_(std::move(files)),
         no_files_(std::move(no_files)) {}
 
-  // Error: the line is a load or save of a guest, and its path is not below the
-  // guest's directory, or the guest has no directory.
+  // Error: the line is a load or save of a client, and its path is not below
+  // the client's directory, or the client has no directory.
   Status check(const Line& line) const;
   // Adds the type to the operands of a load that leaves it out; does nothing to
   // other loads. Error: the file cannot be read, or gt does not read its
@@ -40,7 +40,7 @@ class SavedTypes {
   Result<Type> type_of(const std::string& path);
   Result<StoredTensor> read_header(const StoredPath& path);
 
-  bool is_guest_;
+  bool is_client_;
   std::string files_;
   std::string no_files_;
   std::unordered_map<std::string, Type> types_;  // by path

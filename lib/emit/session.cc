@@ -74,7 +74,7 @@ Session::Session(EmitOptions options, std::function<void(std::string_view)> say)
       operands_(ledger_, seeds_, options_.tape),
       recorder_(ledger_, messages_, {options_.history, options_.tape}),
       gradient_({ledger_, messages_, writer_, operands_, recorder_}) {
-  ledger_.usage.counts = options_.is_guest;
+  ledger_.usage.counts = options_.is_client;
   ledger_.usage.quota = options_.quota;
 }
 
@@ -174,7 +174,7 @@ Status Session::instruction(LineState& state, std::string& out) {
   if (statement == Statement::kLoad || statement == Statement::kSave) {
     if (Status s = saved_.check(line); !s.ok()) {
       if (statement == Statement::kLoad) return s;
-      // A refused save saves no failure, since the path is not the guest's.
+      // A refused save saves no failure, since the path is not the client's.
       messages_.error(s.error(), state.origin, state.text);
       return ok_status();
     }

@@ -53,13 +53,13 @@ struct EmitOptions {
   bool tape = false;           // print histories in place of the stream
   int64_t seed = 0;            // start of the register that stands in for seeds
   size_t history = 1'000'000;  // lines of history kept
-  // The program is a guest's: its paths are below `files`, which ends with '/'.
-  // If `files` is "", the guest has no files, and `no_files` is the message
-  // that says why.
-  bool is_guest = false;
+  // The program is a client's: its paths are below `files`, which ends with
+  // '/'. If `files` is "", the client has no files, and `no_files` is the
+  // message that says why.
+  bool is_client = false;
   std::string files;
   std::string no_files;
-  Quota quota;  // of a guest
+  Quota quota;  // of a client
 };
 
 class Session : public Rewriter {
@@ -113,7 +113,7 @@ class Session : public Rewriter {
   void begin_round() override { round_cost_ = ledger_.usage.cost; }
   void end_round() override { round_cost_ = ledger_.usage.cost - round_cost_; }
 
-  // usage() returns what a guest has used, without the rounds that were
+  // usage() returns what a client has used, without the rounds that were
   // replayed; round_cost() returns the cost of each of these rounds.
   const Usage& usage() const { return ledger_.usage; }
   uint64_t round_cost() const { return round_cost_; }
@@ -146,8 +146,8 @@ class Session : public Rewriter {
   Result<bool> bind_placed(LineState& state, std::string& out);
   Status type_placed(LineState& state);
   Result<std::optional<Grid>> read_pieces(LineState& state, std::string& out);
-  // Counts what a guest's line costs. Error: the guest would hold more than the
-  // quota.
+  // Counts what a client's line costs. Error: the client would hold more than
+  // the quota.
   Status count(LineState& state);
   uint64_t cost_on_ranks(const LineState& state) const;
   Status pass_failure(LineState& state, const std::string& failed,
@@ -163,7 +163,7 @@ class Session : public Rewriter {
   Failures failures_{ledger_, messages_, writer_, seeds_};
   Operands operands_;
   Recorder recorder_;
-  SavedTypes saved_{options_.is_guest, options_.files, options_.no_files};
+  SavedTypes saved_{options_.is_client, options_.files, options_.no_files};
   Frees frees_{ledger_, writer_, seeds_};
   Memos memos_{ledger_};
   Gradient gradient_;

@@ -1,5 +1,5 @@
 // Counts what a program has cost so far and what its names hold, for a gt-emit
-// that serves guests (lib/serve). Nothing is counted for other programs.
+// that serves clients (lib/serve). Nothing is counted for other programs.
 #pragma once
 
 #include <cstdint>

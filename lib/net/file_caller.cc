@@ -113,10 +113,10 @@ bool FileCaller::wait_until(const Condition& holds) {
 
 // Waits for the next answer, which must have this verb. False with a fault if
 // it has not.
-bool FileCaller::answer(Verb verb, Letter& letter) {
+bool FileCaller::answer(Verb verb, OwnedMessage& owned) {
   FileTalk& talk = link_->talk;
-  if (!wait_until([&] { return talk.next(letter); })) return false;
-  const Message& message = letter.message;
+  if (!wait_until([&] { return talk.next(owned); })) return false;
+  const Message& message = owned.message;
   if (message.verb == verb) return true;
   if (message.verb != Verb::kReport) {
     talk.end(FileTalk::Over::kRefused, "gave another answer than was asked");
@@ -164,9 +164,9 @@ Status FileCaller::greet() {
 bool FileCaller::look_once(const std::string& path, FileState& state) {
   MessageWriter get(Verb::kGet);
   get.field("path", path).field("offset", 0).field("bytes", 0);
-  Letter letter;
-  if (!ask(Frame(get.finish())) || !answer(Verb::kData, letter)) return false;
-  auto read = read_state(letter.message);
+  OwnedMessage owned;
+  if (!ask(Frame(get.finish())) || !answer(Verb::kData, owned)) return false;
+  auto read = read_state(owned.message);
   if (!read.ok()) return fail(FileFault::kRefused, read.error().message);
   state = std::move(read.value());
   was_here_ = true;
@@ -184,19 +184,19 @@ Result<FileState> FileCaller::look(const std::string& path) {
 bool FileCaller::check_start(const std::string& path, int fd, uint64_t& have) {
   MessageWriter sum(Verb::kSum);
   sum.field("path", path).field("bytes", have);
-  Letter letter;
-  if (!ask(Frame(sum.finish())) || !answer(Verb::kKept, letter)) return false;
+  OwnedMessage owned;
+  if (!ask(Frame(sum.finish())) || !answer(Verb::kKept, owned)) return false;
   Digest ours;
   const Status s = digest_up_to(ours, fd, have);
-  if (!s.ok() || digest_of(letter.message) != ours.value()) have = 0;
+  if (!s.ok() || digest_of(owned.message) != ours.value()) have = 0;
   return true;
 }
 
 bool FileCaller::take_data(const FileState& what, int fd, uint64_t& have,
                            std::string& ticket) {
-  Letter letter;
-  if (!answer(Verb::kData, letter)) return false;
-  const Message& data = letter.message;
+  OwnedMessage owned;
+  if (!answer(Verb::kData, owned)) return false;
+  const Message& data = owned.message;
   const auto state = read_state(data);
   if (!state.ok()) return fail(FileFault::kRefused, state.error().message);
   if (state.value().version != what.version) {
@@ -276,11 +276,11 @@ bool FileCaller::begin_upload(Upload& upload, bool anew) {
       .field("id", upload.id)
       .field("whole", upload.size);
   if (anew) put.field("anew", uint64_t{1});
-  Letter letter;
-  if (!ask(Frame(put.finish())) || !answer(Verb::kKept, letter)) return false;
+  OwnedMessage owned;
+  if (!ask(Frame(put.finish())) || !answer(Verb::kKept, owned)) return false;
   was_here_ = true;
-  const auto bytes = number(letter.message, "bytes");
-  const auto digest = digest_of(letter.message);
+  const auto bytes = number(owned.message, "bytes");
+  const auto digest = digest_of(owned.message);
   if (!bytes.ok() || !digest || bytes.value() > upload.size) {
     return anew ? fail(FileFault::kRefused, "it keeps what was not sent")
                 : begin_upload(upload, true);
@@ -305,9 +305,9 @@ bool FileCaller::send_pieces(Upload& upload) {
       ask(std::move(piece.value()));
       upload.sent += bytes;
     }
-    Letter letter;
-    if (!answer(Verb::kKept, letter)) return false;
-    const auto bytes = number(letter.message, "bytes");
+    OwnedMessage owned;
+    if (!answer(Verb::kKept, owned)) return false;
+    const auto bytes = number(owned.message, "bytes");
     const uint64_t next = upload.kept + piece_of(upload.size - upload.kept);
     if (!bytes.ok() || bytes.value() != next) {
       return fail(FileFault::kRefused, "it keeps what was not sent");
@@ -323,9 +323,9 @@ bool FileCaller::store_once(Upload& upload) {
   MessageWriter end(Verb::kEnd);
   end.field("digest", digest_text(upload.digest.value()));
   if (!upload.over.empty()) end.field("over", upload.over);
-  Letter letter;
-  if (!ask(Frame(end.finish())) || !answer(Verb::kDone, letter)) return false;
-  auto state = read_state(letter.message);
+  OwnedMessage owned;
+  if (!ask(Frame(end.finish())) || !answer(Verb::kDone, owned)) return false;
+  auto state = read_state(owned.message);
   if (!state.ok()) return fail(FileFault::kRefused, state.error().message);
   upload.stored = std::move(state.value());
   return true;
@@ -347,11 +347,11 @@ Result<FileState> FileCaller::store(const std::string& path,
 
 Status FileCaller::remove(const std::string& path) {
   const auto once = [&] {
-    Letter letter;
+    OwnedMessage owned;
     was_here_ = true;
     return ask(Frame(
                MessageWriter(Verb::kForget).field("path", path).finish())) &&
-           answer(Verb::kDone, letter);
+           answer(Verb::kDone, owned);
   };
   if (!check_path(path) || !keep_trying(once)) return Error{why_};
   return ok_status();

@@ -72,7 +72,7 @@ class FileCaller {
 
   bool connect();
   bool ask(Frame request);
-  bool answer(Verb verb, Letter& letter);
+  bool answer(Verb verb, OwnedMessage& owned);
   template <typename Condition>
   bool wait_until(const Condition& holds);
   bool fail(FileFault fault, std::string why);

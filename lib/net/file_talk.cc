@@ -59,14 +59,14 @@ void FileTalk::link_untrusted(const std::string& why, bool for_good) {
 void FileTalk::receive(Frame frame, int64_t now) {
   heard_ = now;
   if (over_ != Over::kNot) return;
-  auto letter = read_letter(std::move(frame));
-  if (letter.ok()) return take(std::move(letter.value()));
+  auto owned = read_owned_message(std::move(frame));
+  if (owned.ok()) return take(std::move(owned.value()));
   end(Over::kRefused,
-      "said what is no message of gt: " + letter.error().message);
+      "said what is no message of gt: " + owned.error().message);
 }
 
-void FileTalk::take(Letter letter) {
-  switch (letter.message.verb) {
+void FileTalk::take(OwnedMessage owned) {
+  switch (owned.message.verb) {
     case Verb::kBeat:
       return;
     case Verb::kWelcome:
@@ -74,22 +74,22 @@ void FileTalk::take(Letter letter) {
       return;
     case Verb::kRefuse:
       return end(Over::kRefused, "does not lend us files: " +
-                                     printable(words(letter.message.body)));
+                                     printable(words(owned.message.body)));
     case Verb::kBye:
       return end(Over::kLink, "ended the connection: " +
-                                  printable(words(letter.message.body)));
+                                  printable(words(owned.message.body)));
     case Verb::kData:
     case Verb::kKept:
     case Verb::kDone:
     case Verb::kReport:
       if (!waits()) break;
       ++answered_;
-      answers_.push_back(std::move(letter));
+      answers_.push_back(std::move(owned));
       return;
     default:
       break;
   }
-  end(Over::kRefused, "said " + std::string(name_of(letter.message.verb)) +
+  end(Over::kRefused, "said " + std::string(name_of(owned.message.verb)) +
                           ", which nobody had asked");
 }
 
@@ -99,7 +99,7 @@ void FileTalk::ask(Frame request, int64_t now) {
   outgoing_.push_back(std::move(request));
 }
 
-bool FileTalk::next(Letter& answer) {
+bool FileTalk::next(OwnedMessage& answer) {
   if (!take_front(answers_, answer)) return false;
   ++taken_;
   return true;

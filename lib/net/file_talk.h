@@ -98,7 +98,7 @@ class FileTalk : public CallerState {
   void ask(Frame request, int64_t now);
   bool is_full() const { return asked_ - taken_ >= kMostAsked; }
   // Takes the next answer: data, kept, done or report.
-  bool next(Letter& answer);
+  bool next(OwnedMessage& answer);
   // True if requests wait for their answers.
   bool waits() const { return asked_ != answered_; }
 
@@ -108,7 +108,7 @@ class FileTalk : public CallerState {
   void end(Over over, std::string why);
 
  private:
-  void take(Letter letter);
+  void take(OwnedMessage owned);
 
   BorrowerIdentity me_;
   bool is_welcome_ = false;
@@ -116,7 +116,7 @@ class FileTalk : public CallerState {
   std::string why_;
   std::string untrusted_;
   std::deque<Frame> hello_, outgoing_;
-  std::deque<Letter> answers_;
+  std::deque<OwnedMessage> answers_;
   uint64_t asked_ = 0, answered_ = 0, taken_ = 0;
   int64_t began_, heard_, judged_, next_look_;
 };

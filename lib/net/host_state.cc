@@ -32,8 +32,8 @@ void HostState::put(const std::string& peer, Frame frame) {
 }
 
 void HostState::emit(HostEvent::Kind kind, uint32_t worker, std::string why,
-                     Letter letter) {
-  events_.push_back({kind, worker, std::move(why), std::move(letter)});
+                     OwnedMessage owned) {
+  events_.push_back({kind, worker, std::move(why), std::move(owned)});
 }
 
 std::string HostState::who_is_here() const {
@@ -79,12 +79,12 @@ void HostState::receive(const std::string& peer, Frame frame, int64_t now,
     return;
   }
   listen(known->second, now);
-  auto letter = read_letter(std::move(frame));
-  if (!letter.ok()) {
-    return lose(peer, "what came is no message: " + letter.error().message,
+  auto owned = read_owned_message(std::move(frame));
+  if (!owned.ok()) {
+    return lose(peer, "what came is no message: " + owned.error().message,
                 true);
   }
-  take(peer, known->second, std::move(letter.value()));
+  take(peer, known->second, std::move(owned.value()));
 }
 
 void HostState::listen(Peer& peer, int64_t now) {
@@ -96,9 +96,9 @@ void HostState::listen(Peer& peer, int64_t now) {
   emit(HostEvent::Kind::kResumed, peer.worker);
 }
 
-void HostState::take(const std::string& peer, Peer& from, Letter letter) {
+void HostState::take(const std::string& peer, Peer& from, OwnedMessage owned) {
   const uint32_t number = from.worker;
-  const Verb verb = letter.message.verb;
+  const Verb verb = owned.message.verb;
   const bool is_beat = verb == Verb::kDone;
   if (number == kNoWorker && is_beat) return;
   if (number == kNoWorker) {
@@ -106,12 +106,12 @@ void HostState::take(const std::string& peer, Peer& from, Letter letter) {
                 true);
   }
   Worker& worker = workers_[number];
-  Status status = check_words(letter.message);
-  if (status.ok() && is_beat) status = take_done(worker, letter.message);
+  Status status = check_words(owned.message);
+  if (status.ok() && is_beat) status = take_done(worker, owned.message);
   if (!status.ok()) return lose(peer, status.error().message, true);
   if (is_beat || verb == Verb::kResults || verb == Verb::kReport ||
       verb == Verb::kRan || verb == Verb::kState) {
-    return emit(HostEvent::Kind::kMessage, number, {}, std::move(letter));
+    return emit(HostEvent::Kind::kMessage, number, {}, std::move(owned));
   }
   if (verb != Verb::kBye) {
     return lose(peer, "a worker says no " + std::string(name_of(verb)), true);
@@ -119,7 +119,7 @@ void HostState::take(const std::string& peer, Peer& from, Letter letter) {
   worker.status.state = WorkerState::kLeft;
   outgoing_.push_back({peer, Frame(MessageWriter(Verb::kBye).finish())});
   peers_.erase(peer);
-  emit(HostEvent::Kind::kLeft, number, {}, std::move(letter));
+  emit(HostEvent::Kind::kLeft, number, {}, std::move(owned));
 }
 
 Status HostState::take_done(Worker& worker, const Message& done) {

@@ -81,13 +81,13 @@ struct HostEvent {
     kSuspect,  // it was silent for Timing::suspect
     kResumed,  // a suspect has spoken again
     kLost,     // `worker` is kNoWorker before all workers are here
-    kLeft,     // `letter` is its bye
+    kLeft,     // `owned` is its bye
     kRefused,  // of a hello or key; only the first within a second
   };
   Kind kind = Kind::kMessage;
   uint32_t worker = kNoWorker;
   std::string why;  // for kLost and kRefused: for people, names the worker
-  Letter letter;
+  OwnedMessage owned;
 };
 
 // What gt-route knows about a worker.
@@ -180,14 +180,14 @@ class HostState : public ListenerState {
   void number_all();
   void attach(const std::string& peer, uint32_t number);
   void welcome(const std::string& peer, uint32_t number);
-  void take(const std::string& peer, Peer& from, Letter letter);
+  void take(const std::string& peer, Peer& from, OwnedMessage owned);
   static Status take_done(Worker& worker, const Message& done);
   void lose(const std::string& peer, const std::string& why, bool tell);
   void listen(Peer& peer, int64_t now);
   void find_silent(int64_t now);
   void put(const std::string& peer, Frame frame);
   void emit(HostEvent::Kind kind, uint32_t worker, std::string why = {},
-            Letter letter = {});
+            OwnedMessage owned = {});
 
   HostOptions options_;
   std::unordered_map<std::string, Peer> peers_;

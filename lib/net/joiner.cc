@@ -22,7 +22,7 @@ struct Held {
 
 }  // namespace
 
-Result<Letter> read_letter(Frame frame) {
+Result<OwnedMessage> read_owned_message(Frame frame) {
   auto held = std::make_shared<Held>();
   held->frame = std::move(frame);
   auto message = parse_message(held->frame.bytes());
@@ -32,7 +32,7 @@ Result<Letter> read_letter(Frame frame) {
                  ": comes in parts, which only gt-route sends"};
   }
   const size_t bytes = held->frame.size();
-  return Letter{std::move(message.value()), bytes, std::move(held)};
+  return OwnedMessage{std::move(message.value()), bytes, std::move(held)};
 }
 
 Status Joiner::add(const Message& part) {
@@ -48,7 +48,7 @@ Status Joiner::add(const Message& part) {
   return ok_status();
 }
 
-Result<std::optional<Letter>> Joiner::take(Frame frame) {
+Result<std::optional<OwnedMessage>> Joiner::take(Frame frame) {
   auto box = std::make_shared<Box>();
   box->first = std::move(frame);
   auto part = parse_message(box->first.bytes());
@@ -58,7 +58,7 @@ Result<std::optional<Letter>> Joiner::take(Frame frame) {
   box->message = std::move(part.value());
   const bool is_whole = open_ == nullptr || is_about_connection(box->message);
   if (is_whole && is_last) {
-    return std::optional(Letter{box->message, bytes, std::move(box)});
+    return std::optional(OwnedMessage{box->message, bytes, std::move(box)});
   }
   if (open_ == nullptr) {
     // Reserves the most at once, so that the body never moves; the system
@@ -66,15 +66,15 @@ Result<std::optional<Letter>> Joiner::take(Frame frame) {
     box->body.reserve(kMaxJoined);
     box->body = box->message.body;
     open_ = std::move(box);
-    return std::optional<Letter>();
+    return std::optional<OwnedMessage>();
   }
   const Status status = add(box->message);
   if (!status.ok()) return status.error();
-  if (!is_last) return std::optional<Letter>();
+  if (!is_last) return std::optional<OwnedMessage>();
   open_->message.body = open_->body;
-  Letter letter{open_->message, bytes, nullptr};
-  letter.keep = std::move(open_);
-  return std::optional(std::move(letter));
+  OwnedMessage owned{open_->message, bytes, nullptr};
+  owned.keep = std::move(open_);
+  return std::optional(std::move(owned));
 }
 
 }  // namespace gt::net

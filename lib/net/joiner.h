@@ -14,7 +14,7 @@
 namespace gt::net {
 
 // A message that holds the bytes it views.
-struct Letter {
+struct OwnedMessage {
   Message message;
   // Bytes of the frame that completed the message. MemberState sets it to 0 if
   // the frame used no credit.
@@ -24,7 +24,7 @@ struct Letter {
 
 // Returns the message in one frame. Error: the frame is malformed, or holds
 // only a part of a message.
-Result<Letter> read_letter(Frame frame);
+Result<OwnedMessage> read_owned_message(Frame frame);
 
 class Joiner {
  public:
@@ -35,7 +35,7 @@ class Joiner {
   // of a message, since these are about the connection, and is returned at
   // once. Errors: the frame is no message, any other message came between the
   // parts of one, or the parts have more than kMaxJoined bytes.
-  Result<std::optional<Letter>> take(Frame frame);
+  Result<std::optional<OwnedMessage>> take(Frame frame);
 
  private:
   struct Box {

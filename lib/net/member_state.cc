@@ -105,56 +105,56 @@ void MemberState::receive(Frame frame, int64_t now) {
   heard_ = now;
   if (!is_attached()) sign_ = now;
   const size_t bytes = uses_credit(frame.bytes()) ? frame.size() : 0;
-  auto letter = joiner_.take(std::move(frame));
-  if (!letter.ok()) {
+  auto owned = joiner_.take(std::move(frame));
+  if (!owned.ok()) {
     return finish(MemberEvent::Kind::kLost,
                   "what came from " + options_.host +
-                      " is no message of gt-route: " + letter.error().message);
+                      " is no message of gt-route: " + owned.error().message);
   }
   // The Joiner bounds the parts that it holds, so their credit is given back
   // now.
-  if (!letter.value().has_value()) return give_back(bytes);
-  letter.value()->bytes = bytes;
-  take(std::move(*letter.value()));
+  if (!owned.value().has_value()) return give_back(bytes);
+  owned.value()->bytes = bytes;
+  take(std::move(*owned.value()));
 }
 
-void MemberState::take(Letter letter) {
+void MemberState::take(OwnedMessage owned) {
   using Kind = MemberEvent::Kind;
-  const Verb verb = letter.message.verb;
+  const Verb verb = owned.message.verb;
   switch (verb) {
     case Verb::kBeat:
       answer_beat();
-      return take_time(letter.message);
+      return take_time(owned.message);
     case Verb::kWatch:
       if (!is_attached()) break;
-      is_watched_ = text(letter.message, "on") == "1";
+      is_watched_ = text(owned.message, "on") == "1";
       return;
     case Verb::kRefuse:
-      return finish(Kind::kRefused, printable(letter.message.body));
+      return finish(Kind::kRefused, printable(owned.message.body));
     case Verb::kAbort:
       if (!is_attached()) {
-        tries_.gave_up = printable(letter.message.body);
+        tries_.gave_up = printable(owned.message.body);
         return say_hello_again(heard_);
       }
-      return finish(Kind::kAborted, printable(letter.message.body));
+      return finish(Kind::kAborted, printable(owned.message.body));
     case Verb::kBye:  // the answer to ours
       if (!is_attached()) break;
       return finish(Kind::kLost, "gt-route at " + options_.host + " said bye");
     case Verb::kWelcome:
-      if (state_ == State::kHello) return take_welcome(letter.message);
+      if (state_ == State::kHello) return take_welcome(owned.message);
       break;
     case Verb::kEnd:
       if (!is_attached()) break;
-      return events_.push_back({Kind::kEnd, {}, std::move(letter)});
+      return events_.push_back({Kind::kEnd, {}, std::move(owned)});
     case Verb::kGone:
       if (!is_attached()) break;
-      return take_loss(letter.message);
+      return take_loss(owned.message);
     case Verb::kLines:
     case Verb::kBlock:
     case Verb::kHot:
     case Verb::kForget:
       if (!is_attached()) break;
-      return events_.push_back({Kind::kMessage, {}, std::move(letter)});
+      return events_.push_back({Kind::kMessage, {}, std::move(owned)});
     default:
       break;
   }

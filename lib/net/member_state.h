@@ -65,7 +65,7 @@ struct MemberEvent {
   };
   Kind kind = Kind::kMessage;
   std::string why;
-  Letter letter;
+  OwnedMessage owned;
   uint32_t worker = 0;  // of kPeerLost
 };
 
@@ -88,8 +88,8 @@ class MemberState : public CallerState {
   bool is_over() const { return state_ == State::kOver; }
   const Welcome& welcome() const { return welcome_; }
 
-  // Gives back the credit of so many bytes of lines (Letter::bytes). gt-route
-  // is told with the next `done`, or at once if it is much.
+  // Gives back the credit of so many bytes of lines (OwnedMessage::bytes).
+  // gt-route is told with the next `done`, or at once if it is much.
   void give_back(size_t bytes);
   // Says that all instructions up to `seq` have run, and that the worker has
   // waited for `wait_ms` ms for `waits_for`, at instruction `waits_at` (wire.h,
@@ -127,7 +127,7 @@ class MemberState : public CallerState {
     std::string waits_for;
   };
 
-  void take(Letter letter);
+  void take(OwnedMessage owned);
   void take_welcome(const Message& message);
   void take_loss(const Message& message);
   void say_hello();

@@ -82,13 +82,13 @@ void WatcherState::link_untrusted(const std::string& why, bool for_good) {
 void WatcherState::receive(Frame frame, int64_t now) {
   if (is_over_) return;
   heard_ = now;
-  const auto letter = joiner_.take(std::move(frame));
-  if (!letter.ok()) {
+  const auto owned = joiner_.take(std::move(frame));
+  if (!owned.ok()) {
     return finish(WatchEvent::Kind::kLost,
                   "what came from " + options_.endpoint +
-                      " is no message of gt-route: " + letter.error().message);
+                      " is no message of gt-route: " + owned.error().message);
   }
-  if (letter.value().has_value()) take(letter.value()->message);
+  if (owned.value().has_value()) take(owned.value()->message);
 }
 
 void WatcherState::take(const Message& message) {

@@ -70,7 +70,7 @@ inline constexpr size_t kMaxWords = size_t{16} << 10;
 //   bye      status=: the worker leaves: everything before `end` has run, or
 //            the body says why it leaves early
 //   text, input, end, taken, beat: sent by a client of gt-emit
-//            (serve/reception.h)
+//            (serve/client_connections.h)
 //   get, sum, put, piece, end, forget: sent by a borrower of files
 //            (file_talk.h)
 // Sent by a watcher, such as gt-top:

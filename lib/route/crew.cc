@@ -123,10 +123,10 @@ void Crew::take_events() {
   while (host_->next(event)) {
     switch (event.kind) {
       case net::HostEvent::Kind::kMessage:
-        take_message(event.worker, event.letter.message);
+        take_message(event.worker, event.owned.message);
         break;
       case net::HostEvent::Kind::kLeft:
-        take_bye(event.worker, event.letter.message);
+        take_bye(event.worker, event.owned.message);
         break;
       case net::HostEvent::Kind::kLost:
         lose_worker(event.worker, event.why);

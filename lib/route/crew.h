@@ -1,6 +1,6 @@
 // Crew: the workers of a run. It starts them or waits for them, sends them what
 // they have room for, takes what they say, and notices when one is lost. (What
-// they say arrives as a net::Letter: a whole message, with its bytes.)
+// they say arrives as a net::OwnedMessage: a whole message, with its bytes.)
 //
 // A worker is lost if
 //   - its connection ends or breaks the protocol, or it is silent for

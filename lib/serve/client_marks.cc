@@ -10,7 +10,7 @@ namespace gt::serve {
 namespace {
 
 // Returns the client's line, with its LF.
-std::string line_of(ClientId id, const Desk::View& view) {
+std::string line_of(ClientId id, const Multiplexer::View& view) {
   std::string line = "#";
   {
     net::RecordWriter record(line, "client");
@@ -34,12 +34,13 @@ std::string line_of(ClientId id, const Desk::View& view) {
 
 }  // namespace
 
-void ClientMarks::write(const Desk& desk, int64_t now, std::string& out) {
-  waits_ = desk.clients() > 0 || !told_.empty();
+void ClientMarks::write(const Multiplexer& multiplexer, int64_t now,
+                        std::string& out) {
+  waits_ = multiplexer.clients() > 0 || !told_.empty();
   if (now < next_ || !waits_) return;
   waits_ = false;
   std::map<ClientId, std::string> lines;
-  desk.each_view([&lines](ClientId id, const Desk::View& view) {
+  multiplexer.each_view([&lines](ClientId id, const Multiplexer::View& view) {
     lines.emplace(id, line_of(id, view));
   });
   const size_t before = out.size();

@@ -10,7 +10,7 @@
 #include <map>
 #include <string>
 
-#include "serve/desk.h"
+#include "serve/multiplexer.h"
 
 namespace gt::serve {
 
@@ -19,7 +19,7 @@ class ClientMarks {
   static constexpr int64_t kApart = 1000;  // milliseconds
 
   // Appends the lines that are due to `out`.
-  void write(const Desk& desk, int64_t now, std::string& out);
+  void write(const Multiplexer& multiplexer, int64_t now, std::string& out);
   // Returns when write() must be called again although nothing happens;
   // INT64_MAX: never.
   int64_t next() const { return waits_ ? next_ : INT64_MAX; }

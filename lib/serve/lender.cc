@@ -46,18 +46,18 @@ Lender::Lender(const LenderOptions& options, std::string user, Others others)
 
 Lender::~Lender() { stop(); }
 
-Lender::Place Lender::shelf_of(const std::string& user) {
+Lender::Place Lender::directory_of(const std::string& user) {
   Place place;
-  auto at = shelves_.find(user);
-  if (at == shelves_.end()) {
-    auto made = Shelf::make(options_.files, user);
+  auto at = directories_.find(user);
+  if (at == directories_.end()) {
+    auto made = UserDirectory::make(options_.files, user);
     if (!made.ok()) {
       place.status = made.error();
       return place;
     }
-    at = shelves_.emplace(user, std::move(made.value())).first;
+    at = directories_.emplace(user, std::move(made.value())).first;
   }
-  place.shelf = &at->second;
+  place.directory = &at->second;
   return place;
 }
 
@@ -72,7 +72,7 @@ Lender::Place Lender::place_of(const std::string& path) {
         "user"};
     return place;
   }
-  place = shelf_of(is_worker() ? path.substr(0, slash) : user_);
+  place = directory_of(is_worker() ? path.substr(0, slash) : user_);
   place.path = is_worker() ? path.substr(slash + 1) : path;
   return place;
 }
@@ -84,12 +84,12 @@ void Lender::report(const std::string& why, const char* flag) {
 
 // ---- requests ---------------------------------------------------------------
 
-Status Lender::take(net::Letter letter) {
-  if (!is_busy()) return answer(letter.message);
+Status Lender::take(net::OwnedMessage owned) {
+  if (!is_busy()) return answer(owned.message);
   if (waiting_.size() >= net::kMostAsked) {
     return Error{"it asked for more at once than it may"};
   }
-  waiting_.push_back(std::move(letter));
+  waiting_.push_back(std::move(owned));
   return ok_status();
 }
 
@@ -103,9 +103,9 @@ Status Lender::work() {
   if (message.empty()) return Error{"another one stores this file just now"};
   say(message);
   while (!is_busy() && !waiting_.empty()) {
-    const net::Letter letter = std::move(waiting_.front());
+    const net::OwnedMessage owned = std::move(waiting_.front());
     waiting_.pop_front();
-    if (Status s = answer(letter.message); !s.ok()) return s;
+    if (Status s = answer(owned.message); !s.ok()) return s;
   }
   return ok_status();
 }
@@ -163,7 +163,7 @@ bool Lender::open(const std::string& path) {
     return false;
   }
   bool is_missing = false;
-  auto fd = place.shelf->open(place.path, is_missing);
+  auto fd = place.directory->open(place.path, is_missing);
   if (!fd.ok()) {
     report(fd.error().message, is_missing ? "missing" : nullptr);
     return false;
@@ -241,13 +241,13 @@ Status Lender::put(const Message& request) {
     return ok_status();
   }
   auto upload = std::make_shared<Upload>();
-  upload->shelf = place.shelf;
+  upload->directory = place.directory;
   upload->path = place.path;
   upload->id = net::text(request, "id");
   upload->size = size.value();
   if (!is_id(upload->id)) return Error{"the id of its upload is none"};
-  others_.claim(place.shelf->root(), place.path + " " + upload->id);
-  const uint64_t promised = others_.promised(place.shelf->root());
+  others_.claim(place.directory->root(), place.path + " " + upload->id);
+  const uint64_t promised = others_.promised(place.directory->root());
   upload_ = upload;
   later([upload, promised, anew = request.find("anew") != nullptr,
          quota = options_.quota,
@@ -298,7 +298,7 @@ Status Lender::forget(const Message& request) {
   const Place place = place_of(net::text(request, "path"));
   bool is_missing = false;
   const Status done = place.status.ok()
-                          ? place.shelf->remove(place.path, is_missing)
+                          ? place.directory->remove(place.path, is_missing)
                           : place.status;
   if (done.ok()) {
     say(MessageWriter(Verb::kDone).finish());
@@ -310,14 +310,14 @@ Status Lender::forget(const Message& request) {
 
 // Reads only members that a thread does not touch.
 uint64_t Lender::promised(const std::string& root) const {
-  if (upload_ == nullptr || upload_->shelf->root() != root) return 0;
+  if (upload_ == nullptr || upload_->directory->root() != root) return 0;
   if (is_busy()) return upload_->size;
   return upload_->size - upload_->digest.bytes();
 }
 
 void Lender::yield_upload(const std::string& root, const std::string& name) {
   const bool is_it = upload_ != nullptr && !is_busy() &&
-                     upload_->shelf->root() == root &&
+                     upload_->directory->root() == root &&
                      upload_->path + " " + upload_->id == name;
   if (is_it) upload_.reset();
 }

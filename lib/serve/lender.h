@@ -21,8 +21,8 @@
 #include "file/files.h"
 #include "net/file_talk.h"
 #include "net/joiner.h"
-#include "serve/shelf.h"
 #include "serve/upload.h"
+#include "serve/user_directory.h"
 
 namespace gt::serve {
 
@@ -48,10 +48,12 @@ class Lender {
   Lender& operator=(const Lender&) = delete;
 
   // Error, a message for people: the user has no files.
-  Status check() { return is_worker() ? ok_status() : shelf_of(user_).status; }
+  Status check() {
+    return is_worker() ? ok_status() : directory_of(user_).status;
+  }
   // Takes a request, and answers it now or later. Error: it is not a valid
   // request, or one too many; the caller must then disconnect the borrower.
-  Status take(net::Letter letter);
+  Status take(net::OwnedMessage owned);
   // Sends the answer of a thread that is done, and takes the next requests.
   // Error: as for take().
   Status work();
@@ -70,12 +72,12 @@ class Lender {
  private:
   struct Place {
     Status status = ok_status();
-    const Shelf* shelf = nullptr;
+    const UserDirectory* directory = nullptr;
     std::string path;  // below the user's directory
   };
 
   bool is_worker() const { return user_.empty(); }
-  Place shelf_of(const std::string& user);
+  Place directory_of(const std::string& user);
   Place place_of(const std::string& path);
   Status answer(const net::Message& request);
   Status get(const net::Message& request);
@@ -94,7 +96,7 @@ class Lender {
   const LenderOptions& options_;
   std::string user_;
   Others others_;
-  std::map<std::string, Shelf> shelves_;
+  std::map<std::string, UserDirectory> directories_;
   std::string path_;  // path of the file that was opened last
   std::shared_ptr<const Fd> file_;
   const std::string secret_;  // a secret from which tickets are made
@@ -103,7 +105,7 @@ class Lender {
   std::shared_ptr<Upload> upload_;
   std::future<std::string> answer_;
   const std::shared_ptr<std::atomic<bool>> stop_;
-  std::deque<net::Letter> waiting_;
+  std::deque<net::OwnedMessage> waiting_;
   std::deque<net::Frame> outgoing_;
 };
 

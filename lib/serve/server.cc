@@ -19,11 +19,11 @@
 #include "net/poller.h"
 #include "net/pulse.h"
 #include "ops/table.h"
+#include "serve/client_connections.h"
 #include "serve/client_marks.h"
-#include "serve/depot.h"
-#include "serve/front_door.h"
-#include "serve/reception.h"
-#include "serve/unread.h"
+#include "serve/file_server.h"
+#include "serve/listener_demux.h"
+#include "serve/unread_results.h"
 #include "stream/marks.h"
 
 namespace gt::serve {
@@ -43,9 +43,10 @@ net::LinkOptions link_options(const ServerOptions& options) {
   net::LinkOptions link;
   link.keys = options.keys;
   link.max_message = net::kMaxMessage;
-  // The queue holds more than a client can be owed at once, which Unread
+  // The queue holds more than a client can be owed at once, which UnreadResults
   // bounds, so that no client is lost for lack of room.
-  link.send_queue = 2 * (Unread::kMostResults + Unread::kMostReports);
+  link.send_queue =
+      2 * (UnreadResults::kMostResults + UnreadResults::kMostReports);
   link.anyone = options.anyone;
   return link;
 }
@@ -122,38 +123,40 @@ class Server {
   Server(const ServerOptions& options, const Say& say)
       : options_(options),
         say_(say),
-        reception_({.table = std::to_string(table_digest()),
-                    .most = options.most,
-                    .most_of_user = options.most_of_user,
-                    .keep = options.keep,
-                    .timing = net::Timing::with_silence(options.silence)},
-                   net::now_ms()),
-        depot_({.lender = {options.desk.files, options.quota_files},
-                .users = nobody(options)},
-               net::now_ms()),
-        door_(reception_, depot_),
+        connections_({.table = std::to_string(table_digest()),
+                      .most = options.most,
+                      .most_of_user = options.most_of_user,
+                      .keep = options.keep,
+                      .timing = net::Timing::with_silence(options.silence)},
+                     net::now_ms()),
+        file_server_(
+            {.lender = {options.multiplexer.files, options.quota_files},
+             .users = nobody(options)},
+            net::now_ms()),
+        door_(connections_, file_server_),
         listener_(context_, link_options(options), options.admits, door_),
-        desk_(options.desk,
-              {.send =
-                   [this](ClientId client, std::string message) {
-                     const std::lock_guard lock(talk_);
-                     reception_.send(client, std::move(message));
-                   },
-               .bye =
-                   [this](ClientId client, Exit status) {
-                     const std::lock_guard lock(talk_);
-                     reception_.bye(client, status, "");
-                   },
-               .part =
-                   [this](ClientId client, Exit status) {
-                     tell(client, "leaves, and is kept");
-                     const std::lock_guard lock(talk_);
-                     reception_.part(client, status);
-                   },
-               .begin_long_work =
-                   [this] {
-                     return std::make_shared<net::Pulse>([this] { beat(); });
-                   }}) {}
+        multiplexer_(
+            options.multiplexer,
+            {.send =
+                 [this](ClientId client, std::string message) {
+                   const std::lock_guard lock(talk_);
+                   connections_.send(client, std::move(message));
+                 },
+             .bye =
+                 [this](ClientId client, Exit status) {
+                   const std::lock_guard lock(talk_);
+                   connections_.bye(client, status, "");
+                 },
+             .part =
+                 [this](ClientId client, Exit status) {
+                   tell(client, "leaves, and is kept");
+                   const std::lock_guard lock(talk_);
+                   connections_.part(client, status);
+                 },
+             .begin_long_work =
+                 [this] {
+                   return std::make_shared<net::Pulse>([this] { beat(); });
+                 }}) {}
 
   Exit run() {
     look_at_keys();
@@ -176,11 +179,12 @@ class Server {
       read_back();
       take_events();
       look_at_keys();
-      is_working_ = desk_.work();
-      if (out_.size() < kMostOut) marks_.write(desk_, net::now_ms(), out_);
+      is_working_ = multiplexer_.work();
+      if (out_.size() < kMostOut)
+        marks_.write(multiplexer_, net::now_ms(), out_);
       write();
-      desk_.each_room([this](ClientId client, uint64_t bytes) {
-        reception_.make_room(client, bytes);
+      multiplexer_.each_room([this](ClientId client, uint64_t bytes) {
+        connections_.make_room(client, bytes);
       });
       listener_.flush();
       take_signals();
@@ -217,41 +221,43 @@ class Server {
   void read_back() {
     if (!poller_.ready(back_ready_)) return;
     const int64_t now = now_ns();
-    const bool goes_on =
-        back_.read([&](std::string_view line) { desk_.take_back(line, now); });
+    const bool goes_on = back_.read(
+        [&](std::string_view line) { multiplexer_.take_back(line, now); });
     if (!goes_on) lose("the results, " + options_.back + ", have ended");
   }
 
   void take_events() {
-    ReceptionEvent event;
-    while (reception_.next(event)) {
+    ClientEvent event;
+    while (connections_.next(event)) {
       switch (event.kind) {
-        case ReceptionEvent::Kind::kCame:
-          tell(event.client, "comes: " + event.guest.user);
-          reception_.open(event.client);
-          desk_.come(event.client, event.guest);
+        case ClientEvent::Kind::kCame:
+          tell(event.client, "comes: " + event.hello.user);
+          connections_.open(event.client);
+          multiplexer_.come(event.client, event.hello);
           break;
-        case ReceptionEvent::Kind::kBack:
-          tell(event.client, "is back: " + event.guest.user);
-          reception_.open(event.client);
-          check(event.client, desk_.come_back(event.client, event.guest));
+        case ClientEvent::Kind::kBack:
+          tell(event.client, "is back: " + event.hello.user);
+          connections_.open(event.client);
+          check(event.client,
+                multiplexer_.come_back(event.client, event.hello));
           break;
-        case ReceptionEvent::Kind::kMessage:
-          check(event.client, desk_.take(event.client, event.letter.message));
+        case ClientEvent::Kind::kMessage:
+          check(event.client,
+                multiplexer_.take(event.client, event.owned.message));
           break;
-        case ReceptionEvent::Kind::kAway:
+        case ClientEvent::Kind::kAway:
           tell(event.client, "is away, and is kept: " + event.why);
-          desk_.go_away(event.client);
+          multiplexer_.go_away(event.client);
           break;
-        case ReceptionEvent::Kind::kLeft:
+        case ClientEvent::Kind::kLeft:
           tell(event.client, "goes");
-          desk_.say_goodbye(event.client);
+          multiplexer_.say_goodbye(event.client);
           break;
-        case ReceptionEvent::Kind::kGone:
+        case ClientEvent::Kind::kGone:
           tell(event.client, "is gone: " + event.why);
-          desk_.leave(event.client);
+          multiplexer_.leave(event.client);
           break;
-        case ReceptionEvent::Kind::kRefused:
+        case ClientEvent::Kind::kRefused:
           say_("gt-emit: " + event.why + "\n");
           break;
       }
@@ -262,8 +268,8 @@ class Server {
   void check(ClientId client, const Status& taken) {
     if (taken.ok()) return;
     tell(client, "is gone: " + taken.error().message);
-    reception_.bye(client, Exit::kLost, taken.error().message);
-    desk_.leave(client);
+    connections_.bye(client, Exit::kLost, taken.error().message);
+    multiplexer_.leave(client);
   }
 
   void tell(ClientId client, const std::string& what) {
@@ -275,7 +281,8 @@ class Server {
   // overtake what waits here.
   void write() {
     for (;;) {
-      while (out_.size() < kMostOut && desk_.next_block(out_, now_ns())) {
+      while (out_.size() < kMostOut &&
+             multiplexer_.next_block(out_, now_ns())) {
       }
       if (out_.empty()) return;
       const long n = write_ready(STDOUT_FILENO, out_);
@@ -306,8 +313,8 @@ class Server {
     const bool is_empty = users.value().empty();
     if (is_empty && !std::exchange(keys_empty_, is_empty)) return;
     keys_empty_ = is_empty;
-    depot_.set_users(users.value());
-    reception_.set_users(std::move(users.value()));
+    file_server_.set_users(users.value());
+    connections_.set_users(std::move(users.value()));
   }
 
   void take_signals() {
@@ -325,11 +332,11 @@ class Server {
   }
 
   Exit end() {
-    desk_.each_client([this](ClientId client) {
-      reception_.bye(client, Exit::kLost, "gt-emit has ended: " + why_);
+    multiplexer_.each_client([this](ClientId client) {
+      connections_.bye(client, Exit::kLost, "gt-emit has ended: " + why_);
     });
     const int64_t until = net::now_ms() + kPatience;
-    for (listener_.flush(); reception_.leaving() > 0; listener_.step()) {
+    for (listener_.flush(); connections_.leaving() > 0; listener_.step()) {
       const int64_t left = until - net::now_ms();
       if (left <= 0) break;
       poller_.clear();
@@ -348,14 +355,14 @@ class Server {
   // Before all members that start threads, which inherit the blocked signals.
   net::Interrupts interrupts_;
   net::Context context_;
-  Reception reception_;
-  Depot depot_;
-  FrontDoor door_;
+  ClientConnections connections_;
+  FileServer file_server_;
+  ListenerDemux door_;
   net::Listener listener_;
-  // Guards the four above while there is a pulse; the desk reaches them by its
-  // callbacks alone.
+  // Guards the four above while there is a pulse; the multiplexer reaches them
+  // by its callbacks alone.
   std::mutex talk_;
-  Desk desk_;
+  Multiplexer multiplexer_;
   ClientMarks marks_;
   Back back_;
   net::Poller poller_;

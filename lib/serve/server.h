@@ -1,13 +1,16 @@
 // The server of gt-emit -l: many clients' programs become one stream, and each
 // client gets the results of its own program.
 //
-//   Reception      who is here, and what they say (reception.h)
-//   ClientProgram  one client's text becomes blocks of checked lines in its
-//                  name space (program.h)
-//   Scheduler      whose block goes out next, and when (scheduler.h)
-//   Depot          the files that clients and workers fetch and store (depot.h)
-//   Desk           all that the server knows of its clients: their programs,
-//                  and the results that wait to be read (desk.h)
+//   ClientConnections   who is here, and what they say
+//                       (client_connections.h)
+//   ClientProgram       one client's text becomes blocks of checked lines in
+//                       its name space (program.h)
+//   Scheduler           whose block goes out next, and when (scheduler.h)
+//   FileServer          the files that clients and workers fetch and store
+//                       (file_server.h)
+//   Multiplexer         all that the server knows of its clients: their
+//                       programs, and the results that wait to be read
+//                       (multiplexer.h)
 //
 // The stream goes to standard output. Its results, and the answers to the
 // "#sync" lines that the server puts behind blocks, are read from a file,
@@ -22,7 +25,7 @@
 #include "base/exit.h"
 #include "net/gatekeeper.h"
 #include "net/keys.h"
-#include "serve/desk.h"
+#include "serve/multiplexer.h"
 
 namespace gt::serve {
 
@@ -41,7 +44,7 @@ struct ServerOptions {
   int64_t keep = 600'000;
   size_t most = 256;               // clients at once
   size_t most_of_user = SIZE_MAX;  // clients of one user at once
-  DeskOptions desk;
+  MultiplexerOptions multiplexer;
   // The bytes that the directory of a user's files may hold, see Lender.
   uint64_t quota_files = UINT64_MAX;
   bool verbose = false;  // report who comes and goes

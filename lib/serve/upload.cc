@@ -27,9 +27,10 @@ uint64_t size_of_target(const Files::Target& target) {
 }
 
 // Returns the version of the present file, or "none".
-std::string version_there(const Shelf& shelf, const std::string& path) {
+std::string version_there(const UserDirectory& directory,
+                          const std::string& path) {
   bool is_missing = false;
-  const auto fd = shelf.open(path, is_missing);
+  const auto fd = directory.open(path, is_missing);
   const auto state = fd.ok() ? net::state_of_file(fd.value().get())
                              : Result<net::FileState>(Error{});
   return state.ok() ? state.value().version : "none";
@@ -58,7 +59,7 @@ std::string kept_text(const Digest& digest) {
 // Finds the part that was stored before.
 std::string Upload::begin(bool anew, uint64_t quota, uint64_t promised,
                           const std::atomic<bool>& stop) {
-  auto target = shelf->target(path);
+  auto target = directory->target(path);
   if (!target.ok()) return report_text(target.error().message);
   const uint64_t old = size_of_target(target.value());
   auto opened = Partial::open(std::move(target.value()), id);
@@ -72,7 +73,7 @@ std::string Upload::begin(bool anew, uint64_t quota, uint64_t promised,
   const auto have = part->size();
   if (!have.ok()) return fail(have.error().message);
   if (quota != UINT64_MAX) {
-    const auto held = shelf->bytes(stop);
+    const auto held = directory->bytes(stop);
     if (!held) return fail("it was given up");
     const uint64_t others = *held - std::min(*held, old + have.value());
     if (size > quota || others + promised > quota - size) {
@@ -107,7 +108,7 @@ std::string Upload::end(const std::string& digest_said, const std::string& over,
     return report_text(s.error().message);
   }
   const std::lock_guard lock(replacing);
-  if (!over.empty() && version_there(*shelf, path) != over) {
+  if (!over.empty() && version_there(*directory, path) != over) {
     whole->remove();
     return report_text("it is no longer the file that was to be replaced",
                        "overtaken");

@@ -11,7 +11,7 @@
 
 #include "base/digest.h"
 #include "file/partial.h"
-#include "serve/shelf.h"
+#include "serve/user_directory.h"
 
 namespace gt::serve {
 
@@ -21,7 +21,7 @@ std::string report_text(const std::string& why, const char* flag = nullptr);
 std::string kept_text(const Digest& digest);
 
 struct Upload {
-  const Shelf* shelf = nullptr;
+  const UserDirectory* directory = nullptr;
   std::string path, id;
   uint64_t size = 0;
   std::unique_ptr<Partial> part;  // null: it cannot be written

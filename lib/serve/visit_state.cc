@@ -107,11 +107,11 @@ void VisitState::receive(net::Frame frame, int64_t now) {
   if (is_over_) return;
   heard_ = now;
   if (is_away_ && is_up_ && !asks_) say_hello();
-  const auto letter = net::read_letter(std::move(frame));
-  if (letter.ok()) return take(letter.value().message);
+  const auto owned = net::read_owned_message(std::move(frame));
+  if (owned.ok()) return take(owned.value().message);
   finish(VisitEvent::Kind::kLost, Exit::kLost,
          "what came from " + me_.endpoint +
-             " is no message of gt-emit: " + letter.error().message);
+             " is no message of gt-emit: " + owned.error().message);
 }
 
 void VisitState::take(const net::Message& message) {

@@ -1,7 +1,8 @@
-// VisitState: a client's side of its connection to gt-emit -l (reception.h). It
-// says hello, gives signs of life, sends no more than it was told there is room
-// for, and hands over what comes. It uses no socket and no clock: time is
-// passed in, in milliseconds, and messages to be sent are taken out by next().
+// VisitState: a client's side of its connection to gt-emit -l
+// (client_connections.h). It says hello, gives signs of life, sends no more
+// than it was told there is room for, and hands over what comes. It uses no
+// socket and no clock: time is passed in, in milliseconds, and messages to be
+// sent are taken out by next().
 #pragma once
 
 #include <cstdint>
@@ -27,7 +28,7 @@ struct VisitIdentity {
   uint64_t history = 1'000'000;
   bool fails_fast = false;
   bool replays = true;
-  // The same as in Guest.
+  // The same as in ClientHello.
   std::string name;
   bool attaches = false;
   bool stays = false;

@@ -16,7 +16,7 @@
 #include "emit/session.h"
 #include "net/wire.h"
 #include "ops/table.h"
-#include "serve/desk.h"
+#include "serve/multiplexer.h"
 #include "stream/marks.h"
 
 namespace {
@@ -71,16 +71,16 @@ void check_line(std::string_view text) {
 class World {
  public:
   World()
-      : desk_(options(),
-              {.send = [](gt::serve::ClientId, const std::string&) {},
-               .bye = [](gt::serve::ClientId, gt::Exit) {},
-               .part = [](gt::serve::ClientId, gt::Exit) {}}) {
-    gt::serve::Guest guest;
-    guest.user = "ann";
+      : multiplexer_(options(),
+                     {.send = [](gt::serve::ClientId, const std::string&) {},
+                      .bye = [](gt::serve::ClientId, gt::Exit) {},
+                      .part = [](gt::serve::ClientId, gt::Exit) {}}) {
+    gt::serve::ClientHello hello;
+    hello.user = "ann";
     for (uint32_t id = 1; id <= 3; ++id) {
-      if (id == 3) guest.name = "job";
-      guest.stays = id == 3;
-      desk_.come(id, guest);
+      if (id == 3) hello.name = "job";
+      hello.stays = id == 3;
+      multiplexer_.come(id, hello);
       say(id, gt::net::MessageWriter(gt::net::Verb::kInput)
                   .field("name", "p.gt")
                   .field("at", uint64_t{1})
@@ -90,16 +90,16 @@ class World {
 
   void step(std::string_view line) {
     if (line.empty()) return;
-    if (line[0] == '>') return desk_.take_back(line.substr(1), ++now_);
+    if (line[0] == '>') return multiplexer_.take_back(line.substr(1), ++now_);
     const auto id = static_cast<uint32_t>(1 + (line[0] - '0') % 3);
     if (line[0] < '0' || line[0] > '2') return;
     line.remove_prefix(1);
     if (line == "!") {
-      desk_.leave(id);
+      multiplexer_.leave(id);
     } else if (line == "<") {
-      desk_.go_away(id);
+      multiplexer_.go_away(id);
     } else if (line == "b") {
-      desk_.say_goodbye(id);
+      multiplexer_.say_goodbye(id);
     } else if (line == "^" || line == "~") {
       come_back(id, line == "~");
     } else if (line.starts_with("m")) {
@@ -112,36 +112,36 @@ class World {
   }
 
   void end() {
-    for (uint32_t id = 1; id <= 3; ++id) desk_.leave(id);
+    for (uint32_t id = 1; id <= 3; ++id) multiplexer_.leave(id);
     run();
-    check(desk_.clients() == 0);
+    check(multiplexer_.clients() == 0);
     check_rest();
   }
 
  private:
-  static gt::serve::DeskOptions options() {
-    gt::serve::DeskOptions options;
+  static gt::serve::MultiplexerOptions options() {
+    gt::serve::MultiplexerOptions options;
     options.blocks = {1'000'000, 200};
     options.quota = {size_t{1} << 24, 50};
     options.files = "files";
     return options;
   }
 
-  // Of a client without a name Reception knows nothing any more.
+  // Of a client without a name ClientConnections knows nothing any more.
   void come_back(uint32_t id, bool goes_on) {
     if (id != 3) return;
-    gt::serve::Guest guest;
-    guest.user = "ann";
-    guest.name = "job";
-    guest.attaches = guest.stays = true;
-    guest.visit = goes_on ? 1 : 0;
-    if (!desk_.come_back(id, guest).ok()) desk_.leave(id);
+    gt::serve::ClientHello hello;
+    hello.user = "ann";
+    hello.name = "job";
+    hello.attaches = hello.stays = true;
+    hello.visit = goes_on ? 1 : 0;
+    if (!multiplexer_.come_back(id, hello).ok()) multiplexer_.leave(id);
   }
 
   void say(uint32_t id, const std::string& bytes) {
     const auto message = gt::net::parse_message(bytes);
     if (!message.ok()) return;
-    // What Reception lets through.
+    // What ClientConnections lets through.
     switch (message.value().verb) {
       case gt::net::Verb::kTaken:
         if (!gt::net::number(message.value(), "bytes").ok()) return;
@@ -150,7 +150,7 @@ class World {
       case gt::net::Verb::kInput:
       case gt::net::Verb::kText:
       case gt::net::Verb::kEnd:
-        (void)desk_.take(id, message.value());
+        (void)multiplexer_.take(id, message.value());
         return;
       default:
         return;
@@ -160,9 +160,9 @@ class World {
   // All that goes out is done at once.
   void run() {
     for (int i = 0; i < 10'000; ++i) {
-      const bool has_worked = desk_.work();
+      const bool has_worked = multiplexer_.work();
       std::string out;
-      if (!desk_.next_block(out, ++now_)) {
+      if (!multiplexer_.next_block(out, ++now_)) {
         if (has_worked) continue;
         return;
       }
@@ -174,7 +174,7 @@ class World {
         out.erase(0, lf + 1);
         // Of a client's own the word begins with a dot.
         if (line.starts_with("#sync c") && line[line.find('/') + 1] != '.') {
-          desk_.take_back(line, ++now_);
+          multiplexer_.take_back(line, ++now_);
         } else {
           check_line(line);
         }
@@ -208,7 +208,7 @@ class World {
     }
   }
 
-  gt::serve::Desk desk_;
+  gt::serve::Multiplexer multiplexer_;
   std::string stream_;
   int64_t now_ = 0;
 };

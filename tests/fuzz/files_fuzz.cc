@@ -16,7 +16,7 @@
 #include "base/hash.h"
 #include "net/file_message.h"
 #include "net/file_talk.h"
-#include "serve/depot.h"
+#include "serve/file_server.h"
 
 namespace {
 
@@ -54,7 +54,8 @@ std::string message_of(std::string_view line) {
 class World {
  public:
   World()
-      : depot_({.lender = {.files = folder() + "/files", .quota = 10'000}}, 0),
+      : file_server_(
+            {.lender = {.files = folder() + "/files", .quota = 10'000}}, 0),
         talk_({}, 0) {
     fs::remove_all(folder());
     fs::create_directories(folder() + "/files/ann");
@@ -70,22 +71,23 @@ class World {
     if (who == 'a') return answer(message);
     if (who != '0' && who != '1' && who != 'w') return;
     const std::string peer(1, who);
-    if (!depot_.knows(peer)) {
+    if (!file_server_.knows(peer)) {
       const std::string user = who == 'w'   ? " worker=1"
                                : who == '0' ? " user=ann"
                                             : " user=bob";
       say(peer, "hello version=" + std::to_string(gt::net::kWireVersion) +
                     " files=1" + user + " size=0\n");
-      check(depot_.knows(peer));
+      check(file_server_.knows(peer));
     }
     say(peer, message);
-    while (depot_.next_tick() < now_ + 100) depot_.tick(++now_, true);
+    while (file_server_.next_tick() < now_ + 100)
+      file_server_.tick(++now_, true);
     now_ = 0;
     drain();
   }
 
   void end() {
-    for (const char* peer : {"0", "1", "w"}) depot_.link_ended(peer);
+    for (const char* peer : {"0", "1", "w"}) file_server_.link_ended(peer);
     // Nothing stands beside what was lent.
     check(std::distance(fs::directory_iterator(folder()), {}) == 1);
     check(std::distance(fs::directory_iterator(folder() + "/files"), {}) == 2);
@@ -93,28 +95,28 @@ class World {
 
  private:
   void say(const std::string& peer, const std::string& message) {
-    depot_.receive(peer, gt::net::Frame(message), now_, "");
+    file_server_.receive(peer, gt::net::Frame(message), now_, "");
     drain();
   }
   void drain() {
     gt::net::ListenerState::Outgoing out;
-    while (depot_.next(out)) {
+    while (file_server_.next(out)) {
       check(gt::net::parse_message(out.frame.bytes()).ok());
     }
   }
   void answer(const std::string& message) {
     if (!talk_.is_full()) talk_.ask(gt::net::Frame("get"), 0);
     talk_.receive(gt::net::Frame(message), 0);
-    gt::net::Letter letter;
-    while (talk_.next(letter)) {
-      const auto state = gt::net::read_state(letter.message);
+    gt::net::OwnedMessage owned;
+    while (talk_.next(owned)) {
+      const auto state = gt::net::read_state(owned.message);
       check(!state.ok() ||
             state.value().version.find('/') == std::string::npos);
-      (void)gt::net::check_body(letter.message);
+      (void)gt::net::check_body(owned.message);
     }
   }
 
-  gt::serve::Depot depot_;
+  gt::serve::FileServer file_server_;
   gt::net::FileTalk talk_;
   int64_t now_ = 0;
 };

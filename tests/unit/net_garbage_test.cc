@@ -167,8 +167,8 @@ class GarbageTest : public testing::TestWithParam<const char*> {
       std::string out;
       for (const HostEvent& event : net.host_events_) {
         if (event.kind == Kind::kMessage &&
-            event.letter.message.verb == Verb::kResults) {
-          out += event.letter.message.body;
+            event.owned.message.verb == Verb::kResults) {
+          out += event.owned.message.body;
         }
       }
       return out;

@@ -215,8 +215,8 @@ TEST_F(HostStateTest, MessagesOfAttachedWorkersAreHandedOver) {
   HostEvent e = event();
   EXPECT_EQ(e.kind, Kind::kMessage);
   EXPECT_EQ(e.worker, 1u);
-  EXPECT_EQ(e.letter.message.verb, Verb::kResults);
-  EXPECT_EQ(e.letter.message.body, "x\n");
+  EXPECT_EQ(e.owned.message.verb, Verb::kResults);
+  EXPECT_EQ(e.owned.message.body, "x\n");
   say("a", "bye status=0 size=0\n");
   e = event();
   EXPECT_EQ(e.kind, Kind::kLeft);
@@ -298,7 +298,7 @@ TEST_F(HostStateTest, CreditIsTakenAndGivenBack) {
   say("a", done(1, frame.size()));
   EXPECT_TRUE(host_->can_send(0, frame.size()));
   EXPECT_EQ(host_->worker(0).taken, frame.size());
-  EXPECT_EQ(event().letter.message.verb, Verb::kDone);
+  EXPECT_EQ(event().owned.message.verb, Verb::kDone);
   say("a", done(1, frame.size() - 1));
   EXPECT_EQ(event().kind, Kind::kLost);
   EXPECT_FALSE(host_->can_send(0, 1));
@@ -405,7 +405,7 @@ TEST_F(HostStateTest, AWorkerThatComesBackHasANewEpochAndAnEmptySlate) {
   EXPECT_EQ(host_->worker(0).epoch, 2u);
   EXPECT_EQ(host_->worker(0).sent, 0u);
   say("a2", "results size=1\nz");
-  EXPECT_EQ(event().letter.message.body, "z");
+  EXPECT_EQ(event().owned.message.body, "z");
 }
 
 TEST_F(HostStateTest, TheEndOfAConnectionIsTheEndOfItsWorker) {

@@ -38,8 +38,8 @@ TEST_P(HostTest, ASessionFromHelloToBye) {
   net.host_->send(0, Frame(MessageWriter(Verb::kEnd).finish()));
   for (Member* member : {&a, &b}) {
     const MemberEvent event = next_event(net, *member);
-    EXPECT_EQ(event.letter.message.body, "x = zeros f32[2]\n");
-    member->give_back(event.letter.bytes);
+    EXPECT_EQ(event.owned.message.body, "x = zeros f32[2]\n");
+    member->give_back(event.owned.bytes);
     member->done(1);
   }
   ASSERT_TRUE(net.run([&] { return net.count(Kind::kMessage) >= 2; }));
@@ -88,7 +88,7 @@ TEST_P(HostTest, AWorkerThatGoesIsLostAfterItsLastMessages) {
   size_t results = 0;
   for (const HostEvent& event : net.host_events_) {
     results += event.kind == Kind::kMessage &&
-               event.letter.message.verb == Verb::kResults;
+               event.owned.message.verb == Verb::kResults;
   }
   EXPECT_EQ(results, 40u);
   EXPECT_EQ(net.host_events_.back().kind, Kind::kLost);
@@ -143,8 +143,8 @@ TEST_P(HostTest, AWorkerThatReadsSlowlyLosesNothing) {
     const uint32_t worker = member.state().welcome().worker;
     MemberEvent event;
     for (uint64_t i = 0; i < many && member.next(event); ++i) {
-      EXPECT_EQ(number(event.letter.message, "seq").value(), ++got[worker]);
-      member.give_back(event.letter.bytes);
+      EXPECT_EQ(number(event.owned.message, "seq").value(), ++got[worker]);
+      member.give_back(event.owned.bytes);
       member.done(got[worker]);
     }
   };
@@ -189,7 +189,7 @@ TEST_P(HostTest, ALineOfManyMegabytesArrivesWhole) {
     }
     return a.next(event);
   }));
-  EXPECT_EQ(event.letter.message.body, body);
+  EXPECT_EQ(event.owned.message.body, body);
 }
 
 INSTANTIATE_TEST_SUITE_P(Links, HostTest, testing::Values("ipc", "tcp"),

@@ -128,9 +128,9 @@ TEST_F(MemberStateTest, HandsOverWhatComesAndGivesRoomBack) {
   say("lines seq=5 line=2 size=2\nx\n");
   const MemberEvent e = event();
   EXPECT_EQ(e.kind, MemberKind::kMessage);
-  EXPECT_EQ(e.letter.message.body, "x\n");
-  EXPECT_EQ(e.letter.bytes, 28u);
-  member_->give_back(e.letter.bytes);
+  EXPECT_EQ(e.owned.message.body, "x\n");
+  EXPECT_EQ(e.owned.bytes, 28u);
+  member_->give_back(e.owned.bytes);
   EXPECT_TRUE(sent().empty());
   member_->done(5, 20, "waits for b");
   const std::string done = "done seq=5 bytes=28 wait=20 size=11\nwaits for b";
@@ -138,7 +138,7 @@ TEST_F(MemberStateTest, HandsOverWhatComesAndGivesRoomBack) {
   pass(500);
   EXPECT_EQ(sent(), std::vector<std::string>{done});
   say("forget id=3 size=0\n");
-  EXPECT_EQ(event().letter.bytes, 0u);
+  EXPECT_EQ(event().owned.bytes, 0u);
   say("end size=0\n");
   EXPECT_EQ(event().kind, MemberKind::kEnd);
 }
@@ -189,8 +189,8 @@ TEST_F(MemberStateTest, PartsOfALongLineTakeNoRoomFromTheRest) {
                            " wait=0 size=0\n");
   say(parts[1]);
   const MemberEvent e = event();
-  EXPECT_EQ(e.letter.message.body.size(), 2 * kMaxBody);
-  EXPECT_EQ(e.letter.bytes, parts[1].size());
+  EXPECT_EQ(e.owned.message.body.size(), 2 * kMaxBody);
+  EXPECT_EQ(e.owned.bytes, parts[1].size());
 }
 
 TEST_F(MemberStateTest, ABeatMayComeBetweenTheParts) {
@@ -202,7 +202,7 @@ TEST_F(MemberStateTest, ABeatMayComeBetweenTheParts) {
   say("beat size=0\n");
   EXPECT_TRUE(no_event());
   say(parts[1]);
-  EXPECT_EQ(event().letter.message.body.size(), 2 * kMaxBody);
+  EXPECT_EQ(event().owned.message.body.size(), 2 * kMaxBody);
   say(parts[0]);
   say("abort size=3\nwhy");
   EXPECT_EQ(event().kind, MemberKind::kAborted);

@@ -12,12 +12,12 @@
 #include <vector>
 
 #include "net/wire.h"
-#include "serve/desk.h"
+#include "serve/multiplexer.h"
 #include "serve/name_space.h"
 #include "serve/program.h"
 #include "serve/pushed_source.h"
 #include "serve/scheduler.h"
-#include "serve/unread.h"
+#include "serve/unread_results.h"
 
 namespace gt::serve {
 namespace {
@@ -89,10 +89,10 @@ TEST(NameSpace, WhatComesOutHasNoTraceOfIt) {
 
 // What arrives at a client that loses its connection at any point, and says
 // what it has when it is back, is what was added, once and in order.
-TEST(Unread, NothingIsLostAndNothingComesTwice) {
+TEST(UnreadResults, NothingIsLostAndNothingComesTwice) {
   std::mt19937 random(7);
   for (int seed = 0; seed < 300; ++seed) {
-    Unread unread(50);
+    UnreadResults unread(50);
     std::string wanted, got;
     std::string wanted_reports, got_reports;
     uint64_t reports = 0;
@@ -141,8 +141,8 @@ TEST(Unread, NothingIsLostAndNothingComesTwice) {
   }
 }
 
-TEST(Unread, MoreThanWasSentCannotBeTaken) {
-  Unread unread(4);
+TEST(UnreadResults, MoreThanWasSentCannotBeTaken) {
+  UnreadResults unread(4);
   unread.add_results("abcdefgh");
   unread.add_report(Exit::kDone, "r");
   unread.send([](const std::string&) {});
@@ -152,8 +152,8 @@ TEST(Unread, MoreThanWasSentCannotBeTaken) {
   EXPECT_FALSE(unread.resume(9, 1).ok());
 }
 
-TEST(Unread, MessagesBeyondTheMostAreCountedAndTheWorstIsKept) {
-  Unread unread(4);
+TEST(UnreadResults, MessagesBeyondTheMostAreCountedAndTheWorstIsKept) {
+  UnreadResults unread(4);
   for (int i = 0; i < 1003; ++i) {
     unread.add_report(i == 1001 ? Exit::kRejected : Exit::kFailed, "r");
   }
@@ -239,7 +239,7 @@ TEST(PushedSource, ALineThatIsTooLongIsSkippedAndSaid) {
 
 ClientProgram make_program(const BlockLimits& limits, std::string& said) {
   emit::ProgramOptions options;
-  options.session.is_guest = true;
+  options.session.is_client = true;
   return {options, NameSpace("c1", ""), limits,
           [&said](std::string_view text) { said += text; }};
 }
@@ -323,27 +323,27 @@ std::string message(net::Verb verb, std::string_view body = {}) {
   return writer.finish(body);
 }
 
-// A desk, and what it has said to its one client.
-class DeskTest : public testing::Test {
+// A multiplexer, and what it has said to its one client.
+class MultiplexerTest : public testing::Test {
  protected:
   void take(const std::string& text) {
     const auto parsed = net::parse_message(text);
-    ASSERT_TRUE(parsed.ok() && desk_.take(1, parsed.value()).ok());
+    ASSERT_TRUE(parsed.ok() && multiplexer_.take(1, parsed.value()).ok());
   }
   // All that goes out is done at once, and each print gives a line of that many
   // bytes.
   void run(size_t bytes) {
     std::string out;
-    while (desk_.work() || desk_.next_block(out, ++now_)) {
+    while (multiplexer_.work() || multiplexer_.next_block(out, ++now_)) {
     }
     for (std::string_view rest = out; !rest.empty();) {
       const size_t lf = rest.find('\n');
       const std::string line(rest.substr(0, lf));
       rest.remove_prefix(lf + 1);
-      if (line.starts_with("#sync ")) desk_.take_back(line, ++now_);
+      if (line.starts_with("#sync ")) multiplexer_.take_back(line, ++now_);
       if (!line.starts_with("print ")) continue;
-      desk_.take_back("c1/x = tensor f32[1] " + std::string(bytes, '0'),
-                      ++now_);
+      multiplexer_.take_back("c1/x = tensor f32[1] " + std::string(bytes, '0'),
+                             ++now_);
     }
   }
 
@@ -352,29 +352,30 @@ class DeskTest : public testing::Test {
   bool is_over_ = false;
   int64_t now_ = 0;
   bool has_parted_ = false;
-  Desk desk_{{},
-             {.send =
-                  [this](ClientId, const std::string& text) {
-                    sent_ += text.size();
-                    last_ = text;
-                  },
-              .bye = [this](ClientId, Exit) { is_over_ = true; },
-              .part = [this](ClientId, Exit) { has_parted_ = true; },
-              .begin_long_work = {}}};
+  Multiplexer multiplexer_{
+      {},
+      {.send =
+           [this](ClientId, const std::string& text) {
+             sent_ += text.size();
+             last_ = text;
+           },
+       .bye = [this](ClientId, Exit) { is_over_ = true; },
+       .part = [this](ClientId, Exit) { has_parted_ = true; },
+       .begin_long_work = {}}};
 };
 
-TEST_F(DeskTest, AClientIsForgottenOnceItHasAllOrIsGone) {
+TEST_F(MultiplexerTest, AClientIsForgottenOnceItHasAllOrIsGone) {
   for (const bool reads : {true, false}) {
     is_over_ = false;
     sent_ = 0;
-    Guest guest;
-    guest.user = "ann";
-    desk_.come(1, guest);
+    ClientHello hello;
+    hello.user = "ann";
+    multiplexer_.come(1, hello);
     take(message(net::Verb::kInput));
     take(message(net::Verb::kText, "x = ones f32[1]\nprint x\nprint x\n"));
     take(message(net::Verb::kEnd));
     run(size_t{3} << 20);  // more than is sent ahead of its reading
-    EXPECT_EQ(desk_.clients(), 1U);
+    EXPECT_EQ(multiplexer_.clients(), 1U);
     EXPECT_GE(sent_, size_t{4} << 20);
     EXPECT_FALSE(is_over_);
     if (reads) {
@@ -384,10 +385,10 @@ TEST_F(DeskTest, AClientIsForgottenOnceItHasAllOrIsGone) {
                .finish());
       EXPECT_TRUE(is_over_);
     } else {
-      desk_.leave(1);
+      multiplexer_.leave(1);
       EXPECT_FALSE(is_over_);
     }
-    EXPECT_EQ(desk_.clients(), 0U);
+    EXPECT_EQ(multiplexer_.clients(), 0U);
   }
 }
 

@@ -18,7 +18,7 @@ namespace gt::exec {
 
 // For the thread that decodes: a message with lines, or their end.
 struct Inbound {
-  net::Letter letter;
+  net::OwnedMessage owned;
   bool is_end = false;
 };
 

@@ -83,12 +83,12 @@ Status LightMember::take(const net::MemberEvent& event) {
     }
     case net::MemberEvent::Kind::kMessage:
     case net::MemberEvent::Kind::kEnd: {
-      Status status = check_.take(event.letter.message);
+      Status status = check_.take(event.owned.message);
       if (!status.ok()) {
         return Error{"worker " + std::to_string(hosting_->self()) + ": " +
                      status.error().message};
       }
-      bytes_ += event.letter.bytes;
+      bytes_ += event.owned.bytes;
       if (event.kind == net::MemberEvent::Kind::kEnd) leave(Exit::kDone, "");
       return ok_status();
     }

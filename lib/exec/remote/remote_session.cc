@@ -141,18 +141,18 @@ bool RemoteSession::take(net::MemberEvent& event) {
     case net::MemberEvent::Kind::kAttached:
       return true;
     case net::MemberEvent::Kind::kMessage: {
-      const size_t bytes = event.letter.message.body.size();
+      const size_t bytes = event.owned.message.body.size();
       if (channel_.inbox.bytes() + bytes > Channel::kMostInbox) {
         stop("gt-route at " + options_.endpoint +
              " sent more lines than there is room for");
         return false;
       }
       if (!channel_.is_draining)
-        channel_.inbox.push({std::move(event.letter), false}, bytes);
+        channel_.inbox.push({std::move(event.owned), false}, bytes);
       return true;
     }
     case net::MemberEvent::Kind::kEnd:
-      channel_.inbox.push({std::move(event.letter), true}, 0);
+      channel_.inbox.push({std::move(event.owned), true}, 0);
       return true;
     case net::MemberEvent::Kind::kPeerLost:
       channel_.lose(event.worker, event.why);

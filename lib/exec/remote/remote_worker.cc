@@ -136,11 +136,11 @@ Status RemoteWorker::take_messages() {
       if (!channel_.inbox.pop(in)) return ok_status();
     }
     if (channel_.is_over.load() || worker_->stopped()) return ok_status();
-    const net::Message& message = in.letter.message;
+    const net::Message& message = in.owned.message;
     if (in.is_end) {
       return channel_.is_draining ? ok_status() : lines_.check_end(message);
     }
-    letter_bytes_ = in.letter.bytes;
+    letter_bytes_ = in.owned.bytes;
     if (Status s = lines_.take(message, *this); !s.ok()) return s;
   }
 }

@@ -1,4 +1,4 @@
-#include "serve/desk.h"
+#include "serve/multiplexer.h"
 
 #include <algorithm>
 #include <utility>
@@ -15,26 +15,26 @@ using net::Verb;
 
 }  // namespace
 
-Desk::Desk(DeskOptions options, Out out)
+Multiplexer::Multiplexer(MultiplexerOptions options, Out out)
     : options_(std::move(options)), out_(std::move(out)) {}
 
-Desk::Client* Desk::find(ClientId id) {
+Multiplexer::Client* Multiplexer::find(ClientId id) {
   const auto at = clients_.find(id);
   return at == clients_.end() ? nullptr : &at->second;
 }
 
-void Desk::come(ClientId id, const Guest& guest) {
-  const auto of_user = options_.shares.find(guest.user);
+void Multiplexer::come(ClientId id, const ClientHello& hello) {
+  const auto of_user = options_.shares.find(hello.user);
   const double share = of_user == options_.shares.end() ? 1 : of_user->second;
   scheduler_.add(id, share);
   emit::ProgramOptions options;
-  options.session.seed = guest.seed;
-  options.session.fail_fast = guest.fails_fast;
+  options.session.seed = hello.seed;
+  options.session.fail_fast = hello.fails_fast;
   options.session.history =
-      static_cast<size_t>(std::min(guest.history, options_.most_history));
-  options.replay = guest.replays;
-  const bool has_files = !options_.files.empty() && !guest.user.empty();
-  const std::string below = "/" + guest.user + "/";
+      static_cast<size_t>(std::min(hello.history, options_.most_history));
+  options.replay = hello.replays;
+  const bool has_files = !options_.files.empty() && !hello.user.empty();
+  const std::string below = "/" + hello.user + "/";
   const std::string& lent =
       options_.lend.empty() ? options_.files : options_.lend;
   options.session.files = has_files ? options_.files + below : "";
@@ -45,14 +45,14 @@ void Desk::come(ClientId id, const Guest& guest) {
             "--files"
           : "this gt-emit knows no user behind this key; whoever runs it can "
             "say user=NAME behind the key in --allow";
-  options.session.is_guest = true;
+  options.session.is_client = true;
   options.session.quota = options_.quota;
   options.begin_long_work = out_.begin_long_work;
   Client& client = clients_.try_emplace(id, options_.window).first->second;
-  client.user = guest.user;
+  client.user = hello.user;
   client.share = share;
-  client.has_name = !guest.name.empty();
-  client.stays = guest.stays;
+  client.has_name = !hello.name.empty();
+  client.stays = hello.stays;
   client.program = std::make_unique<ClientProgram>(
       options,
       NameSpace("c" + std::to_string(id), has_files ? lent + below : ""),
@@ -60,12 +60,12 @@ void Desk::come(ClientId id, const Guest& guest) {
       [this, id](std::string_view text) { tell(id, Exit::kDone, text); });
 }
 
-Status Desk::come_back(ClientId id, const Guest& guest) {
+Status Multiplexer::come_back(ClientId id, const ClientHello& hello) {
   Client* client = find(id);
   if (client == nullptr) return ok_status();
   client->presence = Presence::kHere;
-  if (guest.visit != 0) {
-    Status resumed = client->unread.resume(guest.results, guest.reports);
+  if (hello.visit != 0) {
+    Status resumed = client->unread.resume(hello.results, hello.reports);
     if (!resumed.ok()) return resumed;
     // The client may not have received the last message, so it is sent again.
     if (client->parted) {
@@ -74,7 +74,7 @@ Status Desk::come_back(ClientId id, const Guest& guest) {
       return ok_status();
     }
   } else {
-    client->stays = guest.stays;
+    client->stays = hello.stays;
     client->has_ended = false;
     client->parted.reset();
     client->unread.begin_visit();
@@ -86,7 +86,7 @@ Status Desk::come_back(ClientId id, const Guest& guest) {
   return ok_status();
 }
 
-Status Desk::take(ClientId id, const net::Message& message) {
+Status Multiplexer::take(ClientId id, const net::Message& message) {
   Client* client = find(id);
   if (client == nullptr) return ok_status();
   switch (message.verb) {
@@ -115,8 +115,8 @@ Status Desk::take(ClientId id, const net::Message& message) {
   return ok_status();
 }
 
-void Desk::begin_input(ClientId id, Client& client,
-                       const net::Message& message) {
+void Multiplexer::begin_input(ClientId id, Client& client,
+                              const net::Message& message) {
   if (!client.program->takes_more()) {
     tell(
         id, Exit::kRejected,
@@ -129,18 +129,18 @@ void Desk::begin_input(ClientId id, Client& client,
 }
 
 // The program of a client that stays goes on with the next visit.
-void Desk::end_visit(Client& client) {
+void Multiplexer::end_visit(Client& client) {
   client.has_ended = true;
   client.program->end_input();
   if (!client.stays) client.program->end();
 }
 
-void Desk::go_away(ClientId id) {
+void Multiplexer::go_away(ClientId id) {
   Client* client = find(id);
   if (client != nullptr) client->presence = Presence::kAway;
 }
 
-void Desk::say_goodbye(ClientId id) {
+void Multiplexer::say_goodbye(ClientId id) {
   Client* client = find(id);
   if (client == nullptr) return;
   if (client->stays) return part(id, *client);
@@ -148,7 +148,7 @@ void Desk::say_goodbye(ClientId id) {
   leave(id);
 }
 
-void Desk::leave(ClientId id) {
+void Multiplexer::leave(ClientId id) {
   Client* client = find(id);
   if (client == nullptr) return;
   client->presence = Presence::kGone;
@@ -158,7 +158,7 @@ void Desk::leave(ClientId id) {
   settle(id);
 }
 
-Desk::View Desk::view(ClientId id, const Client& client) const {
+Multiplexer::View Multiplexer::view(ClientId id, const Client& client) const {
   const std::string_view state = client.presence == Presence::kGone   ? "gone"
                                  : client.state == State::kEnds       ? "ends"
                                  : client.presence == Presence::kAway ? "away"
@@ -179,14 +179,14 @@ Desk::View Desk::view(ClientId id, const Client& client) const {
 
 // Tells the scheduler whether the client is ready: it has a block to send and
 // may do so, or its program is to be ended.
-void Desk::look(ClientId id, Client& client) {
+void Multiplexer::look(ClientId id, Client& client) {
   const bool has_block =
       client.program->has_block() || client.program->is_over();
   const bool may = client.unread.bytes() <= options_.most_unread;
   scheduler_.set_ready(id, client.state == State::kRuns && has_block && may);
 }
 
-bool Desk::work() {
+bool Multiplexer::work() {
   bool has_worked = false;
   for (auto& [id, client] : clients_) {
     if (client.state != State::kRuns || client.program->has_block()) continue;
@@ -200,7 +200,7 @@ bool Desk::work() {
   return has_worked;
 }
 
-bool Desk::next_block(std::string& out, int64_t now) {
+bool Multiplexer::next_block(std::string& out, int64_t now) {
   const auto next = scheduler_.next();
   if (!next) return false;
   const ClientId id = *next;
@@ -222,7 +222,7 @@ bool Desk::next_block(std::string& out, int64_t now) {
 
 // Appends a #sync line, whose answer says that everything the client has sent
 // is done.
-void Desk::sync(ClientId id, Client& client, std::string& out) {
+void Multiplexer::sync(ClientId id, Client& client, std::string& out) {
   out += kSyncHead;
   out += "c" + std::to_string(id) + "/" + std::to_string(++client.syncs);
   out += '\n';
@@ -230,14 +230,14 @@ void Desk::sync(ClientId id, Client& client, std::string& out) {
 }
 
 // Appends what follows the last line of a client.
-void Desk::end(Client& client, std::string& out) {
+void Multiplexer::end(Client& client, std::string& out) {
   client.state = State::kEnds;
   client.status = worst(client.status, client.program->finish(out));
 }
 
 // ---- what comes back --------------------------------------------------------
 
-Desk::Client* Desk::find(std::string_view space, ClientId& id) {
+Multiplexer::Client* Multiplexer::find(std::string_view space, ClientId& id) {
   if (!space.starts_with('c') || !read_number(space.substr(1), id)) {
     return nullptr;
   }
@@ -245,7 +245,7 @@ Desk::Client* Desk::find(std::string_view space, ClientId& id) {
   return at == clients_.end() ? nullptr : &at->second;
 }
 
-void Desk::take_back(std::string_view line, int64_t now) {
+void Multiplexer::take_back(std::string_view line, int64_t now) {
   if (const auto report = report_of(line)) return take_report(*report);
   ClientId id = 0;
   Client* client = find(space_of_result(line), id);
@@ -268,15 +268,15 @@ void Desk::take_back(std::string_view line, int64_t now) {
   give(id, *client, result);
 }
 
-void Desk::give(ClientId id, Client& client, std::string_view result) {
+void Multiplexer::give(ClientId id, Client& client, std::string_view result) {
   if (client.presence == Presence::kGone) return;
   client.unread.add_results(result);
   send_unread(id, client);
   look(id, client);
 }
 
-void Desk::take_sync(ClientId id, Client& client, std::string_view word,
-                     int64_t now) {
+void Multiplexer::take_sync(ClientId id, Client& client, std::string_view word,
+                            int64_t now) {
   uint64_t number = 0;
   if (!read_number(word, number) || number != client.answered + 1 ||
       client.blocks.empty()) {
@@ -292,7 +292,7 @@ void Desk::take_sync(ClientId id, Client& client, std::string_view word,
 // Sends the last message to a client, or to its visit, once all of its program
 // is done and its results were sent. If the client may come back, it must have
 // received them.
-void Desk::settle(ClientId id) {
+void Multiplexer::settle(ClientId id) {
   Client& client = clients_.at(id);
   const bool is_done = client.answered == client.syncs && client.unsynced == 0;
   const bool has_all =
@@ -310,14 +310,14 @@ void Desk::settle(ClientId id) {
 }
 
 // Ends a visit of a client that is kept.
-void Desk::part(ClientId id, Client& client) {
+void Multiplexer::part(ClientId id, Client& client) {
   client.presence = Presence::kAway;
   client.status = worst(client.status, client.program->take_status());
   client.parted = std::exchange(client.status, Exit::kDone);
   out_.part(id, *client.parted);
 }
 
-void Desk::take_report(const ReportMark& report) {
+void Multiplexer::take_report(const ReportMark& report) {
   ClientId id = 0;
   Client* client = find(report.space, id);
   if (client == nullptr) return;
@@ -325,14 +325,14 @@ void Desk::take_report(const ReportMark& report) {
   tell(id, report.status, client->program->space().leave(report.text));
 }
 
-void Desk::tell(ClientId id, Exit status, std::string_view text) {
+void Multiplexer::tell(ClientId id, Exit status, std::string_view text) {
   Client* client = find(id);
   if (client == nullptr || client->presence == Presence::kGone) return;
   client->unread.add_report(status, text);
   send_unread(id, *client);
 }
 
-void Desk::send_unread(ClientId id, Client& client) {
+void Multiplexer::send_unread(ClientId id, Client& client) {
   if (client.presence != Presence::kHere) return;
   client.unread.send(
       [this, id](std::string message) { out_.send(id, std::move(message)); });

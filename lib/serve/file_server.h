@@ -1,7 +1,7 @@
-// Depot: lends the files below --files, and takes files that are stored there.
-// Each borrower (net/file_talk.h) has a Lender. The Depot uses no socket and no
-// clock: time is passed in, in milliseconds, and messages to be sent are taken
-// out by next().
+// FileServer: lends the files below --files, and takes files that are stored
+// there. Each borrower (net/file_talk.h) has a Lender. The FileServer uses no
+// socket and no clock: time is passed in, in milliseconds, and messages to be
+// sent are taken out by next().
 #pragma once
 
 #include <cstdint>
@@ -21,7 +21,7 @@
 
 namespace gt::serve {
 
-struct DepotOptions {
+struct FileServerOptions {
   LenderOptions lender;
   // With keys: who is admitted now, and which user each key belongs to.
   std::optional<std::map<std::string, net::KeyHolder>> users = std::nullopt;
@@ -32,9 +32,9 @@ struct DepotOptions {
   int64_t silence = 60'000;
 };
 
-class Depot : public net::ListenerState {
+class FileServer : public net::ListenerState {
  public:
-  Depot(DepotOptions options, int64_t now);
+  FileServer(FileServerOptions options, int64_t now);
 
   // True if it is the hello of a borrower of files.
   static bool is_for_us(const net::Message& hello) {
@@ -79,7 +79,7 @@ class Depot : public net::ListenerState {
   void drop(const std::string& peer);
   void put(const std::string& peer, std::string message);
 
-  DepotOptions options_;
+  FileServerOptions options_;
   std::unordered_map<std::string, Peer> peers_;
   // The lenders of borrowers that are gone, while a thread works for them.
   std::vector<std::unique_ptr<Lender>> ending_;

@@ -1,7 +1,7 @@
-// Desk: everything that gt-emit knows of its clients: each one's program, what
-// of it is under way, and what is to be sent to the client. It uses no socket
-// and no clock: messages to be sent go to Out, and lines of the stream are
-// taken out by next_block().
+// Multiplexer: everything that gt-emit knows of its clients: each one's
+// program, what of it is under way, and what is to be sent to the client. It
+// uses no socket and no clock: messages to be sent go to Out, and lines of the
+// stream are taken out by next_block().
 #pragma once
 
 #include <cstdint>
@@ -15,14 +15,15 @@
 
 #include "base/exit.h"
 #include "net/joiner.h"
+#include "serve/client_hello.h"
+#include "serve/client_table.h"
 #include "serve/program.h"
-#include "serve/reception.h"
 #include "serve/scheduler.h"
-#include "serve/unread.h"
+#include "serve/unread_results.h"
 
 namespace gt::serve {
 
-struct DeskOptions {
+struct MultiplexerOptions {
   BlockLimits blocks;
   emit::Quota quota{UINT64_MAX, 1'000'000};
   // The bytes of results that may wait for a client to read them; with more, no
@@ -40,9 +41,9 @@ struct DeskOptions {
   uint64_t most_history = 1'000'000;  // lines that are kept for gradients
 };
 
-class Desk {
+class Multiplexer {
  public:
-  // The messages to clients (for each see reception.h).
+  // The messages to clients (for each see client_connections.h).
   struct Out {
     std::function<void(ClientId, std::string)> send;
     // Send the last message: bye() to a client, part() to one visit of a client
@@ -53,13 +54,13 @@ class Desk {
     std::function<std::shared_ptr<void>()> begin_long_work;
   };
 
-  Desk(DeskOptions options, Out out);
+  Multiplexer(MultiplexerOptions options, Out out);
 
-  // A client has come; its hello is `guest`.
-  void come(ClientId client, const Guest& guest);
+  // A client has come and said `hello`.
+  void come(ClientId client, const ClientHello& hello);
   // A client that is kept has a connection again. Error: why it cannot be
   // continued.
-  Status come_back(ClientId client, const Guest& guest);
+  Status come_back(ClientId client, const ClientHello& hello);
   // Takes a client's message. Error: why it cannot be taken.
   Status take(ClientId client, const net::Message& message);
   // The client's connection ended. Its program goes on, and its results are
@@ -81,7 +82,7 @@ class Desk {
   bool next_block(std::string& out, int64_t now);
 
   // Calls each(client, bytes) with the number of bytes of text that were read
-  // from each client (Reception::make_room()).
+  // from each client (ClientConnections::make_room()).
   template <typename Each>
   void each_room(const Each& each) {
     for (auto& [id, client] : clients_) each(id, client.program->bytes_read());
@@ -136,7 +137,7 @@ class Desk {
     size_t unsynced = 0;         // blocks that went out after the last #sync
     // Blocks before each #sync that is not answered.
     std::deque<size_t> blocks;
-    Unread unread;
+    UnreadResults unread;
   };
   View view(ClientId id, const Client& client) const;
   void look(ClientId id, Client& client);
@@ -155,7 +156,7 @@ class Desk {
   Client* find(ClientId id);
   Client* find(std::string_view space, ClientId& id);
 
-  DeskOptions options_;
+  MultiplexerOptions options_;
   Out out_;
   Scheduler scheduler_;
   std::map<ClientId, Client> clients_;

@@ -1,4 +1,4 @@
-#include "serve/shelf.h"
+#include "serve/user_directory.h"
 
 #include <unistd.h>
 
@@ -6,26 +6,28 @@
 #include <cstring>
 #include <filesystem>
 
-#include "serve/guest.h"
+#include "net/keys.h"
+#include "serve/client_hello.h"
 
 namespace gt::serve {
 
-Result<Shelf> Shelf::make(const std::string& files, const std::string& user) {
+Result<UserDirectory> UserDirectory::make(const std::string& files,
+                                          const std::string& user) {
   const Error none{"it has no files of the user '" + user +
                    "'; whoever runs it can make a directory of that name for "
                    "them"};
   if (!net::is_user_name(user)) return none;
-  Shelf shelf;
-  shelf.root_ = files + "/" + user;
-  auto made = Files::make({shelf.root_}, "the directory of its user");
+  UserDirectory directory;
+  directory.root_ = files + "/" + user;
+  auto made = Files::make({directory.root_}, "the directory of its user");
   if (!made.ok()) return none;
-  shelf.files_ = std::move(made.value());
-  return shelf;
+  directory.files_ = std::move(made.value());
+  return directory;
 }
 
 // Removes what stands above the user's directory from a message: it does not
 // concern the user.
-Error Shelf::clean(const Error& error, const std::string& path) const {
+Error UserDirectory::clean(const Error& error, const std::string& path) const {
   std::string message = error.message;
   const std::string root = root_ + "/";
   for (size_t at = message.find(root); at != std::string::npos;
@@ -36,14 +38,15 @@ Error Shelf::clean(const Error& error, const std::string& path) const {
   return Error{message};
 }
 
-Result<Fd> Shelf::open(const std::string& path, bool& is_missing) const {
+Result<Fd> UserDirectory::open(const std::string& path,
+                               bool& is_missing) const {
   auto fd = files_.open(root_ + "/" + path);
   is_missing = !fd.ok() && fd.error().message.ends_with(std::strerror(ENOENT));
   if (!fd.ok()) return clean(fd.error(), path);
   return fd;
 }
 
-Result<Files::Target> Shelf::target(const std::string& path) const {
+Result<Files::Target> UserDirectory::target(const std::string& path) const {
   const std::string whole = root_ + "/" + path;
   if (Status s = files_.make_parents(whole); !s.ok()) {
     return clean(s.error(), path);
@@ -53,7 +56,7 @@ Result<Files::Target> Shelf::target(const std::string& path) const {
   return target;
 }
 
-Status Shelf::remove(const std::string& path, bool& is_missing) const {
+Status UserDirectory::remove(const std::string& path, bool& is_missing) const {
   const auto target = files_.target(root_ + "/" + path);
   const bool is_found = target.ok();
   errno = 0;
@@ -67,7 +70,8 @@ Status Shelf::remove(const std::string& path, bool& is_missing) const {
   return why;
 }
 
-std::optional<uint64_t> Shelf::bytes(const std::atomic<bool>& stop) const {
+std::optional<uint64_t> UserDirectory::bytes(
+    const std::atomic<bool>& stop) const {
   namespace fs = std::filesystem;
   uint64_t sum = 0;
   std::error_code error;

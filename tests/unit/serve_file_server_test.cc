@@ -14,7 +14,7 @@
 #include "file/stored.h"
 #include "net/file_message.h"
 #include "net/file_talk.h"
-#include "serve/depot.h"
+#include "serve/file_server.h"
 
 namespace gt::serve {
 namespace {
@@ -24,24 +24,24 @@ using net::Frame;
 using net::MessageWriter;
 using net::Verb;
 
-class DepotTest : public testing::Test {
+class FileServerTest : public testing::Test {
  protected:
   void SetUp() override {
-    char name[] = "/tmp/gt-depot-XXXXXX";
+    char name[] = "/tmp/gt-file_server-XXXXXX";
     ASSERT_NE(::mkdtemp(name), nullptr);
     folder_ = name;
     fs::create_directories(folder_ + "/ann");
     fs::create_directories(folder_ + "/bob");
-    depot_ = std::make_unique<Depot>(
-        DepotOptions{.lender = {.files = folder_, .quota = 1000}}, 0);
+    file_server_ = std::make_unique<FileServer>(
+        FileServerOptions{.lender = {.files = folder_, .quota = 1000}}, 0);
   }
   void TearDown() override {
-    depot_.reset();
+    file_server_.reset();
     fs::remove_all(folder_);
   }
 
   void say(const std::string& peer, const std::string& message) {
-    depot_->receive(peer, Frame(message), now_, "");
+    file_server_->receive(peer, Frame(message), now_, "");
   }
   void greet(const std::string& peer, const std::string& user) {
     say(peer, MessageWriter(Verb::kHello)
@@ -53,10 +53,10 @@ class DepotTest : public testing::Test {
   // What comes next, its threads waited for; "" if nothing does.
   std::string answer() {
     net::ListenerState::Outgoing out;
-    for (int i = 0; i < 2000 && !depot_->next(out); ++i) {
-      depot_->tick(now_, true);
-      if (depot_->next(out)) break;
-      if (depot_->next_tick() - now_ > 100) return "";
+    for (int i = 0; i < 2000 && !file_server_->next(out); ++i) {
+      file_server_->tick(now_, true);
+      if (file_server_->next(out)) break;
+      if (file_server_->next_tick() - now_ > 100) return "";
       std::this_thread::sleep_for(std::chrono::milliseconds(1));
     }
     return std::string(out.frame.bytes());
@@ -112,11 +112,11 @@ class DepotTest : public testing::Test {
   }
 
   std::string folder_;
-  std::unique_ptr<Depot> depot_;
+  std::unique_ptr<FileServer> file_server_;
   int64_t now_ = 0;
 };
 
-TEST_F(DepotTest, AFileIsForgottenByItsUserAlone) {
+TEST_F(FileServerTest, AFileIsForgottenByItsUserAlone) {
   greet("p", "ann");
   (void)answer();
   store("p", "a/x", "abc");
@@ -135,15 +135,15 @@ TEST_F(DepotTest, AFileIsForgottenByItsUserAlone) {
   EXPECT_EQ(read("bob/x"), "his");
 }
 
-TEST_F(DepotTest, AnUploadGoesOnWhereItStoodAndTakesItsNameInTheEnd) {
+TEST_F(FileServerTest, AnUploadGoesOnWhereItStoodAndTakesItsNameInTheEnd) {
   greet("p", "ann");
   EXPECT_TRUE(answer().starts_with("welcome"));
   say("p", put("a/x", 6));
   EXPECT_TRUE(answer().starts_with("kept bytes=0"));
   say("p", piece(0, "abc"));
   EXPECT_TRUE(answer().starts_with("kept bytes=3"));
-  depot_->link_ended("p");
-  EXPECT_FALSE(depot_->knows("p"));
+  file_server_->link_ended("p");
+  EXPECT_FALSE(file_server_->knows("p"));
   greet("q", "ann");
   (void)answer();
   say("q", put("a/x", 6));
@@ -167,14 +167,14 @@ TEST_F(DepotTest, AnUploadGoesOnWhereItStoodAndTakesItsNameInTheEnd) {
   EXPECT_EQ(read("ann/a/x"), "abcdef");
 }
 
-TEST_F(DepotTest, BytesThatWereChangedAreNotTaken) {
+TEST_F(FileServerTest, BytesThatWereChangedAreNotTaken) {
   greet("p", "ann");
   (void)answer();
   say("p", put("x", 3));
   (void)answer();
   say("p", piece(0, "abd", hash_bytes(std::string("abc"))));
   EXPECT_TRUE(answer().starts_with("bye"));
-  EXPECT_FALSE(depot_->knows("p"));
+  EXPECT_FALSE(file_server_->knows("p"));
   greet("p", "ann");
   (void)answer();
   say("p", put("x", 3));
@@ -186,7 +186,7 @@ TEST_F(DepotTest, BytesThatWereChangedAreNotTaken) {
   EXPECT_TRUE(fs::is_empty(folder_ + "/ann"));
 }
 
-TEST_F(DepotTest, ANewConnectionOfAnUploadTakesItOver) {
+TEST_F(FileServerTest, ANewConnectionOfAnUploadTakesItOver) {
   greet("p", "ann");
   (void)answer();
   say("p", put("x", 6));
@@ -206,7 +206,7 @@ TEST_F(DepotTest, ANewConnectionOfAnUploadTakesItOver) {
   EXPECT_EQ(read("ann/x"), "abcdef");
 }
 
-TEST_F(DepotTest, WhoDoesNotReadGetsNoMore) {
+TEST_F(FileServerTest, WhoDoesNotReadGetsNoMore) {
   greet("p", "ann");
   (void)answer();
   store("p", "x", std::string(100, 'x'));
@@ -232,7 +232,7 @@ TEST_F(DepotTest, WhoDoesNotReadGetsNoMore) {
   EXPECT_TRUE(answer().starts_with("bye"));
 }
 
-TEST_F(DepotTest, TheQuotaCountsWhatIsThereAndWhatIsUnderWay) {
+TEST_F(FileServerTest, TheQuotaCountsWhatIsThereAndWhatIsUnderWay) {
   greet("p", "ann");
   greet("q", "ann");
   (void)answer();
@@ -246,7 +246,7 @@ TEST_F(DepotTest, TheQuotaCountsWhatIsThereAndWhatIsUnderWay) {
   EXPECT_TRUE(answer().starts_with("kept"));
 }
 
-TEST_F(DepotTest, WorkersReachAllUsersAndNobodyElseDoes) {
+TEST_F(FileServerTest, WorkersReachAllUsersAndNobodyElseDoes) {
   greet("p", "ann");
   (void)answer();
   store("p", "x", "abc");
@@ -274,31 +274,31 @@ TEST_F(DepotTest, WorkersReachAllUsersAndNobodyElseDoes) {
   EXPECT_TRUE(answer().starts_with("refuse"));
 }
 
-TEST_F(DepotTest, WithKeysTheListSaysWhoOneIs) {
-  depot_->set_users({{"k1", {"ann", false}}, {"k2", {"", true}}});
+TEST_F(FileServerTest, WithKeysTheListSaysWhoOneIs) {
+  file_server_->set_users({{"k1", {"ann", false}}, {"k2", {"", true}}});
   const std::string worker = MessageWriter(Verb::kHello)
                                  .field("version", uint64_t{net::kWireVersion})
                                  .field("files", uint64_t{1})
                                  .field("worker", uint64_t{1})
                                  .finish();
-  depot_->receive("p", Frame(worker), 0, "k1");
+  file_server_->receive("p", Frame(worker), 0, "k1");
   EXPECT_TRUE(answer().starts_with("refuse"));
-  depot_->receive("w", Frame(worker), 0, "k2");
+  file_server_->receive("w", Frame(worker), 0, "k2");
   EXPECT_TRUE(answer().starts_with("welcome"));
-  depot_->set_users({{"k2", {"", false}}});
+  file_server_->set_users({{"k2", {"", false}}});
   EXPECT_TRUE(answer().starts_with("refuse"));
-  EXPECT_FALSE(depot_->knows("w"));
+  EXPECT_FALSE(file_server_->knows("w"));
 }
 
-TEST_F(DepotTest, WhoAsksNothingForLongIsLetGo) {
+TEST_F(FileServerTest, WhoAsksNothingForLongIsLetGo) {
   greet("p", "ann");
   (void)answer();
   now_ = 59'000;
-  depot_->tick(now_, true);
-  EXPECT_TRUE(depot_->knows("p"));
+  file_server_->tick(now_, true);
+  EXPECT_TRUE(file_server_->knows("p"));
   now_ = 61'000;
-  depot_->tick(now_, true);
-  EXPECT_FALSE(depot_->knows("p"));
+  file_server_->tick(now_, true);
+  EXPECT_FALSE(file_server_->knows("p"));
 }
 
 TEST(Partial, OneWriterAndNoStrangers) {

@@ -1,4 +1,4 @@
-// Seats: the clients of a gt-emit -l: those that are here, each with its
+// ClientTable: the clients of a gt-emit -l: those that are here, each with its
 // connection, and those that are kept although their connection has ended.
 #pragma once
 
@@ -10,13 +10,13 @@
 #include <utility>
 #include <vector>
 
-#include "serve/guest.h"
+#include "serve/client_hello.h"
 
 namespace gt::serve {
 
 using ClientId = uint32_t;  // from 1; never used twice
 
-struct Seat {
+struct ClientEntry {
   ClientId client = 0;
   std::string peer;  // its connection; "": it is away
   // When it went away, or was last heard, in milliseconds.
@@ -40,21 +40,21 @@ struct Seat {
   uint64_t before = 0;  // bytes of text that earlier visits have sent
 };
 
-class Seats {
+class ClientTable {
  public:
-  size_t size() const { return seats_.size(); }
+  size_t size() const { return clients_.size(); }
   // These return null if there is no such client.
-  Seat* find(ClientId client);
-  Seat* find(const std::string& peer);
-  Seat* find(const std::string& owner, const std::string& name);
-  const Seat* find(const std::string& peer) const;
+  ClientEntry* find(ClientId client);
+  ClientEntry* find(const std::string& peer);
+  ClientEntry* find(const std::string& owner, const std::string& name);
+  const ClientEntry* find(const std::string& peer) const;
 
   // Adds a client that was never here before. Its name must be free.
-  Seat& add(const std::string& peer, const Guest& guest);
+  ClientEntry& add(const std::string& peer, const ClientHello& hello);
   // Gives the client a new connection in place of the old one.
-  void move(Seat& seat, const std::string& peer);
+  void move(ClientEntry& entry, const std::string& peer);
   // The client has no connection any more, and is kept.
-  void leave(Seat& seat, int64_t now);
+  void leave(ClientEntry& entry, int64_t now);
   void remove(ClientId client);
 
   // Return how many clients the owner has, and the names under which they are
@@ -63,11 +63,11 @@ class Seats {
   std::vector<std::string> names(const std::string& owner) const;
   template <typename Each>
   void each(const Each& each) {
-    for (auto& [client, seat] : seats_) each(seat);
+    for (auto& [client, entry] : clients_) each(entry);
   }
 
  private:
-  std::map<ClientId, Seat> seats_;
+  std::map<ClientId, ClientEntry> clients_;
   std::unordered_map<std::string, ClientId> peers_;
   std::map<std::pair<std::string, std::string>, ClientId> names_;
   ClientId last_ = 0;

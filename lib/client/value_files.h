@@ -1,5 +1,5 @@
-// Freight: values that are too long for the text travel in files, which the
-// workers see, or which a courier carries to a cluster. The functions throw
+// ValueFiles: the files of values that are too long for the text. The workers
+// see them, or a FileCarrier copies them to a cluster. The functions throw
 // Failure (failure.h). Those that take a lock expect the channel's, and unlock
 // it while bytes are copied and carried.
 #pragma once
@@ -9,18 +9,18 @@
 #include <vector>
 
 #include "client/channel.h"
-#include "client/courier.h"
+#include "client/file_carrier.h"
 #include "client/store.h"
 #include "client/value.h"
 
 namespace gt::client {
 
-class Freight {
+class ValueFiles {
  public:
   // The most elements of a value that are written into the text.
   static constexpr int64_t kMostInText = 1000;
 
-  explicit Freight(Channel& channel) : channel_(channel) {}
+  explicit ValueFiles(Channel& channel) : channel_(channel) {}
 
   // Writes a file with these bytes, which the program loads from path_of(). If
   // too many such files are in use, waits until they have been loaded.
@@ -47,7 +47,7 @@ class Freight {
   void give(const Store::Place& place);
   // Returns the path by which the lines of the program name the file.
   const std::string& path_of(const Store::Place& place) const {
-    return courier_.is_needed() ? place.name : place.path;
+    return carrier_.is_needed() ? place.name : place.path;
   }
 
   // The same as gt_send_file() and gt_fetch_file(). The lock must be free.
@@ -61,7 +61,7 @@ class Freight {
   // Removes the files. The program has ended with this status.
   void end(Exit status);
   // After fork(), in the child: gives up what belongs to the parent.
-  void forget() { courier_.let_go(); }
+  void forget() { carrier_.let_go(); }
 
   // Must be called once the channel was started, before all else.
   void start();
@@ -77,7 +77,7 @@ class Freight {
 
   Channel& channel_;
   Store store_;
-  Courier courier_;
+  FileCarrier carrier_;
   std::unordered_map<gt_value*, Sent> sent_;  // files of values that live
   // Files that can go once a #sync is answered.
   std::vector<Sent> left_;

@@ -1,12 +1,13 @@
-// Reception: gt-emit's side of the connections with its clients: it knows who
-// is here and alive, and what each client may send. The messages have the form
-// of net/wire.h. A client sends:
+// ClientConnections: gt-emit's side of the connections with its clients: it
+// knows who is here and alive, and what each client may send. The messages have
+// the form of net/wire.h. A client sends:
 //
 //     hello    version= table= user= seed= history= [fail_fast=1] [replay=0]:
 //              the client comes; how its program is to be checked.
 //              [keep=NAME [attach=1] [stay=1]] [visit= results= reports=]: the
 //              client is kept under that name when its connection ends, it
-//              comes back, it is kept even when its program has ended (guest.h)
+//              comes back, it is kept even when its program has ended
+//              (client_hello.h)
 //     input    name= at= [lines=]: the last input has ended, and this one
 //              begins; after `lines` lines their numbers begin again from 1
 //     text     the body is the next part of the input, cut anywhere
@@ -48,11 +49,11 @@
 #include "net/joiner.h"
 #include "net/keys.h"
 #include "net/listener.h"
-#include "serve/seats.h"
+#include "serve/client_table.h"
 
 namespace gt::serve {
 
-struct ReceptionOptions {
+struct ClientConnectionsOptions {
   // With keys: who is admitted now, and which user each key belongs to. The
   // user is then the one that the key says, not the one that the client says.
   std::optional<std::map<std::string, net::KeyHolder>> users = std::nullopt;
@@ -67,9 +68,9 @@ struct ReceptionOptions {
   net::Timing timing;
 };
 
-struct ReceptionEvent {
+struct ClientEvent {
   enum class Kind : uint8_t {
-    kCame,     // a client came, see guest; open() lets it have results
+    kCame,     // a client came, see hello; open() lets it have results
     kBack,     // the same for a client that was kept, on a new connection
     kMessage,  // input, text, end or taken
     kAway,     // the client's connection ended, and it is kept
@@ -83,16 +84,16 @@ struct ReceptionEvent {
   Kind kind = Kind::kMessage;
   ClientId client = 0;
   std::string why;
-  Guest guest;
-  net::Letter letter;
+  ClientHello hello;
+  net::OwnedMessage owned;
 };
 
-class Reception : public net::ListenerState {
+class ClientConnections : public net::ListenerState {
  public:
-  Reception(ReceptionOptions options, int64_t now);
+  ClientConnections(ClientConnectionsOptions options, int64_t now);
 
   bool knows(const std::string& peer) const override {
-    return seats_.find(peer) != nullptr;
+    return clients_.find(peer) != nullptr;
   }
   void receive(const std::string& peer, net::Frame frame, int64_t now,
                const std::string& key) override;
@@ -105,7 +106,7 @@ class Reception : public net::ListenerState {
   int64_t next_tick() const override { return next_beat_; }
   bool next(Outgoing& out) override { return take_front(outgoing_, out); }
 
-  bool next(ReceptionEvent& event) { return take_front(events_, event); }
+  bool next(ClientEvent& event) { return take_front(events_, event); }
   // Lets messages to the client go out from now on. To be called at kCame and
   // kBack: messages sent before were meant for another connection.
   void open(ClientId client);
@@ -131,35 +132,38 @@ class Reception : public net::ListenerState {
  private:
   // The last message to a client that had a name, in case the client has not
   // received it.
-  struct Farewell {
+  struct LastMessage {
     std::string owner, name;
     uint64_t visit;
     Exit status;
     int64_t since;
   };
 
-  void take_hello(const std::string& peer, const net::Message& hello,
+  void take_hello(const std::string& peer, const net::Message& message,
                   int64_t now, const std::string& key);
-  void admit(const std::string& peer, const Guest& guest, int64_t now);
-  void come_back(const std::string& peer, const Guest& guest, int64_t now);
-  bool say_farewell(const std::string& peer, const Guest& guest);
-  void welcome(Seat& seat, const Guest& guest, int64_t now, bool is_back);
-  Status take(Seat& from, const net::Message& message);
-  void tell_room(Seat& seat);
+  void admit(const std::string& peer, const ClientHello& hello, int64_t now);
+  void come_back(const std::string& peer, const ClientHello& hello,
+                 int64_t now);
+  bool repeat_last_message(const std::string& peer, const ClientHello& hello);
+  void welcome(ClientEntry& entry, const ClientHello& hello, int64_t now,
+               bool is_back);
+  Status take(ClientEntry& from, const net::Message& message);
+  void tell_room(ClientEntry& entry);
   void refuse(const std::string& peer, const std::string& why, int64_t now);
   void tell_refusal(const std::string& why, int64_t now);
-  void lose(Seat& seat, const std::string& why, bool tells, bool for_good);
+  void lose(ClientEntry& entry, const std::string& why, bool tells,
+            bool for_good);
   void say_bye(const std::string& peer, Exit status, std::string_view why,
                bool is_kept = false);
   void put(const std::string& peer, std::string message);
-  ReceptionEvent& tell(ReceptionEvent::Kind kind, ClientId client);
+  ClientEvent& tell(ClientEvent::Kind kind, ClientId client);
   void judge(int64_t now);
 
-  ReceptionOptions options_;
-  Seats seats_;
+  ClientConnectionsOptions options_;
+  ClientTable clients_;
   std::unordered_set<std::string> leaving_;
-  std::deque<Farewell> farewells_;  // the oldest first
-  std::deque<ReceptionEvent> events_;
+  std::deque<LastMessage> last_messages_;  // the oldest first
+  std::deque<ClientEvent> events_;
   std::deque<Outgoing> outgoing_;
   std::string closed_;
   int64_t now_;  // the time that was passed in last

@@ -7,21 +7,21 @@
 #include <vector>
 
 #include "net/wire.h"
-#include "serve/reception.h"
+#include "serve/client_connections.h"
 
 namespace gt::serve {
 namespace {
 
-using Kind = ReceptionEvent::Kind;
+using Kind = ClientEvent::Kind;
 using net::MessageWriter;
 using net::Verb;
 
 constexpr int64_t kKeep = 10'000;  // ms
 
-class ReceptionTest : public testing::Test {
+class ClientConnectionsTest : public testing::Test {
  protected:
-  static ReceptionOptions options() {
-    ReceptionOptions options;
+  static ClientConnectionsOptions options() {
+    ClientConnectionsOptions options;
     options.table = "7";
     options.most = 4;
     options.most_of_user = 3;
@@ -49,13 +49,13 @@ class ReceptionTest : public testing::Test {
 
   void say(const std::string& peer, std::string bytes,
            const std::string& key = "") {
-    reception_.receive(peer, net::Frame(std::move(bytes)), now_, key);
+    connections_.receive(peer, net::Frame(std::move(bytes)), now_, key);
   }
   // What was sent since it was asked last, each as "PEER MESSAGE".
   std::vector<std::string> sent() {
     std::vector<std::string> all;
     net::ListenerState::Outgoing out;
-    while (reception_.next(out)) {
+    while (connections_.next(out)) {
       if (!out.frame.bytes().starts_with("beat")) {
         all.push_back(out.peer + " " + std::string(out.frame.bytes()));
       }
@@ -68,20 +68,20 @@ class ReceptionTest : public testing::Test {
   }
   std::vector<std::pair<Kind, ClientId>> events() {
     std::vector<std::pair<Kind, ClientId>> all;
-    ReceptionEvent event;
-    while (reception_.next(event)) all.emplace_back(event.kind, event.client);
+    ClientEvent event;
+    while (connections_.next(event)) all.emplace_back(event.kind, event.client);
     return all;
   }
   using Events = std::vector<std::pair<Kind, ClientId>>;
   void pass(int64_t ms) {
-    for (; ms > 0; ms -= 100) reception_.tick(now_ += 100, true);
+    for (; ms > 0; ms -= 100) connections_.tick(now_ += 100, true);
   }
 
   int64_t now_ = 1000;
-  Reception reception_{options(), now_};
+  ClientConnections connections_{options(), now_};
 };
 
-TEST_F(ReceptionTest, AClientIsTakenAndToldItsRoom) {
+TEST_F(ClientConnectionsTest, AClientIsTakenAndToldItsRoom) {
   say("p", hello("ann").finish());
   EXPECT_EQ(events(), Events({{Kind::kCame, 1}}));
   const std::string welcome = last();
@@ -89,14 +89,14 @@ TEST_F(ReceptionTest, AClientIsTakenAndToldItsRoom) {
   EXPECT_NE(welcome.find(" room=1000 "), std::string::npos) << welcome;
   EXPECT_NE(welcome.find(" keep=0 "), std::string::npos) << welcome;
   // What is sent before its owner has opened it is meant for nobody.
-  reception_.send(1, "results size=0\n");
+  connections_.send(1, "results size=0\n");
   EXPECT_TRUE(sent().empty());
-  reception_.open(1);
-  reception_.send(1, "results size=0\n");
+  connections_.open(1);
+  connections_.send(1, "results size=0\n");
   EXPECT_EQ(last(), "p results size=0\n");
 }
 
-TEST_F(ReceptionTest, WhoIsNoClientIsRefusedOrNotHeard) {
+TEST_F(ClientConnectionsTest, WhoIsNoClientIsRefusedOrNotHeard) {
   say("p", "text size=1\nx");
   say("p", "\xff\xff");
   EXPECT_TRUE(sent().empty());
@@ -111,7 +111,7 @@ TEST_F(ReceptionTest, WhoIsNoClientIsRefusedOrNotHeard) {
   EXPECT_EQ(events(), Events({{Kind::kRefused, 0}}));
 }
 
-TEST_F(ReceptionTest, OneUserCannotTakeAllPlacesNorAllUsersMore) {
+TEST_F(ClientConnectionsTest, OneUserCannotTakeAllPlacesNorAllUsersMore) {
   for (const char* peer : {"a", "b", "c"}) say(peer, hello("ann").finish());
   say("d", hello("ann").finish());
   EXPECT_NE(last().find("3 clients of this user are here"), std::string::npos);
@@ -121,13 +121,13 @@ TEST_F(ReceptionTest, OneUserCannotTakeAllPlacesNorAllUsersMore) {
   EXPECT_EQ(events().size(), 5u);  // four came, and one refusal was told
 }
 
-TEST_F(ReceptionTest, MoreTextThanThereWasRoomForEndsTheClient) {
+TEST_F(ClientConnectionsTest, MoreTextThanThereWasRoomForEndsTheClient) {
   say("p", hello("ann").finish());
-  reception_.open(1);
+  connections_.open(1);
   (void)sent();
   say("p", MessageWriter(Verb::kText).finish(std::string(999, ' ')));
   EXPECT_TRUE(sent().empty());
-  reception_.make_room(1, 999);
+  connections_.make_room(1, 999);
   EXPECT_NE(last().find("room bytes=1999 "), std::string::npos);
   say("p", MessageWriter(Verb::kText).finish(std::string(1001, ' ')));
   EXPECT_NE(last().find("more text than there was room for"),
@@ -136,21 +136,21 @@ TEST_F(ReceptionTest, MoreTextThanThereWasRoomForEndsTheClient) {
             Events({{Kind::kCame, 1}, {Kind::kMessage, 1}, {Kind::kGone, 1}}));
 }
 
-TEST_F(ReceptionTest, WithoutANameTheEndOfTheConnectionIsTheEnd) {
+TEST_F(ClientConnectionsTest, WithoutANameTheEndOfTheConnectionIsTheEnd) {
   say("p", hello("ann").finish());
-  reception_.link_ended("p");
+  connections_.link_ended("p");
   EXPECT_EQ(events(), Events({{Kind::kCame, 1}, {Kind::kGone, 1}}));
-  EXPECT_FALSE(reception_.knows("p"));
+  EXPECT_FALSE(connections_.knows("p"));
   say("q", hello("ann").finish());
   pass(1600);  // and it says nothing
   EXPECT_EQ(events(), Events({{Kind::kCame, 2}, {Kind::kGone, 2}}));
 }
 
-TEST_F(ReceptionTest, AVisitGoesOnOverANewConnectionWhereItStood) {
+TEST_F(ClientConnectionsTest, AVisitGoesOnOverANewConnectionWhereItStood) {
   say("p", named("ann", false).finish());
   say("p", MessageWriter(Verb::kInput).field("name", "a").finish());
   say("p", MessageWriter(Verb::kText).finish("x = 1\n"));
-  reception_.link_ended("p");
+  connections_.link_ended("p");
   EXPECT_EQ(events(), Events({{Kind::kCame, 1},
                               {Kind::kMessage, 1},
                               {Kind::kMessage, 1},
@@ -167,7 +167,7 @@ TEST_F(ReceptionTest, AVisitGoesOnOverANewConnectionWhereItStood) {
   EXPECT_TRUE(events().empty());
 }
 
-TEST_F(ReceptionTest, WhoAttachesTakesThePlaceOfWhoIsThere) {
+TEST_F(ClientConnectionsTest, WhoAttachesTakesThePlaceOfWhoIsThere) {
   say("p", named("ann", false).finish());
   (void)sent();
   say("q", named("ann", true).finish());
@@ -182,7 +182,7 @@ TEST_F(ReceptionTest, WhoAttachesTakesThePlaceOfWhoIsThere) {
   EXPECT_NE(last().find("somebody else has come back"), std::string::npos);
 }
 
-TEST_F(ReceptionTest, ANameIsItsUsersOwn) {
+TEST_F(ClientConnectionsTest, ANameIsItsUsersOwn) {
   say("p", named("ann", false).finish());
   say("q", named("ann", false).finish());
   EXPECT_NE(last().find("is here already"), std::string::npos);
@@ -192,13 +192,13 @@ TEST_F(ReceptionTest, ANameIsItsUsersOwn) {
   EXPECT_NE(last().find("welcome name=c2"), std::string::npos);
 }
 
-TEST_F(ReceptionTest, WhoIsAwayTooLongIsGone) {
+TEST_F(ClientConnectionsTest, WhoIsAwayTooLongIsGone) {
   say("p", named("ann", false).finish());
-  reception_.part(1, Exit::kDone);
+  connections_.part(1, Exit::kDone);
   EXPECT_NE(last().find("p bye status=0 "), std::string::npos);
   pass(kKeep - 200);
   say("q", named("ann", true).finish());
-  reception_.part(1, Exit::kDone);
+  connections_.part(1, Exit::kDone);
   (void)events();
   pass(kKeep - 200);
   EXPECT_TRUE(events().empty());
@@ -208,9 +208,10 @@ TEST_F(ReceptionTest, WhoIsAwayTooLongIsGone) {
   EXPECT_NE(last().find("nobody is kept"), std::string::npos);
 }
 
-TEST_F(ReceptionTest, TheLastWordIsSaidAgainToAVisitThatMayNotHaveHeardIt) {
+TEST_F(ClientConnectionsTest,
+       TheLastWordIsSaidAgainToAVisitThatMayNotHaveHeardIt) {
   say("p", named("ann", false).finish());
-  reception_.bye(1, Exit::kFailed, "");
+  connections_.bye(1, Exit::kFailed, "");
   (void)sent();
   say("q", named("ann", true).field("visit", uint64_t{1}).finish());
   EXPECT_NE(last().find("q bye status=1 "), std::string::npos);
@@ -222,28 +223,28 @@ TEST_F(ReceptionTest, TheLastWordIsSaidAgainToAVisitThatMayNotHaveHeardIt) {
   EXPECT_NE(last().find("nobody is kept"), std::string::npos);
 }
 
-TEST_F(ReceptionTest, WhatCrossesTheLastWordIsNotDistrusted) {
+TEST_F(ClientConnectionsTest, WhatCrossesTheLastWordIsNotDistrusted) {
   say("p", hello("ann").finish());
-  reception_.bye(1, Exit::kDone, "");
-  EXPECT_EQ(reception_.leaving(), 1u);
+  connections_.bye(1, Exit::kDone, "");
+  EXPECT_EQ(connections_.leaving(), 1u);
   (void)sent();
   (void)events();
-  reception_.distrust("p", "it is gone", now_);
+  connections_.distrust("p", "it is gone", now_);
   EXPECT_TRUE(sent().empty());
   EXPECT_TRUE(events().empty());
-  reception_.distrust("q", "it is another user's", now_);
+  connections_.distrust("q", "it is another user's", now_);
   EXPECT_NE(last().find("q refuse "), std::string::npos);
-  reception_.link_ended("p");
-  EXPECT_EQ(reception_.leaving(), 0u);
+  connections_.link_ended("p");
+  EXPECT_EQ(connections_.leaving(), 0u);
 }
 
-TEST(ReceptionOfKeys, AUserIsWhoTheKeySaysAndARevokedKeyIsLost) {
-  ReceptionOptions options;
+TEST(ClientConnectionsOfKeys, AUserIsWhoTheKeySaysAndARevokedKeyIsLost) {
+  ClientConnectionsOptions options;
   options.table = "7";
   options.keep = kKeep;
   options.users = std::map<std::string, net::KeyHolder>{
       {"KEYA", {.user = "ann"}}, {"KEYB", {}}};
-  Reception reception(options, 0);
+  ClientConnections connections(options, 0);
   const auto say = [&](const std::string& peer, const std::string& key) {
     MessageWriter message(Verb::kHello);
     message.field("version", uint64_t{net::kWireVersion})
@@ -251,24 +252,24 @@ TEST(ReceptionOfKeys, AUserIsWhoTheKeySaysAndARevokedKeyIsLost) {
         .field("user", "root")
         .field("keep", "job")
         .field("stay", uint64_t{1});
-    reception.receive(peer, net::Frame(message.finish()), 0, key);
+    connections.receive(peer, net::Frame(message.finish()), 0, key);
   };
   say("p", "KEYA");
   say("q", "KEYB");
-  ReceptionEvent event;
-  ASSERT_TRUE(reception.next(event));
-  EXPECT_EQ(event.guest.user, "ann");
-  ASSERT_TRUE(reception.next(event));
-  EXPECT_EQ(event.guest.user, "");
-  EXPECT_EQ(event.guest.owner(), "KEYB");
-  reception.link_ended("p");
-  reception.set_users({{"KEYB", net::KeyHolder{}}});
-  ASSERT_TRUE(reception.next(event));
+  ClientEvent event;
+  ASSERT_TRUE(connections.next(event));
+  EXPECT_EQ(event.hello.user, "ann");
+  ASSERT_TRUE(connections.next(event));
+  EXPECT_EQ(event.hello.user, "");
+  EXPECT_EQ(event.hello.owner(), "KEYB");
+  connections.link_ended("p");
+  connections.set_users({{"KEYB", net::KeyHolder{}}});
+  ASSERT_TRUE(connections.next(event));
   EXPECT_EQ(event.kind, Kind::kAway);
-  ASSERT_TRUE(reception.next(event));
+  ASSERT_TRUE(connections.next(event));
   EXPECT_EQ(event.kind, Kind::kGone);
   EXPECT_EQ(event.client, 1u);
-  EXPECT_FALSE(reception.next(event));
+  EXPECT_FALSE(connections.next(event));
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-#include "serve/unread.h"
+#include "serve/unread_results.h"
 
 #include <algorithm>
 #include <utility>
@@ -16,7 +16,7 @@ std::string report(Exit status, std::string_view text) {
 
 }  // namespace
 
-void Unread::add_report(Exit status, std::string_view text) {
+void UnreadResults::add_report(Exit status, std::string_view text) {
   if (reports_.size() < kMostReports) {
     reports_.push_back(report(status, text));
     return;
@@ -26,7 +26,7 @@ void Unread::add_report(Exit status, std::string_view text) {
 }
 
 // Sends results as far ahead as the client's reading allows.
-void Unread::send(const Send& send) {
+void UnreadResults::send(const Send& send) {
   send_reports(send);
   while (on_way_.size() < kMostResults) {
     const uint64_t room = window_ - (sent_at_ - taken_at_);
@@ -40,7 +40,7 @@ void Unread::send(const Send& send) {
   }
 }
 
-void Unread::send_reports(const Send& send) {
+void UnreadResults::send_reports(const Send& send) {
   if (untold_ > 0 && reports_.size() < kMostReports) {
     const uint64_t untold = std::exchange(untold_, 0);
     add_report(std::exchange(untold_status_, Exit::kDone),
@@ -55,7 +55,7 @@ void Unread::send_reports(const Send& send) {
 
 // A client that resumed its visit has said what it had received, and says later
 // how much of that has been written: smaller numbers say nothing new.
-Status Unread::take(uint64_t bytes, uint64_t reports) {
+Status UnreadResults::take(uint64_t bytes, uint64_t reports) {
   bytes = std::max(bytes, taken_);
   reports = std::max(reports, reports_taken_);
   if (bytes - taken_ > sent_at_ - taken_at_ ||
@@ -81,7 +81,7 @@ Status Unread::take(uint64_t bytes, uint64_t reports) {
   return ok_status();
 }
 
-Status Unread::resume(uint64_t bytes, uint64_t reports) {
+Status UnreadResults::resume(uint64_t bytes, uint64_t reports) {
   const Status taken = take(bytes, reports);
   if (!taken.ok()) return taken;
   sent_at_ = taken_at_;
@@ -90,13 +90,13 @@ Status Unread::resume(uint64_t bytes, uint64_t reports) {
   return ok_status();
 }
 
-void Unread::begin_visit() {
+void UnreadResults::begin_visit() {
   taken_ = reports_taken_ = 0;
   sent_at_ = taken_at_;
   on_way_.clear();
   reports_sent_ = 0;
 }
 
-void Unread::clear() { *this = Unread(window_); }
+void UnreadResults::clear() { *this = UnreadResults(window_); }
 
 }  // namespace gt::serve

@@ -1,4 +1,4 @@
-// Shelf: the files of one user of a gt-emit -l.
+// UserDirectory: the files of one user of a gt-emit -l.
 #pragma once
 
 #include <atomic>
@@ -12,10 +12,11 @@
 namespace gt::serve {
 
 // The directory of one user, DIR/USER.
-class Shelf {
+class UserDirectory {
  public:
   // Error, a message for people: the user has no directory.
-  static Result<Shelf> make(const std::string& files, const std::string& user);
+  static Result<UserDirectory> make(const std::string& files,
+                                    const std::string& user);
 
   const std::string& root() const { return root_; }
   // Opens a file for reading. Errors name only the path below the directory.

@@ -1,4 +1,5 @@
-// Guest: what a client says of itself in its hello (reception.h).
+// ClientHello: what a client says of itself in its hello
+// (client_connections.h).
 #pragma once
 
 #include <cstdint>
@@ -9,7 +10,7 @@
 
 namespace gt::serve {
 
-struct Guest {
+struct ClientHello {
   // The name that its share and its files go by. Without keys it is the name
   // that the client gives; "" if its key belongs to no user.
   std::string user;
@@ -35,10 +36,11 @@ struct Guest {
 };
 
 // True if a client can be kept under the name: it is one word of a path.
-bool is_guest_name(std::string_view name);
+bool is_client_name(std::string_view name);
 
 // Reads a client's hello. Errors: the client is of another version of gt,
 // `table` is not the digest of its op table, or the hello is malformed.
-Result<Guest> read_guest(const net::Message& hello, const std::string& table);
+Result<ClientHello> read_client_hello(const net::Message& hello,
+                                      const std::string& table);
 
 }  // namespace gt::serve

@@ -1,10 +1,10 @@
-#include "serve/depot.h"
+#include "serve/file_server.h"
 
 #include <algorithm>
 #include <utility>
 
 #include "base/text.h"
-#include "serve/guest.h"
+#include "serve/client_hello.h"
 
 namespace gt::serve {
 namespace {
@@ -13,36 +13,36 @@ constexpr int64_t kThreadLook = 2;  // ms between looks whether threads are done
 
 }  // namespace
 
-Depot::Depot(DepotOptions options, int64_t now)
+FileServer::FileServer(FileServerOptions options, int64_t now)
     : options_(std::move(options)),
       now_(now),
       next_beat_(now + options_.beat) {}
 
-void Depot::put(const std::string& peer, std::string message) {
+void FileServer::put(const std::string& peer, std::string message) {
   outgoing_.push_back({peer, net::Frame(std::move(message))});
 }
 
 // ---- connections ------------------------------------------------------------
 
-void Depot::receive(const std::string& peer, net::Frame frame, int64_t now,
-                    const std::string& key) {
+void FileServer::receive(const std::string& peer, net::Frame frame, int64_t now,
+                         const std::string& key) {
   now_ = now;
-  auto letter = net::read_letter(std::move(frame));
+  auto owned = net::read_owned_message(std::move(frame));
   const auto at = peers_.find(peer);
   if (at == peers_.end()) {
-    if (letter.ok()) take_hello(peer, letter.value().message, now, key);
+    if (owned.ok()) take_hello(peer, owned.value().message, now, key);
     return;
   }
   at->second.heard = now;
   Lender& lender = *at->second.lender;
-  const Status taken = letter.ok() ? lender.take(std::move(letter.value()))
-                                   : Status(letter.error());
+  const Status taken = owned.ok() ? lender.take(std::move(owned.value()))
+                                  : Status(owned.error());
   collect(peer, lender);
   check(peer, taken);
 }
 
-Result<std::string> Depot::user_of(const net::Message& hello,
-                                   const std::string& key) const {
+Result<std::string> FileServer::user_of(const net::Message& hello,
+                                        const std::string& key) const {
   const auto version = net::number(hello, "version");
   if (!version.ok()) return version.error();
   if (version.value() != net::kWireVersion) {
@@ -74,7 +74,7 @@ Result<std::string> Depot::user_of(const net::Message& hello,
   return user;
 }
 
-std::unique_ptr<Lender> Depot::make_lender(const std::string& user) {
+std::unique_ptr<Lender> FileServer::make_lender(const std::string& user) {
   Lender::Others others;
   others.promised = [this](const std::string& root) {
     uint64_t sum = 0;
@@ -91,8 +91,8 @@ std::unique_ptr<Lender> Depot::make_lender(const std::string& user) {
   return std::make_unique<Lender>(options_.lender, user, std::move(others));
 }
 
-void Depot::take_hello(const std::string& peer, const net::Message& hello,
-                       int64_t now, const std::string& key) {
+void FileServer::take_hello(const std::string& peer, const net::Message& hello,
+                            int64_t now, const std::string& key) {
   if (!is_for_us(hello)) return;
   const auto user = user_of(hello, key);
   if (!user.ok()) return end(peer, net::Verb::kRefuse, user.error().message);
@@ -119,19 +119,19 @@ void Depot::take_hello(const std::string& peer, const net::Message& hello,
   put(peer, net::MessageWriter(net::Verb::kWelcome).finish());
 }
 
-void Depot::distrust(const std::string& peer, const std::string& why,
-                     int64_t /*now*/) {
+void FileServer::distrust(const std::string& peer, const std::string& why,
+                          int64_t /*now*/) {
   end(peer, net::Verb::kRefuse,
       why + "; without keys only processes of one user are taken");
 }
 
-void Depot::end(const std::string& peer, net::Verb verb,
-                const std::string& why) {
+void FileServer::end(const std::string& peer, net::Verb verb,
+                     const std::string& why) {
   put(peer, net::MessageWriter(verb).finish(net::words(why)));
   drop(peer);
 }
 
-void Depot::drop(const std::string& peer) {
+void FileServer::drop(const std::string& peer) {
   const auto at = peers_.find(peer);
   if (at == peers_.end()) return;
   at->second.lender->stop();
@@ -141,7 +141,7 @@ void Depot::drop(const std::string& peer) {
   peers_.erase(at);
 }
 
-void Depot::set_users(const std::map<std::string, net::KeyHolder>& users) {
+void FileServer::set_users(const std::map<std::string, net::KeyHolder>& users) {
   std::vector<std::string> gone;
   for (const auto& [peer, state] : peers_) {
     const auto holder = users.find(state.key);
@@ -160,16 +160,16 @@ void Depot::set_users(const std::map<std::string, net::KeyHolder>& users) {
 
 // ---- answers ----------------------------------------------------------------
 
-void Depot::collect(const std::string& peer, Lender& lender) {
+void FileServer::collect(const std::string& peer, Lender& lender) {
   net::Frame frame;
   while (lender.next(frame)) outgoing_.push_back({peer, std::move(frame)});
 }
 
-void Depot::check(const std::string& peer, const Status& status) {
+void FileServer::check(const std::string& peer, const Status& status) {
   if (!status.ok()) end(peer, net::Verb::kBye, status.error().message);
 }
 
-int64_t Depot::next_tick() const {
+int64_t FileServer::next_tick() const {
   const bool is_busy =
       std::ranges::any_of(
           peers_,
@@ -178,7 +178,7 @@ int64_t Depot::next_tick() const {
   return is_busy ? std::min(next_beat_, now_ + kThreadLook) : next_beat_;
 }
 
-void Depot::tick(int64_t now, bool all_read) {
+void FileServer::tick(int64_t now, bool all_read) {
   now_ = now;
   const bool beats = now >= next_beat_;
   if (beats) next_beat_ = now + options_.beat;

@@ -1,6 +1,6 @@
-// Courier: copies files between a session and the cluster that it has joined,
-// by a process gt-emit --carry, which is started for the first file. The errors
-// are messages for people that begin with "cannot".
+// FileCarrier: copies files between a session and the cluster that it has
+// joined, by a process gt-emit --carry, which is started for the first file.
+// The errors are messages for people that begin with "cannot".
 #pragma once
 
 #include <functional>
@@ -13,13 +13,13 @@
 
 namespace gt::client {
 
-class Courier {
+class FileCarrier {
  public:
   // Asked while an answer is waited for: true if the cluster is gone.
   using IsLost = std::function<bool()>;
 
   // Sets the command: `join` is gt-emit --to and its options. Without this call
-  // the workers see our files themselves, and the courier is not needed.
+  // the workers see our files themselves, and the carrier is not needed.
   void join(Command join, IsLost is_lost);
   bool is_needed() const { return !join_.empty(); }
 

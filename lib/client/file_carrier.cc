@@ -1,4 +1,4 @@
-#include "client/courier.h"
+#include "client/file_carrier.h"
 
 #include <poll.h>
 #include <sys/socket.h>
@@ -21,30 +21,30 @@ std::string errand(const char* verb, std::string_view a, std::string_view b) {
 
 }  // namespace
 
-void Courier::join(Command join, IsLost is_lost) {
+void FileCarrier::join(Command join, IsLost is_lost) {
   join_ = std::move(join);
   join_.emplace_back("--carry");
   is_lost_ = std::move(is_lost);
 }
 
-Status Courier::claim(std::string_view name) {
+Status FileCarrier::claim(std::string_view name) {
   return run("claim " + quote(name) + '\n');
 }
 
-Status Courier::send(std::string_view file, std::string_view name) {
+Status FileCarrier::send(std::string_view file, std::string_view name) {
   return run(errand("send", file, name));
 }
 
-Status Courier::fetch(std::string_view name, std::string_view file) {
+Status FileCarrier::fetch(std::string_view name, std::string_view file) {
   return run(errand("fetch", name, file));
 }
 
-void Courier::forget(std::string_view name) {
+void FileCarrier::forget(std::string_view name) {
   const std::lock_guard lock(forgotten_mutex_);
   forgotten_ += "remove " + quote(name) + '\n';
 }
 
-Status Courier::start() {
+Status FileCarrier::start() {
   if (process_.lines().ok()) return ok_status();
   in_.clear();
   Status status = process_.start({join_}, false);
@@ -53,12 +53,12 @@ Status Courier::start() {
   return status;
 }
 
-std::string Courier::take_forgotten() {
+std::string FileCarrier::take_forgotten() {
   const std::lock_guard lock(forgotten_mutex_);
   return std::exchange(forgotten_, "");
 }
 
-Status Courier::run(const std::string& line) {
+Status FileCarrier::run(const std::string& line) {
   const std::lock_guard lock(mutex_);
   if (Status status = start(); !status.ok()) return status;
   const std::string before = take_forgotten();
@@ -69,7 +69,7 @@ Status Courier::run(const std::string& line) {
 }
 
 // gt-emit has ended by itself: collects its status, and returns the error.
-Status Courier::give_up() {
+Status FileCarrier::give_up() {
   process_.wait();
   const std::string why = process_.ended();
   process_.stop();
@@ -77,7 +77,7 @@ Status Courier::give_up() {
                (why.empty() ? "gt-emit --carry ended early" : why)};
 }
 
-bool Courier::write(std::string_view lines) {
+bool FileCarrier::write(std::string_view lines) {
   while (!lines.empty()) {
     const ssize_t n = ::send(process_.lines().get(), lines.data(), lines.size(),
                              MSG_NOSIGNAL);
@@ -88,7 +88,7 @@ bool Courier::write(std::string_view lines) {
   return true;
 }
 
-Status Courier::answer() {
+Status FileCarrier::answer() {
   size_t end = 0;
   while ((end = in_.find('\n')) == std::string::npos) {
     pollfd fd = {process_.results().get(), POLLIN, 0};
@@ -109,7 +109,7 @@ Status Courier::answer() {
   return Error{line.substr(std::min(line.size(), line.find(' ') + 1))};
 }
 
-void Courier::end(bool is_gone) {
+void FileCarrier::end(bool is_gone) {
   const std::lock_guard lock(mutex_);
   if (is_gone) return process_.stop();
   if (process_.lines().ok()) (void)write(take_forgotten());
@@ -117,7 +117,7 @@ void Courier::end(bool is_gone) {
   process_.wait();
 }
 
-void Courier::let_go() {
+void FileCarrier::let_go() {
   process_.lines() = Fd();
   process_.results() = Fd();
 }

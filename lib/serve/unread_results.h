@@ -1,5 +1,5 @@
-// Unread: the results and messages for people that a client is owed and has not
-// read. They are kept until the client says that it has them, since the
+// UnreadResults: the results and messages for people that a client is owed and
+// has not read. They are kept until the client says that it has them, since the
 // connection may end while they are on their way, and be made again.
 #pragma once
 
@@ -15,7 +15,7 @@
 
 namespace gt::serve {
 
-class Unread {
+class UnreadResults {
  public:
   using Send = std::function<void(std::string message)>;
 
@@ -27,7 +27,7 @@ class Unread {
 
   // `window` is the number of bytes of results that are sent ahead of the
   // client's reading.
-  explicit Unread(uint64_t window) : window_(window) {}
+  explicit UnreadResults(uint64_t window) : window_(window) {}
 
   void add_results(std::string_view lines) { results_ += lines; }
   // Adds a message for people. The client may have kMostReports of them unread;
