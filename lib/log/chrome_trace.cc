@@ -6,7 +6,7 @@
 
 #include "log/escape.h"
 #include "log/timeline.h"
-#include "log/units.h"
+#include "base/units.h"
 #include "stream/rows.h"
 
 namespace gt::log {

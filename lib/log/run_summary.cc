@@ -4,7 +4,7 @@
 #include <charconv>
 
 #include "log/table.h"
-#include "log/units.h"
+#include "base/units.h"
 #include "stream/ranks.h"
 
 namespace gt::log {

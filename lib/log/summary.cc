@@ -4,7 +4,7 @@
 #include <tuple>
 
 #include "log/table.h"
-#include "log/units.h"
+#include "base/units.h"
 
 namespace gt::log {
 namespace {

@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "log/colors.h"
-#include "log/units.h"
+#include "base/units.h"
 
 namespace gt::log {
 

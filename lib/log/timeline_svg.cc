@@ -10,7 +10,7 @@
 #include "log/escape.h"
 #include "log/timeline.h"
 #include "log/timeline_colors.h"
-#include "log/units.h"
+#include "base/units.h"
 
 namespace gt::log {
 namespace {

@@ -13,7 +13,7 @@
 #include "base/printable.h"
 #include "base/reader.h"
 #include "base/text.h"
-#include "log/units.h"
+#include "base/units.h"
 #include "stream/line.h"
 #include "stream/notes.h"
 #include "stream/ranks.h"

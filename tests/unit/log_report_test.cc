@@ -7,7 +7,7 @@
 #include "log/escape.h"
 #include "log/plot.h"
 #include "log/series.h"
-#include "log/units.h"
+#include "base/units.h"
 
 namespace gt::log {
 namespace {
