@@ -11,7 +11,6 @@
 #include "base/text.h"
 #include "launched.h"
 #include "links.h"
-#include "net/endpoint.h"
 #include "program.h"
 #include "route/local_workers.h"
 #include "route/router.h"

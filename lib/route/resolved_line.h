@@ -16,7 +16,6 @@
 #include "base/result.h"
 #include "base/small_vector.h"
 #include "ops/call.h"
-#include "ops/table.h"
 #include "route/homes.h"
 #include "route/rank_table.h"
 #include "spmd/mesh.h"

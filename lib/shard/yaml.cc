@@ -10,7 +10,6 @@
 
 #include "base/message.h"
 #include "base/utf8.h"
-#include "file/json.h"
 
 namespace gt::shard {
 namespace {

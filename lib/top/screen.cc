@@ -6,7 +6,6 @@
 #include <cctype>
 #include <utility>
 
-#include "base/printable.h"
 #include "base/text.h"
 #include "base/units.h"
 #include "top/table_form.h"
