@@ -5,16 +5,12 @@
 
 #include "base/clock.h"
 #include "base/io.h"
+#include "base/printable.h"
 #include "stream/line.h"
 #include "stream/rows.h"
 
 namespace gt {
 namespace {
-
-bool is_control(char c) {
-  const auto byte = static_cast<unsigned char>(c);
-  return byte < 0x20 || byte == 0x7f;
-}
 
 // True if a value can stand without quotes, and be told from what follows it.
 bool is_word(std::string_view value) {

@@ -2,7 +2,6 @@
 
 #include "base/message.h"
 #include "base/text.h"
-#include "spmd/labels.h"
 #include "stream/ranks.h"
 
 namespace gt::exec {
@@ -44,7 +43,7 @@ Result<Hosting::Block> Hosting::parse_block(std::string_view text) const {
 Status Hosting::take(std::string_view words) {
   const std::string_view word = take_word(words);
   if (word.empty()) return Error{"#ranks: usage: #ranks SPACE RANKS=WORKER..."};
-  const std::string name(word == "-" ? std::string_view{} : word);
+  const std::string_view name = word == "-" ? std::string_view{} : word;
   std::vector<Block> blocks;
   for (auto text = take_word(words); !text.empty(); text = take_word(words)) {
     const auto block = parse_block(text);
@@ -52,15 +51,10 @@ Status Hosting::take(std::string_view words) {
     blocks.push_back(block.value());
   }
   if (blocks.empty()) {
-    const auto gone = std::erase_if(
-        spaces_, [&](const Space& space) { return space.name == name; });
-    version_ += gone;
+    if (spaces_.erase(name)) ++version_;
     return ok_status();
   }
-  size_t s = 0;
-  while (s < spaces_.size() && spaces_[s].name != name) ++s;
-  if (s == spaces_.size()) spaces_.push_back({name, {}});
-  std::vector<uint32_t>& of = spaces_[s].workers;
+  std::vector<uint32_t>& of = spaces_.obtain(name);
   bool changed = false;
   for (const Block& block : blocks) {
     const auto end = static_cast<size_t>(block.last) + 1;
@@ -74,25 +68,16 @@ Status Hosting::take(std::string_view words) {
   return ok_status();
 }
 
-const Hosting::Space* Hosting::find(std::string_view name) const {
-  for (const Space& space : spaces_) {
-    if (space.name == name) return &space;
-  }
-  return nullptr;
-}
-
 // The space of a name is the innermost of its spaces that is known here, as
 // with meshes; if none is known, the space without a name.
 std::optional<unsigned> Hosting::worker_of(std::string_view name,
                                            int64_t rank) const {
-  const Space* space = find(space_in(
-      name, [this](std::string_view s) { return find(s) != nullptr; }));
+  const std::vector<uint32_t>* workers = spaces_.of(name);
   const auto r = static_cast<size_t>(rank);
-  if (space == nullptr || r >= space->workers.size() ||
-      space->workers[r] == kNobody) {
+  if (workers == nullptr || r >= workers->size() || (*workers)[r] == kNobody) {
     return std::nullopt;
   }
-  return space->workers[r];
+  return (*workers)[r];
 }
 
 }  // namespace gt::exec

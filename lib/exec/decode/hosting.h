@@ -12,11 +12,11 @@
 
 #include <cstdint>
 #include <optional>
-#include <string>
 #include <string_view>
 #include <vector>
 
 #include "base/result.h"
+#include "spmd/spaces.h"
 #include "stream/line.h"
 
 namespace gt::exec {
@@ -45,21 +45,16 @@ class Hosting {
 
  private:
   static constexpr uint32_t kNobody = UINT32_MAX;
-  struct Space {
-    std::string name;
-    std::vector<uint32_t> workers;  // by rank
-  };
   struct Block {
     int64_t first = 0;
     int64_t last = 0;
     uint32_t worker = 0;
   };
   Result<Block> parse_block(std::string_view text) const;
-  const Space* find(std::string_view name) const;
 
   unsigned self_;
   unsigned workers_;
-  std::vector<Space> spaces_;
+  Spaces<std::vector<uint32_t>> spaces_;  // the worker of each rank
   uint64_t version_ = 0;
 };
 
