@@ -132,7 +132,12 @@ int64_t normal_axis(int64_t axis, size_t rank);
 
 // Returns the arithmetic operations of a call, for schedules and summaries.
 double flops(const Call& call);
-// Returns the bytes of its tensor operands and results.
+// Returns the bytes of a tensor operand that the call reads: all of them or, if
+// the op only moves data as slice and embedding do, no more elements than it
+// writes.
+double bytes_read(const Call& call, size_t argument);
+// Returns the bytes that the call reads and writes; 0 if its result is its
+// operand under another type or name.
 double bytes(const Call& call);
 // Returns roughly how many nanoseconds one core takes for so much work (20
 // GFLOP/s, 10 GB/s). It serves to compare calls, not to predict a time.

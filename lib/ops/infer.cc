@@ -351,7 +351,7 @@ void bind_whole_letters(const Term& term, const Shape& shape, Binding& b) {
 // Keys such as heads= may change the shapes, so that operands do not fit the
 // row's terms. Then the terms do not tell the size of the index space, and the
 // elements of the results are a lower bound. They are the size of an op that
-// reads no tensor, such as randn.
+// reads no tensor but scalars, such as randn.
 double flops(const Call& call) {
   if (call.op->row->flops == 0 || call.op->operand_terms.empty()) return 0;
   // The common case is computed without looking at each dimension. It needs an
@@ -368,15 +368,16 @@ double flops(const Call& call) {
   }
   Binding b;
   bool fits = true;
-  bool has_tensors = false;
+  bool has_shapes = false;  // scalars, such as the seed of randn, have none
   for (size_t i = 0; i < call.arguments.size(); ++i) {
     const Argument& a = call.arguments[i];
     if (a.role != Role::kTensor || a.absent) continue;
+    const Term& term = *term_of(call, i);
     Binding with = b;
-    const bool is_term = match_term(call, i, *term_of(call, i), with).ok();
+    const bool is_term = match_term(call, i, term, with).ok();
     if (is_term) b = with;
     fits = fits && is_term;
-    has_tensors = true;
+    has_shapes = has_shapes || term.broadcast || !term.letters.empty();
   }
   for (size_t r = 0; r < call.results.size(); ++r) {
     const size_t p = call.op->result_parameter_of(r, call.results.size());
@@ -388,14 +389,31 @@ double flops(const Call& call) {
   }
   double least = 0;
   for (const Type& t : call.results) least += static_cast<double>(t.elements());
-  return (fits && has_tensors ? n : std::max(n, least)) * call.op->row->flops;
+  return (fits && has_shapes ? n : std::max(n, least)) * call.op->row->flops;
+}
+
+double bytes_read(const Call& call, size_t argument) {
+  const Type& type = call.arguments[argument].type;
+  const auto all = static_cast<double>(type.bytes());
+  const Row& row = *call.op->row;
+  const bool only_moves = row.flops == 0 && !call.results.empty() &&
+                          row.collective == Collective::kNone;
+  if (!only_moves) return all;
+  double written = 0;  // elements
+  for (const Type& t : call.results) {
+    written += static_cast<double>(t.elements());
+  }
+  const auto elements = static_cast<double>(type.elements());
+  return elements > written ? all * (written / elements) : all;
 }
 
 double bytes(const Call& call) {
   double sum = 0;
-  for (const Argument& a : call.arguments) {
+  if (call.op->row->alias) return sum;
+  for (size_t i = 0; i < call.arguments.size(); ++i) {
+    const Argument& a = call.arguments[i];
     if (a.role != Role::kTensor || a.absent || a.literal) continue;
-    sum += static_cast<double>(a.type.bytes());
+    sum += bytes_read(call, i);
   }
   for (const Type& type : call.results) {
     sum += static_cast<double>(type.bytes());

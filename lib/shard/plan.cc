@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "ops/table.h"
 #include "shard/planner.h"
 
 namespace gt::shard {
@@ -13,14 +14,17 @@ Plan plan_line(const Cluster& cluster, const Machine& machine,
 
 double work_seconds(const Cluster& cluster, const Machine& machine,
                     const Call& call, const Plan& plan) {
+  if (call.op->row->alias) return compute_seconds(machine, 0, 0);
   double moved = 0;
   double cut = 1;
   for (size_t i = 0; i < call.arguments.size(); ++i) {
     if (!is_tensor(call.arguments[i])) continue;
     const double whole = static_cast<double>(call.type(i).bytes());
-    const double piece = cluster.piece_bytes(plan.arguments[i], call.type(i));
-    moved += piece;
-    if (whole > 0) cut = std::min(cut, piece / whole);
+    if (whole == 0) continue;
+    const double part =
+        cluster.piece_bytes(plan.arguments[i], call.type(i)) / whole;
+    moved += part * bytes_read(call, i);
+    cut = std::min(cut, part);
   }
   for (size_t r = 0; r < call.results.size(); ++r) {
     const double whole = static_cast<double>(call.results[r].bytes());

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <set>
 
 #include "base/text.h"
 
@@ -34,6 +35,7 @@ bool read_machine_figure(std::string_view text, double& value) {
 
 Result<Machine> parse_machine(std::string_view text) {
   Machine machine;
+  std::set<const MachineFigure*> given;
   for (std::string_view rest = text;;) {
     const std::string_view item = rest.substr(0, rest.find(','));
     const size_t equals = std::min(item.find('='), item.size());
@@ -48,6 +50,9 @@ Result<Machine> parse_machine(std::string_view text) {
                    "': expected figures such as flops=1e12,bandwidth=1e10; "
                    "there are " +
                    known};
+    }
+    if (!given.insert(figure).second) {
+      return Error{"'" + std::string(key) + "' is given twice"};
     }
     const std::string_view value = item.substr(equals + 1);
     if (!read_machine_figure(value, machine.*figure->field)) {

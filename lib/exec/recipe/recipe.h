@@ -66,8 +66,6 @@ struct RecipeResult {
   TypeId type = kNoType;
 };
 
-enum class Literal : uint8_t { kNone, kFloat, kInteger, kBool };
-
 // Returns an id for a recipe that is unique in the process.
 inline uint64_t next_recipe_id() {
   static std::atomic<uint64_t> last{0};

@@ -8,8 +8,9 @@ namespace gt::exec {
 std::optional<Pace::Clock::time_point> Pace::work(double seconds,
                                                   Clock::time_point now) {
   if (now - last_ > kLeastGap) free_ = std::max(free_, now);
-  free_ += std::chrono::duration_cast<Clock::duration>(
-      std::chrono::duration<double>(seconds));
+  const std::chrono::duration<double> work(std::min(seconds, kLongest));
+  free_ += std::chrono::duration_cast<Clock::duration>(work);
+  free_ = std::min(free_, now + std::chrono::seconds(int64_t{kLongest}));
   last_ = now;
   if (free_ - now < kLeastSleep) return std::nullopt;
   return free_;
