@@ -8,9 +8,11 @@ namespace gt::exec {
 std::optional<Pace::Clock::time_point> Pace::work(double seconds,
                                                   Clock::time_point now) {
   if (now - last_ > kLeastGap) free_ = std::max(free_, now);
-  const std::chrono::duration<double> work(std::min(seconds, kLongest));
-  free_ += std::chrono::duration_cast<Clock::duration>(work);
-  free_ = std::min(free_, now + std::chrono::seconds(int64_t{kLongest}));
+  const std::chrono::duration<double> work(seconds);
+  free_ = work < kLongest
+              ? free_ + std::chrono::duration_cast<Clock::duration>(work)
+              : now + kLongest;
+  free_ = std::min(free_, now + kLongest);
   last_ = now;
   if (free_ - now < kLeastSleep) return std::nullopt;
   return free_;

@@ -32,8 +32,8 @@ class Pace {
   // between.
   static constexpr std::chrono::microseconds kLeastGap{200};
 
-  // The part is done within so many seconds, 30 years, which a time_point holds.
-  static constexpr double kLongest = 1e9;
+  // The part is done within 30 years, which a time_point holds.
+  static constexpr std::chrono::seconds kLongest{1'000'000'000};
 
   Clock::time_point free_{};  // when the part has done all work that arrived
   Clock::time_point last_{};  // when work() or woke() was called last
