@@ -260,10 +260,9 @@ std::string ClientOptions::serve(Exit& status) {
   if (!wrong.empty()) return wrong;
   server_.multiplexer.quota.bytes = bytes;
   server_.endpoint = listen_.endpoint;
-  server_.keys = listen_.keys;
+  server_.trust = listen_.trust();
   server_.admits = listen_.admits;
   server_.allow = listen_.allow;
-  server_.anyone = insecure_;
   server_.silence = milliseconds(silence_);
   server_.keep = milliseconds(keep_);
   status = serve::run_server(server_, say);
@@ -294,10 +293,8 @@ net::FileCallerOptions ClientOptions::borrower() const {
   net::FileCallerOptions options;
   options.identity.endpoint = to_.endpoint;
   options.identity.user = user_.empty() ? user_name() : user_;
-  options.identity.keys = to_.keys;
+  options.identity.trust = to_.trust();
   options.identity.silence = milliseconds(silence_);
-  options.server_key = to_.other_key;
-  options.anyone = insecure_;
   return options;
 }
 
@@ -338,9 +335,7 @@ std::string ClientOptions::visit(const emit::EmitJob& job, bool has_program,
 Exit ClientOptions::run_program(const emit::EmitJob& job) {
   serve::VisitOptions visit;
   visit.endpoint = to_.endpoint;
-  visit.keys = to_.keys;
-  visit.server_key = to_.other_key;
-  visit.anyone = insecure_;
+  visit.trust = to_.trust();
   visit.silence = milliseconds(silence_);
   visit.user = user_.empty() ? user_name() : user_;
   visit.name = attach_.empty() ? detach_ : attach_;

@@ -285,9 +285,7 @@ int default_threads(const Options& options) {
 std::string read_link(Options& options, gt::exec::RemoteOptions& remote) {
   std::string wrong = options.link.read();
   remote.endpoint = options.link.endpoint;
-  remote.keys = options.link.keys;
-  remote.route_key = options.link.other_key;
-  remote.anyone = options.link.insecure;
+  remote.trust = options.link.trust();
   return wrong;
 }
 
@@ -295,7 +293,7 @@ std::string read_link(Options& options, gt::exec::RemoteOptions& remote) {
 // it, all or none. Returns what is wrong; "" if nothing is.
 std::string read_files(Options& options, bool opens_all, gt::Files& files) {
   gt::exec::BorrowedFilesOptions borrowed;
-  borrowed.anyone = options.link.insecure;
+  borrowed.trust.anyone = options.link.insecure;
   borrowed.silence = static_cast<int64_t>(options.silence * 1000);
   std::vector<std::string> folders, endpoints;
   for (std::string root : options.roots) {
@@ -316,8 +314,8 @@ std::string read_files(Options& options, bool opens_all, gt::Files& files) {
     if (!secret.ok()) return "--key: " + secret.error().message;
     auto other = gt::net::read_open_key(open_key);
     if (!other.ok()) return "--files-key: " + other.error().message;
-    borrowed.keys = std::move(secret.value());
-    borrowed.server_key = std::move(other.value());
+    borrowed.trust.keys = std::move(secret.value());
+    borrowed.trust.other_key = std::move(other.value());
   }
   opens_all = opens_all && options.roots.empty();
   if (opens_all || !folders.empty()) {

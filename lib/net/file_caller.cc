@@ -22,10 +22,8 @@ constexpr auto kPause = std::chrono::milliseconds(100);
 
 LinkOptions link_options(const FileCallerOptions& options) {
   LinkOptions link;
-  link.keys = options.identity.keys;
-  link.server = options.server_key;
+  link.trust = options.identity.trust;
   link.max_message = kMaxMessage;
-  link.anyone = options.anyone;
   return link;
 }
 

@@ -41,10 +41,10 @@ void FileTalk::link_down() {
 void FileTalk::link_refused(bool by_key, bool for_good) {
   if (!for_good) return;
   end(Over::kRefused,
-      by_key ? "does not admit the key " + me_.keys->open +
+      by_key ? "does not admit the key " + me_.trust.keys->open +
                    "; its --allow lists whom it does"
              : std::string("takes no connection of ours: ") +
-                   (me_.keys ? "it has no keys" : "it wants keys") +
+                   (me_.trust.keys ? "it has no keys" : "it wants keys") +
                    ", or it is no gt-emit");
 }
 

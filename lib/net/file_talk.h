@@ -48,7 +48,6 @@
 
 #include <cstdint>
 #include <deque>
-#include <optional>
 #include <string>
 
 #include "base/take_front.h"
@@ -66,7 +65,7 @@ inline constexpr size_t kMostPath = 2048;
 struct BorrowerIdentity {
   std::string endpoint;  // shown to people
   std::string user;
-  std::optional<Keys> keys;  // the borrower's
+  Trust trust;
   bool is_worker = false;
   int64_t look = 500;      // ms between checks for silence
   int64_t silence = 1500;  // ms of silence after which the lender is lost

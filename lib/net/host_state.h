@@ -60,7 +60,6 @@ struct HostOptions {
   std::string token;    // the token that a hello must have; "" for any
   std::string session;  // a random word that admits workers to each other
   std::string file;     // name of the input, for the workers' messages
-  bool anyone = false;  // without keys: whoever reaches the endpoint may attach
   // Microseconds since 1970, for the times at which workers say what ran; empty
   // if nobody wants to know.
   std::function<uint64_t()> clock;

@@ -58,15 +58,17 @@ void MemberState::link_down() {
 void MemberState::link_refused(bool by_key, bool for_good) {
   tries_.was_refused = true;
   if (!for_good) return;
-  finish(MemberEvent::Kind::kRefused,
-         by_key ? "gt-route at " + options_.host +
-                      " does not admit this worker's key, " +
-                      options_.keys->open + "; its --allow lists whom it does"
-                : "what listens at " + options_.host +
-                      " takes no connection of ours: " +
-                      (options_.keys ? "it has no keys"
+  finish(
+      MemberEvent::Kind::kRefused,
+      by_key
+          ? "gt-route at " + options_.host +
+                " does not admit this worker's key, " +
+                options_.trust.keys->open + "; its --allow lists whom it does"
+          : "what listens at " + options_.host +
+                " takes no connection of ours: " +
+                (options_.trust.keys ? "it has no keys"
                                      : "it wants keys (--key, --route-key)") +
-                      ", or it is no gt-route");
+                ", or it is no gt-route");
 }
 
 void MemberState::link_untrusted(const std::string& why, bool for_good) {
@@ -294,7 +296,7 @@ std::string MemberState::why_none() const {
            limit + said;
   }
   std::string why = "no gt-route at " + options_.host + " within " + limit;
-  if (tries_.was_refused && options_.keys) {
+  if (tries_.was_refused && options_.trust.keys) {
     why +=
         "; what is there took no connection of ours: is --route-key its public "
         "key?";

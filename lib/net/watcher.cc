@@ -11,9 +11,7 @@ namespace {
 LinkOptions link_options(const WatcherOptions& options) {
   LinkOptions link;
   link.max_message = kMaxMessage;
-  link.keys = options.keys;
-  link.server = options.route_key;
-  link.anyone = options.anyone;
+  link.trust = options.trust;
   return link;
 }
 
@@ -59,15 +57,16 @@ void WatcherState::link_down() {
 void WatcherState::link_refused(bool by_key, bool for_good) {
   tried_ = "what is there took no connection of ours";
   if (!for_good) return;
-  finish(WatchEvent::Kind::kRefused,
-         by_key ? "gt-route at " + options_.endpoint +
-                      " does not admit this key, " + options_.keys->open +
-                      "; its --allow lists whom it does"
-                : "what listens at " + options_.endpoint +
-                      " takes no connection of ours: " +
-                      (options_.keys ? "it has no keys"
+  finish(
+      WatchEvent::Kind::kRefused,
+      by_key
+          ? "gt-route at " + options_.endpoint + " does not admit this key, " +
+                options_.trust.keys->open + "; its --allow lists whom it does"
+          : "what listens at " + options_.endpoint +
+                " takes no connection of ours: " +
+                (options_.trust.keys ? "it has no keys"
                                      : "it wants keys (--key, --route-key)") +
-                      ", or it is no gt-route");
+                ", or it is no gt-route");
 }
 
 void WatcherState::link_untrusted(const std::string& why, bool for_good) {

@@ -5,7 +5,6 @@
 #include <cstdint>
 #include <deque>
 #include <memory>
-#include <optional>
 #include <string>
 
 #include "base/exit.h"
@@ -32,10 +31,8 @@ struct WatchEvent {
 
 // Which gt-route to watch, and how to connect to it.
 struct WatcherOptions {
-  std::string endpoint;      // the monitor's
-  std::optional<Keys> keys;  // our own; route_key is gt-route's public key
-  std::string route_key;
-  bool anyone = false;  // without keys: whoever listens there may be gt-route
+  std::string endpoint;  // the monitor's
+  Trust trust;
   int64_t connect_limit = 5000;  // ms until the first state
 };
 

@@ -41,7 +41,6 @@ Status Crew::begin() {
   host.timing = net::Timing::with_silence(options_.silence);
   host.table = std::to_string(table_digest());
   host.session = net::random_token();
-  host.anyone = options_.anyone;
   host.file = options_.files.empty() ? "" : options_.files[0];
   if (log_.is_on()) host.clock = wall_us;
   const bool is_local = options_.bind.empty();
@@ -49,7 +48,7 @@ Status Crew::begin() {
   const std::string token = host.token;
   auto made = net::Host::make(context_,
                               is_local ? net::local_endpoint() : options_.bind,
-                              std::move(host), options_.keys, options_.admits);
+                              std::move(host), options_.trust, options_.admits);
   if (!made.ok()) return made.error();
   host_ = std::move(made.value());
   deadline_ = net::now_ms() + int64_t{options_.timeout} * 1000;

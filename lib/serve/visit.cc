@@ -216,7 +216,7 @@ class Visit {
     me.endpoint = options.endpoint;
     me.table = std::to_string(table_digest());
     me.user = options.user;
-    me.keys = options.keys;
+    me.trust = options.trust;
     me.seed = job.session.seed;
     me.history = job.session.history;
     me.fails_fast = job.session.fail_fast;
@@ -230,10 +230,8 @@ class Visit {
 
   static net::LinkOptions link_options(const VisitOptions& options) {
     net::LinkOptions link;
-    link.keys = options.keys;
-    link.server = options.server_key;
+    link.trust = options.trust;
     link.max_message = net::kMaxMessage;
-    link.anyone = options.anyone;
     return link;
   }
 

@@ -83,11 +83,11 @@ void VisitState::link_refused(bool by_key, bool for_good) {
   if (!for_good) return;
   finish(VisitEvent::Kind::kLost, Exit::kLost,
          by_key ? "gt-emit at " + me_.endpoint + " does not admit the key " +
-                      me_.keys->open + "; its --allow lists whom it does"
+                      me_.trust.keys->open + "; its --allow lists whom it does"
                 : "what listens at " + me_.endpoint +
                       " takes no connection of ours: " +
-                      (me_.keys ? "it has no keys"
-                                : "it wants keys (--key, --server-key)") +
+                      (me_.trust.keys ? "it has no keys"
+                                      : "it wants keys (--key, --server-key)") +
                       ", or it is no gt-emit");
 }
 
@@ -241,7 +241,7 @@ void VisitState::tick(int64_t now, bool all_read) {
   std::string text = "gt-emit at " + me_.endpoint + " is lost: " + why;
   if (!is_up_ && !is_welcome_) {
     text = "no gt-emit at " + me_.endpoint + " within " + seconds_text(limit);
-    if (was_refused_ && me_.keys) {
+    if (was_refused_ && me_.trust.keys) {
       text +=
           "; what is there took no connection of ours: is --server-key its "
           "public key?";

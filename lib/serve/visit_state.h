@@ -7,7 +7,6 @@
 
 #include <cstdint>
 #include <deque>
-#include <optional>
 #include <string>
 #include <string_view>
 
@@ -23,7 +22,7 @@ struct VisitIdentity {
   std::string endpoint;  // its name in messages for people
   std::string table;     // digest of the op table
   std::string user;
-  std::optional<net::Keys> keys;  // the client's own keys
+  net::Trust trust;
   int64_t seed = 0;
   uint64_t history = 1'000'000;
   bool fails_fast = false;
