@@ -29,6 +29,29 @@ bool is_client_name(std::string_view name) {
          is_name(name) && name.find('/') == std::string_view::npos;
 }
 
+std::string write_client_hello(const ClientHello& hello,
+                               const std::string& table) {
+  net::MessageWriter message(net::Verb::kHello);
+  message.field("version", uint64_t{net::kWireVersion})
+      .field("table", table)
+      .field("user", hello.user)
+      .field("seed", static_cast<uint64_t>(hello.seed))
+      .field("history", hello.history)
+      .field("fail_fast", uint64_t{hello.fails_fast})
+      .field("replay", uint64_t{hello.replays});
+  if (!hello.name.empty()) {
+    message.field("keep", hello.name)
+        .field("attach", uint64_t{hello.attaches})
+        .field("stay", uint64_t{hello.stays});
+  }
+  if (hello.visit != 0) {
+    message.field("visit", hello.visit)
+        .field("results", hello.results)
+        .field("reports", hello.reports);
+  }
+  return message.finish();
+}
+
 Result<ClientHello> read_client_hello(const net::Message& message,
                                       const std::string& table) {
   const auto version = net::number(message, "version");

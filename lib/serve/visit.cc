@@ -215,15 +215,15 @@ class Visit {
     VisitIdentity me;
     me.endpoint = options.endpoint;
     me.table = std::to_string(table_digest());
-    me.user = options.user;
+    me.hello.user = options.user;
     me.trust = options.trust;
-    me.seed = job.session.seed;
-    me.history = job.session.history;
-    me.fails_fast = job.session.fail_fast;
-    me.replays = job.replay;
-    me.name = options.name;
-    me.attaches = options.attaches;
-    me.stays = options.stays;
+    me.hello.seed = job.session.seed;
+    me.hello.history = job.session.history;
+    me.hello.fails_fast = job.session.fail_fast;
+    me.hello.replays = job.replay;
+    me.hello.name = options.name;
+    me.hello.attaches = options.attaches;
+    me.hello.stays = options.stays;
     me.timing = net::Timing::with_silence(options.silence);
     return me;
   }

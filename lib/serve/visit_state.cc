@@ -39,25 +39,14 @@ void VisitState::link_up(int64_t now) {
 
 void VisitState::say_hello() {
   asks_ = true;
-  MessageWriter hello(Verb::kHello);
-  hello.field("version", uint64_t{net::kWireVersion})
-      .field("table", me_.table)
-      .field("user", me_.user)
-      .field("seed", static_cast<uint64_t>(me_.seed))
-      .field("history", me_.history)
-      .field("fail_fast", uint64_t{me_.fails_fast})
-      .field("replay", uint64_t{me_.replays});
-  if (!me_.name.empty()) {
-    hello.field("keep", me_.name)
-        .field("attach", uint64_t{me_.attaches || is_away_})
-        .field("stay", uint64_t{me_.stays});
-  }
+  ClientHello hello = me_.hello;
   if (is_away_) {
-    hello.field("visit", visit_)
-        .field("results", results_)
-        .field("reports", reports_);
+    hello.attaches = true;
+    hello.visit = visit_;
+    hello.results = results_;
+    hello.reports = reports_;
   }
-  say(hello.finish());
+  say(write_client_hello(hello, me_.table));
 }
 
 void VisitState::link_down() {

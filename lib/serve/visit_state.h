@@ -15,22 +15,15 @@
 #include "net/caller.h"
 #include "net/host_state.h"
 #include "net/keys.h"
+#include "serve/client_hello.h"
 
 namespace gt::serve {
 
 struct VisitIdentity {
   std::string endpoint;  // its name in messages for people
   std::string table;     // digest of the op table
-  std::string user;
+  ClientHello hello;     // as it begins a new visit
   net::Trust trust;
-  int64_t seed = 0;
-  uint64_t history = 1'000'000;
-  bool fails_fast = false;
-  bool replays = true;
-  // The same as in ClientHello.
-  std::string name;
-  bool attaches = false;
-  bool stays = false;
   net::Timing timing;
   int64_t connect_limit = 10'000;  // ms without a message before the welcome
 };
