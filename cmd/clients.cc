@@ -294,7 +294,7 @@ net::FileCallerOptions ClientOptions::borrower() const {
   options.identity.endpoint = to_.endpoint;
   options.identity.user = user_.empty() ? user_name() : user_;
   options.identity.trust = to_.trust();
-  options.identity.silence = milliseconds(silence_);
+  options.identity.timing = net::Timing::with_silence(milliseconds(silence_));
   return options;
 }
 

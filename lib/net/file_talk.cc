@@ -13,7 +13,7 @@ FileTalk::FileTalk(BorrowerIdentity identity, int64_t now)
       began_(now),
       heard_(now),
       judged_(now),
-      next_look_(now + me_.look) {}
+      next_look_(now + me_.timing.beat) {}
 
 void FileTalk::end(Over over, std::string why) {
   if (over_ != Over::kNot) return;
@@ -106,22 +106,19 @@ bool FileTalk::next(OwnedMessage& answer) {
 }
 
 void FileTalk::tick(int64_t now, bool all_read) {
-  next_look_ = now + me_.look;
+  next_look_ = now + me_.timing.beat;
   if (!all_read) return;
-  // Time in which this process was stopped does not count as silence.
-  const int64_t passed = now - std::exchange(judged_, now);
-  if (passed > 3 * me_.look / 2) {
-    heard_ = std::min(heard_ + passed, now);
-    began_ = std::min(began_ + passed, now);
-  }
+  const int64_t excused = me_.timing.excused(now - std::exchange(judged_, now));
+  heard_ = std::min(heard_ + excused, now);
+  began_ = std::min(began_ + excused, now);
   if (!is_welcome_ && now - began_ >= me_.connect_limit) {
     return end(Over::kRefused,
                "cannot be reached within " + seconds_text(me_.connect_limit) +
                    (untrusted_.empty() ? "" : ": " + untrusted_));
   }
-  if (is_welcome_ && waits() && now - heard_ >= me_.silence) {
-    end(Over::kLink,
-        "is lost: nothing was heard of it for " + seconds_text(me_.silence));
+  if (is_welcome_ && waits() && now - heard_ >= me_.timing.lost) {
+    end(Over::kLink, "is lost: nothing was heard of it for " +
+                         seconds_text(me_.timing.lost));
   }
 }
 

@@ -54,6 +54,7 @@
 #include "net/caller.h"
 #include "net/joiner.h"
 #include "net/keys.h"
+#include "net/timing.h"
 
 namespace gt::net {
 
@@ -67,8 +68,7 @@ struct BorrowerIdentity {
   std::string user;
   Trust trust;
   bool is_worker = false;
-  int64_t look = 500;      // ms between checks for silence
-  int64_t silence = 1500;  // ms of silence after which the lender is lost
+  Timing timing;  // the borrower looks for silence at every beat
   int64_t connect_limit = 10'000;  // ms to wait for the welcome
 };
 

@@ -17,11 +17,11 @@
 #include "base/exit.h"
 #include "base/take_front.h"
 #include "net/caller.h"
-#include "net/host_state.h"
 #include "net/joiner.h"
 #include "net/keys.h"
 #include "net/ran.h"
 #include "net/roster.h"
+#include "net/timing.h"
 
 namespace gt::net {
 

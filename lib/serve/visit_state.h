@@ -13,8 +13,8 @@
 #include "base/exit.h"
 #include "base/take_front.h"
 #include "net/caller.h"
-#include "net/host_state.h"
 #include "net/keys.h"
+#include "net/timing.h"
 #include "serve/client_hello.h"
 
 namespace gt::serve {

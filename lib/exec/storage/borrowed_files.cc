@@ -36,7 +36,7 @@ Result<net::FileCaller*> BorrowedFiles::caller_of(const RemotePath& at,
   options.identity.endpoint = at.endpoint;
   options.identity.is_worker = true;
   options.identity.trust = options_.trust;
-  options.identity.silence = options_.silence;
+  options.identity.timing = net::Timing::with_silence(options_.silence);
   if (options_.trust.is_same_user_only()) {
     // Without keys it matters on which host the lender is, so the name is
     // resolved now.
