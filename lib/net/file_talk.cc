@@ -10,6 +10,7 @@ namespace gt::net {
 
 FileTalk::FileTalk(BorrowerIdentity identity, int64_t now)
     : me_(std::move(identity)),
+      callee_{"gt-emit", me_.endpoint, ""},
       began_(now),
       heard_(now),
       judged_(now),
@@ -18,7 +19,7 @@ FileTalk::FileTalk(BorrowerIdentity identity, int64_t now)
 void FileTalk::end(Over over, std::string why) {
   if (over_ != Over::kNot) return;
   over_ = over;
-  why_ = "gt-emit at " + me_.endpoint + " " + std::move(why);
+  why_ = callee_.name() + " " + std::move(why);
 }
 
 void FileTalk::link_up(int64_t now) {
@@ -41,19 +42,14 @@ void FileTalk::link_down() {
 void FileTalk::link_refused(bool by_key, bool for_good) {
   if (!for_good) return;
   end(Over::kRefused,
-      by_key ? "does not admit the key " + me_.trust.keys->open +
-                   "; its --allow lists whom it does"
-             : std::string("takes no connection of ours: ") +
-                   (me_.trust.keys ? "it has no keys" : "it wants keys") +
-                   ", or it is no gt-emit");
+      by_key ? callee_.not_admitting("the key " + me_.trust.keys->open)
+             : callee_.not_connecting(me_.trust.keys.has_value()));
 }
 
 void FileTalk::link_untrusted(const std::string& why, bool for_good) {
   untrusted_ = why;
   if (!for_good) return;
-  end(Over::kRefused, "is not taken for gt-emit: " + why +
-                          "; without keys only processes of one user work "
-                          "together");
+  end(Over::kRefused, callee_.not_trusted(why) + callee_.same_user_rule());
 }
 
 void FileTalk::receive(Frame frame, int64_t now) {

@@ -54,6 +54,7 @@
 #include "net/caller.h"
 #include "net/joiner.h"
 #include "net/keys.h"
+#include "net/refusal.h"
 #include "net/timing.h"
 
 namespace gt::net {
@@ -110,6 +111,7 @@ class FileTalk : public CallerState {
   void take(OwnedMessage owned);
 
   BorrowerIdentity me_;
+  const Callee callee_;
   bool is_welcome_ = false;
   Over over_ = Over::kNot;
   std::string why_;

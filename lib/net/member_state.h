@@ -20,6 +20,7 @@
 #include "net/joiner.h"
 #include "net/keys.h"
 #include "net/ran.h"
+#include "net/refusal.h"
 #include "net/roster.h"
 #include "net/timing.h"
 
@@ -136,6 +137,7 @@ class MemberState : public CallerState {
   void finish(MemberEvent::Kind kind, std::string why);
 
   MemberOptions options_;
+  const Callee callee_;
   State state_ = State::kConnecting;
   Welcome welcome_;
   Joiner joiner_;

@@ -12,6 +12,7 @@
 #include "net/caller.h"
 #include "net/joiner.h"
 #include "net/keys.h"
+#include "net/refusal.h"
 
 namespace gt::net {
 
@@ -64,6 +65,7 @@ class WatcherState final : public CallerState {
   void say_watch();
 
   WatcherOptions options_;
+  const Callee callee_;
   Joiner joiner_;
   std::deque<WatchEvent> events_;
   std::deque<Frame> outgoing_;

@@ -14,6 +14,7 @@
 #include "base/take_front.h"
 #include "net/caller.h"
 #include "net/keys.h"
+#include "net/refusal.h"
 #include "net/timing.h"
 #include "serve/client_hello.h"
 
@@ -89,6 +90,7 @@ class VisitState : public net::CallerState {
   void finish(VisitEvent::Kind kind, Exit status, std::string text);
 
   VisitIdentity me_;
+  const net::Callee callee_;
   bool is_up_ = false;
   bool is_welcome_ = false;
   bool is_away_ = false;  // it was welcome, and has no connection now
