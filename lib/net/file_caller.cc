@@ -215,7 +215,7 @@ bool FileCaller::take_data(const FileState& what, int fd, uint64_t& have,
     return fail(FileFault::kLocal, s.error().message);
   }
   have += data.body.size();
-  ticket = text(data, "ticket");
+  ticket = data.text("ticket");
   went_on_ = now_ms();
   return true;
 }

@@ -122,7 +122,7 @@ void MemberState::take(OwnedMessage owned) {
       return take_time(owned.message);
     case Verb::kWatch:
       if (!is_attached()) break;
-      is_watched_ = text(owned.message, "on") == "1";
+      is_watched_ = owned.message.text("on") == "1";
       return;
     case Verb::kRefuse:
       return finish(Kind::kRefused, printable(owned.message.body));
@@ -181,8 +181,8 @@ void MemberState::take_welcome(const Message& message) {
   welcome_ = {static_cast<uint32_t>(worker),
               static_cast<uint32_t>(workers),
               epoch,
-              text(message, "session"),
-              text(message, "file"),
+              message.text("session"),
+              message.text("file"),
               std::move(roster.value())};
   state_ = State::kAttached;
   take_time(message);

@@ -194,7 +194,7 @@ void Peers::take_control(Incoming& in) {
   if (control.ok() && known == workers_.end() &&
       control.value().verb == Verb::kHello) {
     const auto worker = number(control.value(), "worker");
-    const std::string session = text(control.value(), "session");
+    const std::string session = control.value().text("session");
     if (worker.ok() && worker.value() <= UINT32_MAX &&
         same_token(session, session_)) {
       return take_hello(in, static_cast<uint32_t>(worker.value()));

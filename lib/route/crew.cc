@@ -220,7 +220,7 @@ Status Crew::take_done(uint32_t worker, const net::Message& message) {
 void Crew::take_report(uint32_t worker, const net::Message& message) {
   const Exit exit = status_of(message).value();  // the host has checked it
   client_.worsen(exit);
-  const std::string at = text(message, "at");
+  const std::string at = message.text("at");
   const auto line = number(message, "line");
   const Place place{std::string_view(at).substr(0, at.rfind(':')),
                     line.ok() ? line.value() : 0};
@@ -233,7 +233,7 @@ void Crew::take_report(uint32_t worker, const net::Message& message) {
   const auto seq = number(message, "seq");
   log_.report(worker, seq.ok() ? seq.value() : status(worker).done_seq,
               static_cast<uint64_t>(exit), message.body);
-  client_.tell({exit, text(message, "space"), std::string(message.body)});
+  client_.tell({exit, message.text("space"), std::string(message.body)});
 }
 
 void Crew::take_bye(uint32_t worker, const net::Message& message) {

@@ -56,19 +56,18 @@ Result<ClientHello> read_client_hello(const net::Message& message,
                                       const std::string& table) {
   const auto version = net::number(message, "version");
   if (!version.ok()) return version.error();
-  if (version.value() != net::kWireVersion ||
-      net::text(message, "table") != table) {
+  if (version.value() != net::kWireVersion || message.text("table") != table) {
     return Error{
         "it is of another version of gt; install the same gt on both sides"};
   }
   net::NumberReader numbers(message);
   ClientHello hello;
-  hello.user = net::text(message, "user");
+  hello.user = message.text("user");
   hello.seed = static_cast<int64_t>(numbers.find("seed"));
   hello.history = numbers.find("history", 1'000'000);
   hello.fails_fast = numbers.find("fail_fast") != 0;
   hello.replays = numbers.find("replay", 1) != 0;
-  hello.name = net::text(message, "keep");
+  hello.name = message.text("keep");
   hello.attaches = numbers.find("attach") != 0;
   hello.stays = numbers.find("stay") != 0;
   hello.visit = numbers.find("visit");
