@@ -228,10 +228,9 @@ std::string ClientOptions::serve(Exit& status) {
   if (wrong.empty() && !server_.multiplexer.lend.empty()) wrong = read_lend();
   if (!wrong.empty()) return wrong;
   server_.endpoint = listen_.endpoint;
-  server_.keys = listen_.keys;
+  server_.trust = listen_.trust();
   server_.admits = listen_.admits;
   server_.allow = listen_.allow;
-  server_.anyone = insecure_;
   server_.silence = silence_;
   status = serve::run_server(server_, say);
   return "";
@@ -261,10 +260,8 @@ net::FileCallerOptions ClientOptions::borrower() const {
   net::FileCallerOptions options;
   options.identity.endpoint = to_.endpoint;
   options.identity.user = user_.empty() ? user_name() : user_;
-  options.identity.keys = to_.keys;
-  options.identity.silence = silence_;
-  options.server_key = to_.other_key;
-  options.anyone = insecure_;
+  options.identity.trust = to_.trust();
+  options.identity.timing = net::Timing::with_silence(silence_);
   return options;
 }
 
@@ -305,9 +302,7 @@ std::string ClientOptions::visit(const emit::EmitJob& job, bool has_program,
 Exit ClientOptions::run_program(const emit::EmitJob& job) {
   serve::VisitOptions visit;
   visit.endpoint = to_.endpoint;
-  visit.keys = to_.keys;
-  visit.server_key = to_.other_key;
-  visit.anyone = insecure_;
+  visit.trust = to_.trust();
   visit.silence = silence_;
   visit.user = user_.empty() ? user_name() : user_;
   visit.name = attach_.empty() ? detach_ : attach_;

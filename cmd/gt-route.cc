@@ -294,9 +294,8 @@ int main(int argc, char** argv) {
     if (const int bad = count_devices(options); bad != 0) return bad;
   }
   options.router.bind = options.listen.endpoint;
-  options.router.keys = options.listen.keys;
+  options.router.trust = options.listen.trust();
   options.router.admits = options.listen.admits;
-  options.router.anyone = options.listen.insecure;
   options.router.hot = !options.no_hot;
   options.router.tell = gt::tell;
   options.router.workers = binds ? options.workers : options.local;

@@ -153,9 +153,7 @@ int main(int argc, char** argv) {
     const std::string bad = options.connect.read();
     if (!bad.empty()) return usage(bad);
     top.watcher.endpoint = options.connect.endpoint;
-    top.watcher.keys = options.connect.keys;
-    top.watcher.route_key = options.connect.other_key;
-    top.watcher.anyone = options.connect.insecure;
+    top.watcher.trust = options.connect.trust();
   }
   top.has_color = gt::takes_color(STDOUT_FILENO);
   top.say = gt::say;

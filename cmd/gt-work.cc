@@ -277,9 +277,7 @@ int default_threads(const Options& options) {
 std::string read_link(Options& options, gt::exec::RemoteOptions& remote) {
   std::string wrong = options.link.read();
   remote.endpoint = options.link.endpoint;
-  remote.keys = options.link.keys;
-  remote.route_key = options.link.other_key;
-  remote.anyone = options.link.insecure;
+  remote.trust = options.link.trust();
   return wrong;
 }
 
@@ -287,7 +285,7 @@ std::string read_link(Options& options, gt::exec::RemoteOptions& remote) {
 // it, all or none. Returns what is wrong; "" if nothing is.
 std::string read_files(Options& options, bool opens_all, gt::Files& files) {
   gt::exec::BorrowedFilesOptions borrowed;
-  borrowed.anyone = options.link.insecure;
+  borrowed.trust.anyone = options.link.insecure;
   borrowed.silence = options.silence;
   std::vector<std::string> folders, endpoints;
   for (std::string root : options.roots) {
@@ -308,8 +306,8 @@ std::string read_files(Options& options, bool opens_all, gt::Files& files) {
     if (!secret.ok()) return "--key: " + secret.error().message;
     auto other = gt::net::read_open_key(open_key);
     if (!other.ok()) return "--files-key: " + other.error().message;
-    borrowed.keys = std::move(secret.value());
-    borrowed.server_key = std::move(other.value());
+    borrowed.trust.keys = std::move(secret.value());
+    borrowed.trust.other_key = std::move(other.value());
   }
   opens_all = opens_all && options.roots.empty();
   if (opens_all || !folders.empty()) {

@@ -39,6 +39,8 @@ struct ListenOptions {
   // up once, so that the address that is checked is the one that is bound.
   // Returns what is wrong; "" if nothing is.
   std::string read();
+  // Returns whom the program trusts, once read() has been called.
+  net::Trust trust() const { return {keys, "", insecure}; }
 };
 
 // The options of a program that connects.
@@ -65,6 +67,8 @@ struct ConnectOptions {
   // Reads the files of keys, and looks up the endpoint if it matters which host
   // it is on. Returns what is wrong; "" if nothing is.
   std::string read();
+  // Returns whom the program trusts, once read() has been called.
+  net::Trust trust() const { return {keys, other_key, insecure}; }
 };
 
 }  // namespace gt

@@ -22,10 +22,8 @@ constexpr auto kPause = std::chrono::milliseconds(100);
 
 LinkOptions link_options(const FileCallerOptions& options) {
   LinkOptions link;
-  link.keys = options.identity.keys;
-  link.server = options.server_key;
+  link.trust = options.identity.trust;
   link.max_message = kMaxMessage;
-  link.anyone = options.anyone;
   return link;
 }
 
@@ -217,7 +215,7 @@ bool FileCaller::take_data(const FileState& what, int fd, uint64_t& have,
     return fail(FileFault::kLocal, s.error().message);
   }
   have += data.body.size();
-  ticket = text(data, "ticket");
+  ticket = data.text("ticket");
   went_on_ = now_ms();
   return true;
 }

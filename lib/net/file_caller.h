@@ -6,7 +6,6 @@
 
 #include <cstdint>
 #include <memory>
-#include <optional>
 #include <string>
 
 #include "base/digest.h"
@@ -20,8 +19,6 @@ namespace gt::net {
 // Whom to call, and how.
 struct FileCallerOptions {
   BorrowerIdentity identity;  // has the endpoint to connect to
-  std::string server_key;     // with keys: the lender's public key
-  bool anyone = false;  // without keys: whoever listens there may be the lender
   int64_t patience = 60'000;  // ms in which a call must make progress
 };
 

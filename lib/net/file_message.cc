@@ -45,7 +45,7 @@ Result<FileState> read_state(const Message& message) {
   NumberReader numbers(message);
   FileState state;
   state.size = numbers.need("whole");
-  state.version = text(message, "version");
+  state.version = message.text("version");
   state.is_settled = numbers.need("settled") != 0;
   if (!numbers.status().ok()) return numbers.status().error();
   const bool is_word =

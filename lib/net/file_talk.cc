@@ -10,15 +10,16 @@ namespace gt::net {
 
 FileTalk::FileTalk(BorrowerIdentity identity, int64_t now)
     : me_(std::move(identity)),
+      callee_{"gt-emit", me_.endpoint, ""},
       began_(now),
       heard_(now),
       judged_(now),
-      next_look_(now + me_.look) {}
+      next_look_(now + me_.timing.beat) {}
 
 void FileTalk::end(Over over, std::string why) {
   if (over_ != Over::kNot) return;
   over_ = over;
-  why_ = "gt-emit at " + me_.endpoint + " " + std::move(why);
+  why_ = callee_.name() + " " + std::move(why);
 }
 
 void FileTalk::link_up(int64_t now) {
@@ -41,19 +42,14 @@ void FileTalk::link_down() {
 void FileTalk::link_refused(bool by_key, bool for_good) {
   if (!for_good) return;
   end(Over::kRefused,
-      by_key ? "does not admit the key " + me_.keys->open +
-                   "; its --allow lists whom it does"
-             : std::string("takes no connection of ours: ") +
-                   (me_.keys ? "it has no keys" : "it wants keys") +
-                   ", or it is no gt-emit");
+      by_key ? callee_.not_admitting("the key " + me_.trust.keys->open)
+             : callee_.not_connecting(me_.trust.keys.has_value()));
 }
 
 void FileTalk::link_untrusted(const std::string& why, bool for_good) {
   untrusted_ = why;
   if (!for_good) return;
-  end(Over::kRefused, "is not taken for gt-emit: " + why +
-                          "; without keys only processes of one user work "
-                          "together");
+  end(Over::kRefused, callee_.not_trusted(why) + callee_.same_user_rule());
 }
 
 void FileTalk::receive(Frame frame, int64_t now) {
@@ -106,22 +102,19 @@ bool FileTalk::next(OwnedMessage& answer) {
 }
 
 void FileTalk::tick(int64_t now, bool all_read) {
-  next_look_ = now + me_.look;
+  next_look_ = now + me_.timing.beat;
   if (!all_read) return;
-  // Time in which this process was stopped does not count as silence.
-  const int64_t passed = now - std::exchange(judged_, now);
-  if (passed > 3 * me_.look / 2) {
-    heard_ = std::min(heard_ + passed, now);
-    began_ = std::min(began_ + passed, now);
-  }
+  const int64_t excused = me_.timing.excused(now - std::exchange(judged_, now));
+  heard_ = std::min(heard_ + excused, now);
+  began_ = std::min(began_ + excused, now);
   if (!is_welcome_ && now - began_ >= me_.connect_limit) {
     return end(Over::kRefused,
                "cannot be reached within " + seconds_text(me_.connect_limit) +
                    (untrusted_.empty() ? "" : ": " + untrusted_));
   }
-  if (is_welcome_ && waits() && now - heard_ >= me_.silence) {
-    end(Over::kLink,
-        "is lost: nothing was heard of it for " + seconds_text(me_.silence));
+  if (is_welcome_ && waits() && now - heard_ >= me_.timing.lost) {
+    end(Over::kLink, "is lost: nothing was heard of it for " +
+                         seconds_text(me_.timing.lost));
   }
 }
 

@@ -48,13 +48,14 @@
 
 #include <cstdint>
 #include <deque>
-#include <optional>
 #include <string>
 
 #include "base/take_front.h"
 #include "net/caller.h"
 #include "net/joiner.h"
 #include "net/keys.h"
+#include "net/refusal.h"
+#include "net/timing.h"
 
 namespace gt::net {
 
@@ -66,10 +67,9 @@ inline constexpr size_t kMostPath = 2048;
 struct BorrowerIdentity {
   std::string endpoint;  // shown to people
   std::string user;
-  std::optional<Keys> keys;  // the borrower's
+  Trust trust;
   bool is_worker = false;
-  int64_t look = 500;      // ms between checks for silence
-  int64_t silence = 1500;  // ms of silence after which the lender is lost
+  Timing timing;  // the borrower looks for silence at every beat
   int64_t connect_limit = 10'000;  // ms to wait for the welcome
 };
 
@@ -111,6 +111,7 @@ class FileTalk : public CallerState {
   void take(OwnedMessage owned);
 
   BorrowerIdentity me_;
+  const Callee callee_;
   bool is_welcome_ = false;
   Over over_ = Over::kNot;
   std::string why_;

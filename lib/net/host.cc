@@ -8,31 +8,29 @@ namespace {
 // The queue of an attached worker has room for everything that its credit
 // allows, and for beats. Refusals to a stranger may fill the stranger's queue,
 // and are then dropped.
-LinkOptions link_options(const HostOptions& options, std::optional<Keys> keys) {
+LinkOptions link_options(const HostOptions& options, Trust trust) {
   LinkOptions link;
-  link.keys = std::move(keys);
+  link.trust = std::move(trust);
   link.max_message = kMaxMessage;
   link.send_queue = static_cast<int>(HostState::kMaxOnWay) + 1024;
   link.handshake_ms = static_cast<int>(options.timing.handshake);
-  link.anyone = options.anyone;
   return link;
 }
 
 }  // namespace
 
-Host::Host(Context& context, HostOptions options, std::optional<Keys> keys,
+Host::Host(Context& context, HostOptions options, Trust trust,
            Gatekeeper::Admits admits)
     : state_(options, now_ms()),
-      listener_(context, link_options(options, std::move(keys)),
+      listener_(context, link_options(options, std::move(trust)),
                 std::move(admits), state_) {}
 
 Result<std::unique_ptr<Host>> Host::make(Context& context,
                                          const std::string& endpoint,
-                                         HostOptions options,
-                                         std::optional<Keys> keys,
+                                         HostOptions options, Trust trust,
                                          Gatekeeper::Admits admits) {
   std::unique_ptr<Host> host(new Host(context, std::move(options),
-                                      std::move(keys), std::move(admits)));
+                                      std::move(trust), std::move(admits)));
   const Status bound = host->listener_.bind(endpoint);
   if (!bound.ok()) return bound.error();
   return host;

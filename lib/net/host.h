@@ -3,7 +3,6 @@
 #pragma once
 
 #include <memory>
-#include <optional>
 #include <string>
 #include <string_view>
 
@@ -16,12 +15,12 @@ class Host {
  public:
   // Listens at the endpoint; local_endpoint() serves workers on this host. With
   // keys, only those may connect whom `admits` accepts (gatekeeper.h); without
-  // keys, only processes of the same user on this host, unless
-  // HostOptions::anyone is set.
+  // keys, only processes of the same user on this host, unless Trust::anyone is
+  // set.
   static Result<std::unique_ptr<Host>> make(Context& context,
                                             const std::string& endpoint,
                                             HostOptions options,
-                                            std::optional<Keys> keys = {},
+                                            Trust trust = {},
                                             Gatekeeper::Admits admits = {});
   // Returns the endpoint that workers connect to, with its actual port.
   const std::string& endpoint() const { return listener_.endpoint(); }
@@ -50,7 +49,7 @@ class Host {
   void linger(int milliseconds) { listener_.linger(milliseconds); }
 
  private:
-  Host(Context& context, HostOptions options, std::optional<Keys> keys,
+  Host(Context& context, HostOptions options, Trust trust,
        Gatekeeper::Admits admits);
 
   HostState state_;

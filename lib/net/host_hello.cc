@@ -18,7 +18,7 @@ constexpr size_t kMaxFile = 512;  // most bytes of the input's name in a welcome
 // another version.
 Status check_hello(const Message& hello, const HostOptions& options) {
   const std::string who =
-      excerpt(text(hello, "name")) + " on " + excerpt(text(hello, "host"));
+      excerpt(hello.text("name")) + " on " + excerpt(hello.text("host"));
   const auto version = number(hello, "version");
   if (!version.ok()) return version.error();
   if (version.value() != kWireVersion) {
@@ -27,10 +27,10 @@ Status check_hello(const Message& hello, const HostOptions& options) {
                  "; install the same gt on both"};
   }
   if (!options.token.empty() &&
-      !same_token(text(hello, "token"), options.token)) {
+      !same_token(hello.text("token"), options.token)) {
     return Error{who + " has not the token of this session"};
   }
-  const std::string table = text(hello, "table");
+  const std::string table = hello.text("table");
   if (table == options.table) return ok_status();
   return Error{who + " has op table " + excerpt(table) + ", gt-route " +
                options.table + "; install the same gt on both"};

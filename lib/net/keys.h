@@ -14,6 +14,7 @@
 
 #include <functional>
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -25,6 +26,23 @@ namespace gt::net {
 struct Keys {
   std::string secret;
   std::string open;  // the public key
+};
+
+// Whom one end of a connection trusts to be at the other end.
+struct Trust {
+  // The end's own keys. With them connections are encrypted, and an end that
+  // listens accepts those whom its Gatekeeper admits.
+  std::optional<Keys> keys = std::nullopt;
+  // With keys: the public key that the other end must have. An end that listens
+  // leaves it empty.
+  std::string other_key = {};
+  // Without keys: true if anyone who can reach the endpoint may be at the other
+  // end. If not, only local endpoints are allowed (endpoint.h), and the owner
+  // of a socket must check to whom each connection belongs (peer_user.h).
+  bool anyone = false;
+
+  // True if only processes of the same user may be at the other end.
+  bool is_same_user_only() const { return !keys && !anyone; }
 };
 
 // Makes a new pair. Error: this libzmq has no CURVE.

@@ -70,7 +70,7 @@ Result<std::shared_ptr<const ReadBody>> BodyPool::read(std::string_view text) {
 
 Status LineCheck::take(const Message& message) {
   if (message.verb == Verb::kEnd) return check_after(message, last_seq_);
-  if (message.verb == Verb::kForget) return forget(text(message, "id"));
+  if (message.verb == Verb::kForget) return forget(message.text("id"));
   const auto header = lines_header(message, last_seq_);
   if (!header.ok()) return header.error();
   const auto body = body_of(message);
@@ -85,7 +85,7 @@ Status LineCheck::forget(const std::string& id) {
 }
 
 Result<LineCheck::Body> LineCheck::body_of(const Message& message) {
-  const std::string id = text(message, "id");
+  const std::string id = message.text("id");
   if (message.verb == Verb::kHot) {
     const auto known = blocks_.find(id);
     if (known == blocks_.end()) {

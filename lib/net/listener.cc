@@ -15,8 +15,8 @@ constexpr size_t kBytesAtOnce = size_t{8} << 20;
 
 Listener::Listener(Context& context, const LinkOptions& options,
                    Gatekeeper::Admits admits, ListenerState& state)
-    : gatekeeper_(options.keys ? std::make_unique<Gatekeeper>(context)
-                               : nullptr),
+    : gatekeeper_(options.trust.keys ? std::make_unique<Gatekeeper>(context)
+                                     : nullptr),
       router_(context, options),
       links_(context, router_),
       state_(state) {

@@ -56,9 +56,9 @@ class ListenerState {
 
 class Listener {
  public:
-  // With keys (LinkOptions::keys), only those may connect whom `admits` accepts
-  // (gatekeeper.h); without keys, only processes of the same user on this host,
-  // unless LinkOptions::anyone is set. `state` must outlive the listener.
+  // With keys (LinkOptions::trust), only those may connect whom `admits`
+  // accepts (gatekeeper.h); without keys, only processes of the same user on
+  // this host, unless Trust::anyone is set. `state` must outlive the listener.
   Listener(Context& context, const LinkOptions& options,
            Gatekeeper::Admits admits, ListenerState& state);
 

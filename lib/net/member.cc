@@ -8,11 +8,9 @@ namespace {
 
 LinkOptions link_options(const MemberOptions& options) {
   LinkOptions link;
-  link.keys = options.keys;
-  link.server = options.route_key;
+  link.trust = options.trust;
   link.max_message = kMaxMessage;
   link.send_queue = 64;
-  link.anyone = options.anyone;
   return link;
 }
 

@@ -19,6 +19,7 @@ constexpr int kGoodTimes = 120;
 
 MemberState::MemberState(MemberOptions options, int64_t now)
     : options_(std::move(options)),
+      callee_{"gt-route", options_.host, "--route-key"},
       sign_(now),
       heard_(now),
       looked_(now),
@@ -44,7 +45,7 @@ void MemberState::link_up(int64_t now) {
 void MemberState::link_down() {
   if (is_attached()) {
     finish(MemberEvent::Kind::kLost,
-           "gt-route at " + options_.host + " is lost: the connection ended");
+           callee_.name() + " is lost: the connection ended");
   }
   // Before the worker is attached nothing is lost, so another connection is
   // tried.
@@ -59,24 +60,19 @@ void MemberState::link_refused(bool by_key, bool for_good) {
   tries_.was_refused = true;
   if (!for_good) return;
   finish(MemberEvent::Kind::kRefused,
-         by_key ? "gt-route at " + options_.host +
-                      " does not admit this worker's key, " +
-                      options_.keys->open + "; its --allow lists whom it does"
-                : "what listens at " + options_.host +
-                      " takes no connection of ours: " +
-                      (options_.keys ? "it has no keys"
-                                     : "it wants keys (--key, --route-key)") +
-                      ", or it is no gt-route");
+         by_key ? callee_.name() + " " +
+                      callee_.not_admitting("this worker's key, " +
+                                            options_.trust.keys->open)
+                : callee_.listener() + " " +
+                      callee_.not_connecting(options_.trust.keys.has_value()));
 }
 
 void MemberState::link_untrusted(const std::string& why, bool for_good) {
   tries_.untrusted = why;
   if (!for_good) return;
-  finish(MemberEvent::Kind::kRefused,
-         "what listens at " + options_.host +
-             " is not taken for gt-route: " + why +
-             "; without keys only processes of one user work together (--key "
-             "and --route-key, or --insecure, admit others)");
+  finish(MemberEvent::Kind::kRefused, callee_.listener() + " " +
+                                          callee_.not_trusted(why) +
+                                          callee_.same_user_rule());
 }
 
 // Says hello again after gt-route has dropped us. The delay differs from worker
@@ -108,8 +104,7 @@ void MemberState::receive(Frame frame, int64_t now) {
   auto owned = joiner_.take(std::move(frame));
   if (!owned.ok()) {
     return finish(MemberEvent::Kind::kLost,
-                  "what came from " + options_.host +
-                      " is no message of gt-route: " + owned.error().message);
+                  callee_.sent_no_message(owned.error().message));
   }
   // The Joiner bounds the parts that it holds, so their credit is given back
   // now.
@@ -127,7 +122,7 @@ void MemberState::take(OwnedMessage owned) {
       return take_time(owned.message);
     case Verb::kWatch:
       if (!is_attached()) break;
-      is_watched_ = text(owned.message, "on") == "1";
+      is_watched_ = owned.message.text("on") == "1";
       return;
     case Verb::kRefuse:
       return finish(Kind::kRefused, printable(owned.message.body));
@@ -139,7 +134,7 @@ void MemberState::take(OwnedMessage owned) {
       return finish(Kind::kAborted, printable(owned.message.body));
     case Verb::kBye:  // the answer to ours
       if (!is_attached()) break;
-      return finish(Kind::kLost, "gt-route at " + options_.host + " said bye");
+      return finish(Kind::kLost, callee_.name() + " said bye");
     case Verb::kWelcome:
       if (state_ == State::kHello) return take_welcome(owned.message);
       break;
@@ -158,8 +153,7 @@ void MemberState::take(OwnedMessage owned) {
     default:
       break;
   }
-  finish(Kind::kLost, "gt-route at " + options_.host + " said " +
-                          std::string(name_of(verb)) +
+  finish(Kind::kLost, callee_.name() + " said " + std::string(name_of(verb)) +
                           (is_attached() ? " to a worker that is attached"
                                          : " before welcome"));
 }
@@ -182,14 +176,13 @@ void MemberState::take_welcome(const Message& message) {
   }
   if (!status.ok()) {
     return finish(MemberEvent::Kind::kLost,
-                  "gt-route at " + options_.host +
-                      ": welcome: " + status.error().message);
+                  callee_.name() + ": welcome: " + status.error().message);
   }
   welcome_ = {static_cast<uint32_t>(worker),
               static_cast<uint32_t>(workers),
               epoch,
-              text(message, "session"),
-              text(message, "file"),
+              message.text("session"),
+              message.text("file"),
               std::move(roster.value())};
   state_ = State::kAttached;
   take_time(message);
@@ -200,9 +193,8 @@ void MemberState::take_loss(const Message& message) {
   const auto worker = number(message, "worker");
   if (!worker.ok() || worker.value() >= welcome_.workers ||
       worker.value() == welcome_.worker) {
-    return finish(
-        MemberEvent::Kind::kLost,
-        "gt-route at " + options_.host + " said gone of no other worker");
+    return finish(MemberEvent::Kind::kLost,
+                  callee_.name() + " said gone of no other worker");
   }
   events_.push_back({MemberEvent::Kind::kPeerLost,
                      printable(message.body),
@@ -285,23 +277,17 @@ std::string MemberState::why_none() const {
                                ? ""
                                : "; the last that it said: " + tries_.gave_up;
   if (state_ == State::kHello) {
-    return "gt-route at " + options_.host +
-           " is lost: nothing was heard of it for " + limit + said;
+    return callee_.name() + " is lost: nothing was heard of it for " + limit +
+           said;
   }
   if (tries_.was_there) {
-    return "gt-route at " + options_.host +
+    return callee_.name() +
            " ended before it had all its workers, and no other came within " +
            limit + said;
   }
-  std::string why = "no gt-route at " + options_.host + " within " + limit;
-  if (tries_.was_refused && options_.keys) {
-    why +=
-        "; what is there took no connection of ours: is --route-key its public "
-        "key?";
-  }
-  return tries_.untrusted.empty()
-             ? why
-             : why + "; of what is there, " + tries_.untrusted;
+  return callee_.not_there(options_.connect_limit,
+                           tries_.was_refused && options_.trust.keys,
+                           tries_.untrusted);
 }
 
 // ---- time -------------------------------------------------------------------
@@ -322,8 +308,7 @@ void MemberState::tick(int64_t now, bool all_read) {
   }
   if (now - heard_ < options_.timing.lost) return;
   finish(MemberEvent::Kind::kLost,
-         "gt-route at " + options_.host +
-             " is lost: nothing was heard of it for " +
+         callee_.name() + " is lost: nothing was heard of it for " +
              seconds_text(options_.timing.lost));
 }
 

@@ -9,7 +9,6 @@
 #include <cstdint>
 #include <deque>
 #include <functional>
-#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -18,11 +17,12 @@
 #include "base/exit.h"
 #include "base/take_front.h"
 #include "net/caller.h"
-#include "net/host_state.h"
 #include "net/joiner.h"
 #include "net/keys.h"
 #include "net/ran.h"
+#include "net/refusal.h"
 #include "net/roster.h"
+#include "net/timing.h"
 
 namespace gt::net {
 
@@ -31,12 +31,10 @@ struct MemberOptions {
   WorkerInfo info;
   std::string table;  // digest of the op table
   std::string token;
-  uint64_t epoch = 0;        // the epoch it had, if it was attached before
-  std::string host;          // gt-route's endpoint, shown to people
-  std::optional<Keys> keys;  // the worker's; route_key is gt-route's public key
-  std::string route_key;
+  uint64_t epoch = 0;  // the epoch it had, if it was attached before
+  std::string host;    // gt-route's endpoint, shown to people
+  Trust trust;
   Timing timing;
-  bool anyone = false;  // without keys: whoever listens there may be gt-route
   int64_t connect_limit = 30000;  // most ms of silence before the welcome
   std::function<uint64_t()> clock = wall_us;  // microseconds since 1970
 };
@@ -139,6 +137,7 @@ class MemberState : public CallerState {
   void finish(MemberEvent::Kind kind, std::string why);
 
   MemberOptions options_;
+  const Callee callee_;
   State state_ = State::kConnecting;
   Welcome welcome_;
   Joiner joiner_;

@@ -1,6 +1,7 @@
 // Tells to which user the other end of a connection on this machine belongs.
 // Without keys, connections are only accepted from, and made to, processes of
-// the same user, unless the operator has allowed anyone (LinkOptions::anyone).
+// the same user, unless the operator has allowed anyone (Trust::anyone,
+// keys.h).
 #pragma once
 
 #include <sys/types.h>

@@ -13,10 +13,9 @@ namespace {
 
 // We send only to peers to which we connected, so the send queue may be
 // unbounded. What strangers send is bounded.
-LinkOptions options(std::optional<Keys> keys, bool anyone) {
+LinkOptions options(const Trust& trust) {
   LinkOptions link;
-  link.keys = std::move(keys);
-  link.anyone = anyone;
+  link.trust = trust;
   // This is long enough to notice first that a connection has ended, so that
   // libzmq never reconnects to somebody else in its place.
   link.reconnect_ms = 1000;
@@ -27,9 +26,9 @@ LinkOptions options(std::optional<Keys> keys, bool anyone) {
 
 }  // namespace
 
-Peers::Peers(Context& context, std::optional<Keys> keys, bool anyone)
-    : gatekeeper_(keys ? std::make_unique<Gatekeeper>(context) : nullptr),
-      router_(context, options(std::move(keys), anyone)),
+Peers::Peers(Context& context, const Trust& trust)
+    : gatekeeper_(trust.keys ? std::make_unique<Gatekeeper>(context) : nullptr),
+      router_(context, options(trust)),
       links_(context, router_),
       link_prefix_("to-" + random_token() + "-") {}
 
@@ -39,9 +38,8 @@ std::string Peers::name_of_link(uint32_t worker) const {
 
 Result<std::unique_ptr<Peers>> Peers::make(Context& context,
                                            const std::string& near,
-                                           std::optional<Keys> keys,
-                                           bool anyone) {
-  std::unique_ptr<Peers> peers(new Peers(context, std::move(keys), anyone));
+                                           const Trust& trust) {
+  std::unique_ptr<Peers> peers(new Peers(context, trust));
   const auto place = endpoint_beside(near, peers->router_.is_same_user());
   if (!place.ok()) return place.error();
   const auto bound = peers->router_.bind(place.value());
@@ -196,7 +194,7 @@ void Peers::take_control(Incoming& in) {
   if (control.ok() && known == workers_.end() &&
       control.value().verb == Verb::kHello) {
     const auto worker = number(control.value(), "worker");
-    const std::string session = text(control.value(), "session");
+    const std::string session = control.value().text("session");
     if (worker.ok() && worker.value() <= UINT32_MAX &&
         same_token(session, session_)) {
       return take_hello(in, static_cast<uint32_t>(worker.value()));

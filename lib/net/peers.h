@@ -21,7 +21,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
-#include <optional>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -61,12 +60,12 @@ class Peers {
   // Binds an endpoint for peers. `near` is the endpoint by which the worker
   // reaches gt-route: peers use a Unix socket if they are on this host and of
   // one user, else tcp at the address from which the worker reaches gt-route.
-  // With keys, only the workers that connect() names may connect; without, only
-  // processes of the same user on this host, or any with `anyone`.
+  // With keys, only the workers that connect() names may connect, by the public
+  // keys that it states; without, only processes of the same user on this host,
+  // unless Trust::anyone is set.
   static Result<std::unique_ptr<Peers>> make(Context& context,
                                              const std::string& near,
-                                             std::optional<Keys> keys = {},
-                                             bool anyone = false);
+                                             const Trust& trust = {});
   // Returns our own endpoint, which gt-route tells the others (data= of the
   // hello).
   const std::string& endpoint() const { return endpoint_; }
@@ -108,7 +107,7 @@ class Peers {
     std::string endpoint;
   };
 
-  Peers(Context& context, std::optional<Keys> keys, bool anyone);
+  Peers(Context& context, const Trust& trust);
   std::string name_of_link(uint32_t worker) const;
   void say_hello(uint32_t worker);
   void answer(uint32_t worker);

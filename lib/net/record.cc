@@ -6,19 +6,8 @@
 
 #include "base/message.h"
 #include "base/text.h"
-#include "stream/line.h"
 
 namespace gt::net {
-
-const std::string_view* Record::find(std::string_view key) const {
-  const auto found = std::ranges::find(fields, key, &Message::Field::key);
-  return found == fields.end() ? nullptr : &found->value;
-}
-
-std::string Record::text(std::string_view key) const {
-  const std::string_view* value = find(key);
-  return value == nullptr ? std::string() : unquote(*value);
-}
 
 uint64_t Record::number(std::string_view key, uint64_t other) const {
   const auto value = need(key);
@@ -44,11 +33,11 @@ Result<Record> parse_record(std::string_view line) {
     return Error{"'" + excerpt(record.kind) +
                  "' is not what a record begins with"};
   }
-  auto fields = parse_fields(line.substr(record.kind.size()));
-  if (!fields.ok()) {
-    return Error{std::string(record.kind) + ": " + fields.error().message};
+  auto parsed = parse_fields(line.substr(record.kind.size()));
+  if (!parsed.ok()) {
+    return Error{std::string(record.kind) + ": " + parsed.error().message};
   }
-  record.fields = std::move(fields.value());
+  record.fields = std::move(parsed.value().fields);
   return record;
 }
 

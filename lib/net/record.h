@@ -9,22 +9,16 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
-#include <vector>
 
 #include "base/result.h"
 #include "net/wire.h"
 
 namespace gt::net {
 
-// The members are views into the line that was parsed.
-struct Record {
+// A parsed record.
+struct Record : Fields {
   std::string_view kind;
-  std::vector<Message::Field> fields;
 
-  // Returns the field's value as written; null if it is missing.
-  const std::string_view* find(std::string_view key) const;
-  // Returns the field's value without quotes; "" if it is missing.
-  std::string text(std::string_view key) const;
   // Returns the field's number; `other` if it is missing or not a number.
   uint64_t number(std::string_view key, uint64_t other = 0) const;
   // Returns the field's number. Error: it is missing or not a number.

@@ -11,7 +11,7 @@ namespace {
 
 Status read_name(const Message& hello, std::string_view key,
                  std::string& value) {
-  value = text(hello, key);
+  value = hello.text(key);
   if (value.size() <= kMaxName) return ok_status();
   return Error{"hello: " + std::string(key) + "= has more than " +
                std::to_string(kMaxName) + " bytes"};

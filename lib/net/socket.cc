@@ -126,10 +126,7 @@ Context::~Context() {
 }
 
 Socket::Socket(Context& context, int type, const LinkOptions& options)
-    : socket_(zmq_socket(context.raw(), type)),
-      keys_(options.keys),
-      server_(options.server),
-      is_for_anyone_(options.anyone) {
+    : socket_(zmq_socket(context.raw(), type)), trust_(options.trust) {
   if (socket_ == nullptr) fail_short("cannot make a socket");
   const auto most = static_cast<int64_t>(options.max_message);
   GT_CHECK(options.max_message > 0);
@@ -187,9 +184,9 @@ Result<std::string> Socket::bind(const std::string& wanted) {
     return failed(kWhat, endpoint, s.error().message);
   }
   set(ZMQ_IPV6, is_ipv4(endpoint) ? 0 : 1);
-  if (keys_) {
+  if (trust_.keys) {
     set(ZMQ_CURVE_SERVER, 1);
-    set(ZMQ_CURVE_SECRETKEY, keys_->secret);
+    set(ZMQ_CURVE_SECRETKEY, trust_.keys->secret);
     GT_CHECK(zmq_setsockopt(socket_, ZMQ_ZAP_DOMAIN, "gt", 2) == 0);
   }
   widen(endpoint);
@@ -214,13 +211,13 @@ Status Socket::connect(const std::string& endpoint, const std::string& server) {
     return failed(kWhat, endpoint, kNeedsKeys);
   }
   set(ZMQ_IPV6, is_ipv4(endpoint) ? 0 : 1);
-  if (keys_) {
+  if (trust_.keys) {
     if (!is_key(server)) {
       return Error{"the public key of " + endpoint + " is not known"};
     }
     set(ZMQ_CURVE_SERVERKEY, server);
-    set(ZMQ_CURVE_PUBLICKEY, keys_->open);
-    set(ZMQ_CURVE_SECRETKEY, keys_->secret);
+    set(ZMQ_CURVE_PUBLICKEY, trust_.keys->open);
+    set(ZMQ_CURVE_SECRETKEY, trust_.keys->secret);
   }
   widen(endpoint);
   if (zmq_connect(socket_, endpoint.c_str()) == 0) return ok_status();
@@ -297,7 +294,7 @@ bool Router::receive(Incoming& in) {
   for (in.count = 0; has_more(); ++in.count) {
     GT_CHECK(receive_frame(frame));
     if (in.count == 0) in.fd = zmq_msg_get(frame.raw(), ZMQ_SRCFD);
-    if (in.count == 0 && keys_) {
+    if (in.count == 0 && trust_.keys) {
       const char* user = zmq_msg_gets(frame.raw(), "User-Id");
       if (user != nullptr) in.key = user;
     }

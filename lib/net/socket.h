@@ -13,7 +13,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <optional>
 #include <string>
 #include <string_view>
 
@@ -51,15 +50,7 @@ struct LinkOptions {
   int connect_ms = 3000;   // for one try
   int reconnect_ms = 100;  // doubled after each try, up to the next
   int reconnect_most_ms = 2000;
-  // With keys, connections are encrypted. A listening socket accepts those that
-  // the context's Gatekeeper admits; for a connecting socket, `server` is the
-  // public key that the other end must have.
-  std::optional<Keys> keys;
-  std::string server;
-  // Without keys: true if anyone who can reach the endpoint may be at the other
-  // end. If not, only local endpoints are allowed (endpoint.h), and the
-  // socket's owner must check to whom each connection belongs (peer_user.h).
-  bool anyone = false;
+  Trust trust;
 };
 
 // The outcome of sending a message.
@@ -81,13 +72,13 @@ class Socket {
   // than processes of this host could connect and there are no keys.
   Result<std::string> bind(const std::string& endpoint);
   Status connect(const std::string& endpoint) {
-    return connect(endpoint, server_);
+    return connect(endpoint, trust_.other_key);
   }
   // Sets how long closing waits for unsent messages; 0 by default.
   void linger(int milliseconds);
   void* raw() const { return socket_; }
   // True if only processes of the same user may be at the other end.
-  bool is_same_user() const { return !keys_ && !is_for_anyone_; }
+  bool is_same_user() const { return trust_.is_same_user_only(); }
 
  protected:
   Socket(Context& context, int type, const LinkOptions& options);
@@ -101,11 +92,7 @@ class Socket {
 
   void* socket_;
   std::string file_;  // the file of a bound Unix socket, or ""
-  std::optional<Keys> keys_;
-
- private:
-  std::string server_;
-  bool is_for_anyone_;
+  Trust trust_;
 };
 
 // The most messages received in one step, so that a flood of them does not keep

@@ -11,16 +11,16 @@ namespace {
 LinkOptions link_options(const WatcherOptions& options) {
   LinkOptions link;
   link.max_message = kMaxMessage;
-  link.keys = options.keys;
-  link.server = options.route_key;
-  link.anyone = options.anyone;
+  link.trust = options.trust;
   return link;
 }
 
 }  // namespace
 
 WatcherState::WatcherState(WatcherOptions options, int64_t now)
-    : options_(std::move(options)), heard_(now) {}
+    : options_(std::move(options)),
+      callee_{"gt-route", options_.endpoint, "--route-key"},
+      heard_(now) {}
 
 void WatcherState::finish(WatchEvent::Kind kind, std::string text,
                           Exit status) {
@@ -53,28 +53,25 @@ void WatcherState::link_down() {
   outgoing_.clear();
   if (!was_told_) return;  // another connection is tried
   finish(WatchEvent::Kind::kLost,
-         "gt-route at " + options_.endpoint + " is lost: the connection ended");
+         callee_.name() + " is lost: the connection ended");
 }
 
 void WatcherState::link_refused(bool by_key, bool for_good) {
   tried_ = "what is there took no connection of ours";
   if (!for_good) return;
   finish(WatchEvent::Kind::kRefused,
-         by_key ? "gt-route at " + options_.endpoint +
-                      " does not admit this key, " + options_.keys->open +
-                      "; its --allow lists whom it does"
-                : "what listens at " + options_.endpoint +
-                      " takes no connection of ours: " +
-                      (options_.keys ? "it has no keys"
-                                     : "it wants keys (--key, --route-key)") +
-                      ", or it is no gt-route");
+         by_key ? callee_.name() + " " +
+                      callee_.not_admitting("this key, " +
+                                            options_.trust.keys->open)
+                : callee_.listener() + " " +
+                      callee_.not_connecting(options_.trust.keys.has_value()));
 }
 
 void WatcherState::link_untrusted(const std::string& why, bool for_good) {
   tried_ = why;
   if (!for_good) return;
-  finish(WatchEvent::Kind::kRefused, "what listens at " + options_.endpoint +
-                                         " is not taken for gt-route: " + why);
+  finish(WatchEvent::Kind::kRefused,
+         callee_.listener() + " " + callee_.not_trusted(why));
 }
 
 // ---- what comes -------------------------------------------------------------
@@ -85,14 +82,13 @@ void WatcherState::receive(Frame frame, int64_t now) {
   const auto owned = joiner_.take(std::move(frame));
   if (!owned.ok()) {
     return finish(WatchEvent::Kind::kLost,
-                  "what came from " + options_.endpoint +
-                      " is no message of gt-route: " + owned.error().message);
+                  callee_.sent_no_message(owned.error().message));
   }
   if (owned.value().has_value()) take(owned.value()->message);
 }
 
 void WatcherState::take(const Message& message) {
-  const std::string who = "gt-route at " + options_.endpoint;
+  const std::string who = callee_.name();
   if (message.verb == Verb::kState) {
     asks_ = false;
     was_told_ = true;
@@ -129,9 +125,8 @@ void WatcherState::tick(int64_t now, bool all_read) {
   if (is_over_ || was_told_ || !all_read) return;
   if (now - heard_ < options_.connect_limit) return;
   finish(WatchEvent::Kind::kLost,
-         (is_linked_ ? "nothing was heard of gt-route at "
-                     : "there is no gt-route at ") +
-             options_.endpoint + " within " +
+         (is_linked_ ? "nothing was heard of " : "there is no ") +
+             callee_.name() + " within " +
              seconds_text(options_.connect_limit) +
              (tried_.empty() ? "" : "; " + tried_));
 }

@@ -5,7 +5,6 @@
 #include <cstdint>
 #include <deque>
 #include <memory>
-#include <optional>
 #include <string>
 
 #include "base/exit.h"
@@ -13,6 +12,7 @@
 #include "net/caller.h"
 #include "net/joiner.h"
 #include "net/keys.h"
+#include "net/refusal.h"
 
 namespace gt::net {
 
@@ -32,10 +32,8 @@ struct WatchEvent {
 
 // Which gt-route to watch, and how to connect to it.
 struct WatcherOptions {
-  std::string endpoint;      // the monitor's
-  std::optional<Keys> keys;  // our own; route_key is gt-route's public key
-  std::string route_key;
-  bool anyone = false;  // without keys: whoever listens there may be gt-route
+  std::string endpoint;  // the monitor's
+  Trust trust;
   int64_t connect_limit = 5000;  // ms until the first state
 };
 
@@ -67,6 +65,7 @@ class WatcherState final : public CallerState {
   void say_watch();
 
   WatcherOptions options_;
+  const Callee callee_;
   Joiner joiner_;
   std::deque<WatchEvent> events_;
   std::deque<Frame> outgoing_;

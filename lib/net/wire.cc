@@ -48,7 +48,7 @@ size_t quoted_length(std::string_view rest) {
 }
 
 // Takes " key=value" off the front of `rest`.
-Result<Message::Field> take_field(std::string_view& rest) {
+Result<Fields::Field> take_field(std::string_view& rest) {
   const auto error = [&rest] {
     return Error{"'" + excerpt(rest) + "' where a field key=value is expected"};
   };
@@ -56,7 +56,7 @@ Result<Message::Field> take_field(std::string_view& rest) {
   if (rest.empty() || rest[0] != ' ' || equal == std::string_view::npos) {
     return error();
   }
-  Message::Field field{rest.substr(1, equal - 1), rest.substr(equal + 1)};
+  Fields::Field field{rest.substr(1, equal - 1), rest.substr(equal + 1)};
   std::string_view after = field.value;
   field.value = take_value(after);
   if (!is_key(field.key) || field.value.empty()) return error();
@@ -83,28 +83,31 @@ std::string_view name_of(Verb verb) {
   return kVerbs[static_cast<size_t>(verb)];
 }
 
-Result<std::vector<Message::Field>> parse_fields(std::string_view text) {
-  std::vector<Message::Field> fields;
+Result<Fields> parse_fields(std::string_view text) {
+  Fields parsed;
   while (!text.empty()) {
     const auto field = take_field(text);
     if (!field.ok()) return field.error();
     const std::string_view key = field.value().key;
-    if (std::ranges::find(fields, key, &Message::Field::key) != fields.end()) {
+    if (parsed.find(key) != nullptr) {
       return Error{"field " + std::string(key) + "= twice"};
     }
-    if (fields.size() > kMaxFields) {
+    if (parsed.fields.size() > kMaxFields) {
       return Error{"more than " + std::to_string(kMaxFields) + " fields"};
     }
-    fields.push_back(field.value());
+    parsed.fields.push_back(field.value());
   }
-  return fields;
+  return parsed;
 }
 
-const std::string_view* Message::find(std::string_view key) const {
-  for (const Field& field : fields) {
-    if (field.key == key) return &field.value;
-  }
-  return nullptr;
+const std::string_view* Fields::find(std::string_view key) const {
+  const auto found = std::ranges::find(fields, key, &Field::key);
+  return found == fields.end() ? nullptr : &found->value;
+}
+
+std::string Fields::text(std::string_view key) const {
+  const std::string_view* value = find(key);
+  return value == nullptr ? std::string() : unquote(*value);
 }
 
 std::string_view take_value(std::string_view& rest) {
@@ -143,13 +146,13 @@ Result<Message> parse_message(std::string_view bytes) {
   Message message;
   message.verb = static_cast<Verb>(verb - kVerbs.begin());
   message.body = bytes.substr(newline + 1);
-  auto fields = parse_fields(header.substr(word.size()));
+  auto parsed = parse_fields(header.substr(word.size()));
   Status status = ok_status();
-  if (fields.ok()) {
-    message.fields = std::move(fields.value());
+  if (parsed.ok()) {
+    message.fields = std::move(parsed.value().fields);
     status = check_size(message);
   } else {
-    status = fields.error();
+    status = parsed.error();
   }
   if (!status.ok()) {
     return Error{std::string(word) + ": " + status.error().message};
@@ -172,11 +175,6 @@ uint64_t NumberReader::need(std::string_view key) {
   if (value.ok()) return value.value();
   if (status_.ok()) status_ = value.error();
   return 0;
-}
-
-std::string text(const Message& message, std::string_view key) {
-  const std::string_view* value = message.find(key);
-  return value == nullptr ? std::string() : unquote(*value);
 }
 
 Result<Exit> status_of(const Message& message) {

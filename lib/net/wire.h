@@ -131,25 +131,32 @@ enum class Verb : uint8_t {
 // Returns the word that begins the header.
 std::string_view name_of(Verb verb);
 
-// A parsed message. `fields` are the header's fields except size=; all members
-// are views into the message's bytes. A value is a word (without blank, quote,
-// '#' or control byte) or is quoted like a string of the stream.
-struct Message {
+// The fields of a message or of a record (record.h). A value is a word (without
+// blank, quote, '#' or control byte) or is quoted like a string of the stream.
+// All members are views into the bytes that were parsed.
+struct Fields {
   struct Field {
     std::string_view key;    // of a-z and _
     std::string_view value;  // as written
   };
-  Verb verb = Verb::kBeat;
   std::vector<Field> fields;
-  std::string_view body;
 
   // Returns the field's value as written; null if it is missing.
   const std::string_view* find(std::string_view key) const;
+  // Returns the field's value without quotes; "" if it is missing.
+  std::string text(std::string_view key) const;
+};
+
+// A parsed message: the header's fields except size=, and the body, which is a
+// view, too.
+struct Message : Fields {
+  Verb verb = Verb::kBeat;
+  std::string_view body;
 };
 
 // Parses the fields of a header behind its verb, " key=value key=value".
 // Errors: a malformed field, one that is there twice, or too many fields.
-Result<std::vector<Message::Field>> parse_fields(std::string_view text);
+Result<Fields> parse_fields(std::string_view text);
 // Takes a word or a quoted string, as written, off the front of `rest`; "" if
 // there is none.
 std::string_view take_value(std::string_view& rest);
@@ -178,8 +185,6 @@ class NumberReader {
   const Message& message_;
   Status status_ = ok_status();
 };
-// Returns a field's value without quotes; "" if it is missing.
-std::string text(const Message& message, std::string_view key);
 // Returns the field status=. Error: it is missing, or not an exit status of
 // gt's programs.
 Result<Exit> status_of(const Message& message);

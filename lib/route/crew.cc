@@ -41,7 +41,6 @@ Status Crew::begin() {
   host.timing = net::Timing::with_silence(options_.silence);
   host.table = std::to_string(table_digest());
   host.session = net::random_token();
-  host.anyone = options_.anyone;
   host.file = options_.files.empty() ? "" : options_.files[0];
   if (log_.is_on()) host.clock = wall_us;
   const bool is_local = options_.bind.empty();
@@ -49,7 +48,7 @@ Status Crew::begin() {
   const std::string token = host.token;
   auto made = net::Host::make(context_,
                               is_local ? net::local_endpoint() : options_.bind,
-                              std::move(host), options_.keys, options_.admits);
+                              std::move(host), options_.trust, options_.admits);
   if (!made.ok()) return made.error();
   host_ = std::move(made.value());
   deadline_ = net::now_ms() + int64_t{options_.timeout} * 1000;
@@ -221,7 +220,7 @@ Status Crew::take_done(uint32_t worker, const net::Message& message) {
 void Crew::take_report(uint32_t worker, const net::Message& message) {
   const Exit exit = status_of(message).value();  // the host has checked it
   client_.worsen(exit);
-  const std::string at = text(message, "at");
+  const std::string at = message.text("at");
   const auto line = number(message, "line");
   const Place place{std::string_view(at).substr(0, at.rfind(':')),
                     line.ok() ? line.value() : 0};
@@ -234,7 +233,7 @@ void Crew::take_report(uint32_t worker, const net::Message& message) {
   const auto seq = number(message, "seq");
   log_.report(worker, seq.ok() ? seq.value() : status(worker).done_seq,
               static_cast<uint64_t>(exit), message.body);
-  client_.tell({exit, text(message, "space"), std::string(message.body)});
+  client_.tell({exit, message.text("space"), std::string(message.body)});
 }
 
 void Crew::take_bye(uint32_t worker, const net::Message& message) {

@@ -17,7 +17,7 @@ net::LinkOptions link_options(const MonitorOptions& options) {
   net::LinkOptions link;
   link.max_message = net::Watchers::kMaxAsked;
   link.send_queue = 64;  // the parts of a long state
-  link.keys = options.keys;
+  link.trust.keys = options.keys;
   return link;
 }
 

@@ -68,14 +68,10 @@ struct RouterOptions {
   uint32_t workers = 1;
   // The endpoint at which to wait for workers; "": gt-route starts its own.
   std::string bind;
-  // gt-route's own keys. With them connections are encrypted, and a worker may
-  // attach only if `admits` takes its public key.
-  std::optional<net::Keys> keys;
+  // With keys, a worker may attach only if `admits` takes its public key.
+  net::Trust trust;
   net::Gatekeeper::Admits admits;
   MonitorOptions monitor;
-  // Without keys, lets every user who can reach `bind` attach, not only this
-  // one.
-  bool anyone = false;
   std::vector<std::string> worker_arguments;  // for each worker that is started
   bool traces = false;     // the started workers write traces (--trace)
   int timeout = 60;        // seconds until all workers must be there

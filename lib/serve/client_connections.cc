@@ -95,7 +95,7 @@ Status ClientConnections::take(ClientEntry& from, const Message& message) {
     case Verb::kEnd:
       if (from.has_ended) return Error{"it sent more behind its end"};
       from.has_ended = message.verb == Verb::kEnd;
-      if (net::text(message, "name").size() > kMostName) {
+      if (message.text("name").size() > kMostName) {
         return Error{"the name of an input is too long"};
       }
       ++from.said;

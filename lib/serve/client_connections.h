@@ -45,10 +45,10 @@
 #include <unordered_set>
 
 #include "base/take_front.h"
-#include "net/host_state.h"
 #include "net/joiner.h"
 #include "net/keys.h"
 #include "net/listener.h"
+#include "net/timing.h"
 #include "serve/client_table.h"
 
 namespace gt::serve {

@@ -1,5 +1,5 @@
 // ClientHello: what a client says of itself in its hello
-// (client_connections.h).
+// (client_connections.h). The client writes it, and gt-emit -l reads it.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +14,8 @@ struct ClientHello {
   // The name that its share and its files go by. Without keys it is the name
   // that the client gives; "" if its key belongs to no user.
   std::string user;
-  std::string key;  // the public key it has proved to hold, or ""
+  // The public key it has proved to hold, or "". It is not in the message.
+  std::string key;
   int64_t seed = 0;
   uint64_t history = 0;
   bool fails_fast = false;
@@ -38,6 +39,9 @@ struct ClientHello {
 // True if a client can be kept under the name: it is one word of a path.
 bool is_client_name(std::string_view name);
 
+// Returns a client's hello as a message; `table` is the digest of its op table.
+std::string write_client_hello(const ClientHello& hello,
+                               const std::string& table);
 // Reads a client's hello. Errors: the client is of another version of gt,
 // `table` is not the digest of its op table, or the hello is malformed.
 Result<ClientHello> read_client_hello(const net::Message& hello,

@@ -52,7 +52,7 @@ Result<std::string> FileServer::user_of(const net::Message& hello,
   if (options_.lender.files.empty()) {
     return Error{"it lends no files; whoever runs it can, with --files"};
   }
-  std::string user = net::text(hello, "user");
+  std::string user = hello.text("user");
   const bool is_worker = hello.find("worker") != nullptr;
   if (options_.users) {
     const auto holder = options_.users->find(key);

@@ -143,7 +143,7 @@ void Lender::later(std::function<std::string()> call) {
 // A borrower that has not read the data cannot know its ticket, so the tickets
 // bound how much is sent ahead of its reading.
 Status Lender::take_ticket(const Message& request) {
-  const std::string ticket = net::text(request, "ticket");
+  const std::string ticket = request.text("ticket");
   if (!ticket.empty()) {
     if (tickets_.empty() || ticket != tickets_.front()) {
       return Error{"it brought a ticket that it was not given"};
@@ -179,7 +179,7 @@ Status Lender::get(const Message& request) {
   const uint64_t bytes = numbers.need("bytes");
   if (!numbers.status().ok()) return numbers.status();
   if (bytes > net::kMaxBody) return Error{"it asked for too much at once"};
-  const std::string path = net::text(request, "path");
+  const std::string path = request.text("path");
   const bool is_open = bytes > 0 && path == path_ && file_ != nullptr;
   if (!is_open && !open(path)) return ok_status();
   const auto state = net::state_of_file(file_->get());
@@ -210,7 +210,7 @@ Status Lender::get(const Message& request) {
 Status Lender::sum(const Message& request) {
   const auto bytes = net::number(request, "bytes");
   if (!bytes.ok()) return bytes.error();
-  if (file_ == nullptr || net::text(request, "path") != path_) {
+  if (file_ == nullptr || request.text("path") != path_) {
     report("no file of that name was looked at");
     return ok_status();
   }
@@ -228,7 +228,7 @@ Status Lender::put(const Message& request) {
   const auto size = net::number(request, "whole");
   if (!size.ok()) return size.error();
   upload_.reset();
-  const Place place = place_of(net::text(request, "path"));
+  const Place place = place_of(request.text("path"));
   const size_t slash = place.path.rfind('/');
   const std::string name =
       slash == std::string::npos ? place.path : place.path.substr(slash + 1);
@@ -243,7 +243,7 @@ Status Lender::put(const Message& request) {
   auto upload = std::make_shared<Upload>();
   upload->directory = place.directory;
   upload->path = place.path;
-  upload->id = net::text(request, "id");
+  upload->id = request.text("id");
   upload->size = size.value();
   if (!is_id(upload->id)) return Error{"the id of its upload is none"};
   others_.claim(place.directory->root(), place.path + " " + upload->id);
@@ -288,14 +288,14 @@ Status Lender::end(const Message& request) {
     report("another one stores this file now");
     return ok_status();
   }
-  later([upload = upload_, digest = net::text(request, "digest"),
-         over = net::text(request, "over"),
+  later([upload = upload_, digest = request.text("digest"),
+         over = request.text("over"),
          stop = stop_] { return upload->end(digest, over, *stop); });
   return ok_status();
 }
 
 Status Lender::forget(const Message& request) {
-  const Place place = place_of(net::text(request, "path"));
+  const Place place = place_of(request.text("path"));
   bool is_missing = false;
   const Status done = place.status.ok()
                           ? place.directory->remove(place.path, is_missing)

@@ -123,8 +123,7 @@ void Multiplexer::begin_input(ClientId id, Client& client,
         "gt-emit: the program of this client has ended; what is sent to it now "
         "is not run\n");
   }
-  client.program->begin_input(net::text(message, "name"),
-                              net::text(message, "at") == "1",
+  client.program->begin_input(message.text("name"), message.text("at") == "1",
                               net::NumberReader(message).find("lines"));
 }
 

@@ -10,6 +10,7 @@
 #include <cstring>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <utility>
 
 #include "base/clock.h"
@@ -36,20 +37,19 @@ constexpr size_t kReadOfResults = size_t{1} << 20;  // bytes of results
 
 net::LinkOptions link_options(const ServerOptions& options) {
   net::LinkOptions link;
-  link.keys = options.keys;
+  link.trust = options.trust;
   link.max_message = net::kMaxMessage;
   // The queue holds more than a client can be owed at once, which UnreadResults
   // bounds, so that no client is lost for lack of room.
   link.send_queue =
       2 * (UnreadResults::kMostResults + UnreadResults::kMostReports);
-  link.anyone = options.anyone;
   return link;
 }
 
 // With keys, nobody is admitted before the list was read.
 std::optional<std::map<std::string, net::KeyHolder>> nobody(
     const ServerOptions& options) {
-  if (!options.keys) return std::nullopt;
+  if (!options.trust.keys) return std::nullopt;
   return std::map<std::string, net::KeyHolder>();
 }
 
@@ -292,7 +292,7 @@ class Server {
   // Disconnects the holders of keys that were removed from the list.
   void look_at_keys() {
     const int64_t now = net::now_ms();
-    if (!options_.keys || now < next_look_) return;
+    if (!options_.trust.keys || now < next_look_) return;
     next_look_ = now + kLook;
     auto users = net::reread_open_keys(options_.allow);
     const std::string wrong = users.ok() ? "" : users.error().message;

@@ -18,7 +18,6 @@
 #pragma once
 
 #include <functional>
-#include <optional>
 #include <string>
 #include <string_view>
 
@@ -32,13 +31,11 @@ namespace gt::serve {
 struct ServerOptions {
   std::string endpoint;  // where it listens; numeric (net/endpoint.h)
   std::string back;      // the file of the results
-  std::optional<net::Keys> keys;
+  net::Trust trust;
   net::Gatekeeper::Admits admits;
   // With keys: the path of the list of admitted keys, which says which user
   // each one belongs to.
   std::string allow;
-  // Without keys: everybody who can reach the endpoint may come.
-  bool anyone = false;
   int64_t silence = 1500;  // ms after which a silent client is lost
   // Milliseconds for which a client with a name is kept while away.
   int64_t keep = 600'000;

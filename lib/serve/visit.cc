@@ -215,25 +215,23 @@ class Visit {
     VisitIdentity me;
     me.endpoint = options.endpoint;
     me.table = std::to_string(table_digest());
-    me.user = options.user;
-    me.keys = options.keys;
-    me.seed = job.session.seed;
-    me.history = job.session.history;
-    me.fails_fast = job.session.fail_fast;
-    me.replays = job.replay;
-    me.name = options.name;
-    me.attaches = options.attaches;
-    me.stays = options.stays;
+    me.hello.user = options.user;
+    me.trust = options.trust;
+    me.hello.seed = job.session.seed;
+    me.hello.history = job.session.history;
+    me.hello.fails_fast = job.session.fail_fast;
+    me.hello.replays = job.replay;
+    me.hello.name = options.name;
+    me.hello.attaches = options.attaches;
+    me.hello.stays = options.stays;
     me.timing = net::Timing::with_silence(options.silence);
     return me;
   }
 
   static net::LinkOptions link_options(const VisitOptions& options) {
     net::LinkOptions link;
-    link.keys = options.keys;
-    link.server = options.server_key;
+    link.trust = options.trust;
     link.max_message = net::kMaxMessage;
-    link.anyone = options.anyone;
     return link;
   }
 

@@ -4,7 +4,6 @@
 #pragma once
 
 #include <functional>
-#include <optional>
 #include <string>
 #include <string_view>
 
@@ -17,15 +16,13 @@ namespace gt::serve {
 struct VisitOptions {
   std::string endpoint;  // numeric (net/endpoint.h)
   std::string user;      // the name of the user
-  std::optional<net::Keys> keys;
-  std::string server_key;
+  net::Trust trust;
   // The name under which the client is kept if its connection ends; "": it is
   // not kept. Such a client continues when it has a connection again.
   std::string name;
   bool attaches = false;   // it comes back to the client that is kept as `name`
   bool stays = false;      // it is kept even when its program has ended
   bool waits = false;      // it leaves only when it has all its results
-  bool anyone = false;     // without keys: gt-emit may belong to any user
   int64_t silence = 1500;  // ms after which a silent gt-emit is lost
 };
 

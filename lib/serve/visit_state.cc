@@ -14,6 +14,7 @@ using net::Verb;
 
 VisitState::VisitState(VisitIdentity identity, int64_t now)
     : me_(std::move(identity)),
+      callee_{"gt-emit", me_.endpoint, "--server-key"},
       heard_(now),
       judged_(now),
       next_beat_(now + me_.timing.beat) {}
@@ -39,25 +40,14 @@ void VisitState::link_up(int64_t now) {
 
 void VisitState::say_hello() {
   asks_ = true;
-  MessageWriter hello(Verb::kHello);
-  hello.field("version", uint64_t{net::kWireVersion})
-      .field("table", me_.table)
-      .field("user", me_.user)
-      .field("seed", static_cast<uint64_t>(me_.seed))
-      .field("history", me_.history)
-      .field("fail_fast", uint64_t{me_.fails_fast})
-      .field("replay", uint64_t{me_.replays});
-  if (!me_.name.empty()) {
-    hello.field("keep", me_.name)
-        .field("attach", uint64_t{me_.attaches || is_away_})
-        .field("stay", uint64_t{me_.stays});
-  }
+  ClientHello hello = me_.hello;
   if (is_away_) {
-    hello.field("visit", visit_)
-        .field("results", results_)
-        .field("reports", reports_);
+    hello.attaches = true;
+    hello.visit = visit_;
+    hello.results = results_;
+    hello.reports = reports_;
   }
-  say(hello.finish());
+  say(write_client_hello(hello, me_.table));
 }
 
 void VisitState::link_down() {
@@ -67,7 +57,7 @@ void VisitState::link_down() {
 }
 
 void VisitState::go_away(const std::string& why) {
-  const std::string lost = "gt-emit at " + me_.endpoint + " is lost: " + why;
+  const std::string lost = callee_.name() + " is lost: " + why;
   if (keep_ == 0) return finish(VisitEvent::Kind::kLost, Exit::kLost, lost);
   asks_ = false;
   if (std::exchange(is_away_, true)) return;
@@ -82,23 +72,18 @@ void VisitState::link_refused(bool by_key, bool for_good) {
   was_refused_ = true;
   if (!for_good) return;
   finish(VisitEvent::Kind::kLost, Exit::kLost,
-         by_key ? "gt-emit at " + me_.endpoint + " does not admit the key " +
-                      me_.keys->open + "; its --allow lists whom it does"
-                : "what listens at " + me_.endpoint +
-                      " takes no connection of ours: " +
-                      (me_.keys ? "it has no keys"
-                                : "it wants keys (--key, --server-key)") +
-                      ", or it is no gt-emit");
+         by_key ? callee_.name() + " " +
+                      callee_.not_admitting("the key " + me_.trust.keys->open)
+                : callee_.listener() + " " +
+                      callee_.not_connecting(me_.trust.keys.has_value()));
 }
 
 void VisitState::link_untrusted(const std::string& why, bool for_good) {
   untrusted_ = why;
   if (!for_good) return;
   finish(VisitEvent::Kind::kLost, Exit::kLost,
-         "what listens at " + me_.endpoint +
-             " is not taken for gt-emit: " + why +
-             "; without keys only processes of one user work together (--key "
-             "and --server-key, or --insecure, admit others)");
+         callee_.listener() + " " + callee_.not_trusted(why) +
+             callee_.same_user_rule());
 }
 
 // ---- what comes -------------------------------------------------------------
@@ -110,8 +95,7 @@ void VisitState::receive(net::Frame frame, int64_t now) {
   const auto owned = net::read_owned_message(std::move(frame));
   if (owned.ok()) return take(owned.value().message);
   finish(VisitEvent::Kind::kLost, Exit::kLost,
-         "what came from " + me_.endpoint +
-             " is no message of gt-emit: " + owned.error().message);
+         callee_.sent_no_message(owned.error().message));
 }
 
 void VisitState::take(const net::Message& message) {
@@ -144,7 +128,7 @@ void VisitState::take(const net::Message& message) {
       break;
     case Verb::kRefuse:
       finish(VisitEvent::Kind::kLost, Exit::kLost,
-             "gt-emit at " + me_.endpoint +
+             callee_.name() +
                  " does not take this client: " + printable(message.body));
       break;
     default:
@@ -152,8 +136,7 @@ void VisitState::take(const net::Message& message) {
   }
   if (numbers.status().ok()) return;
   finish(VisitEvent::Kind::kLost, Exit::kLost,
-         "what came from " + me_.endpoint +
-             " is no message of gt-emit: " + numbers.status().error().message);
+         callee_.sent_no_message(numbers.status().error().message));
 }
 
 void VisitState::take_welcome(net::NumberReader& numbers) {
@@ -167,7 +150,7 @@ void VisitState::take_welcome(net::NumberReader& numbers) {
   for (const net::Frame& unheard : unheard_) outgoing_.push_back(unheard);
   if (leaves_) leave();
   events_.push_back({VisitEvent::Kind::kNotice, Exit::kDone,
-                     "gt-emit at " + me_.endpoint + " is there again"});
+                     callee_.name() + " is there again"});
 }
 
 void VisitState::take_bye(const net::Message& message) {
@@ -238,15 +221,9 @@ void VisitState::tick(int64_t now, bool all_read) {
   if (now - heard_ < limit) return;
   const std::string why = "nothing was heard of it for " + seconds_text(limit);
   if (is_welcome_ && !is_away_) return go_away(why);
-  std::string text = "gt-emit at " + me_.endpoint + " is lost: " + why;
+  std::string text = callee_.name() + " is lost: " + why;
   if (!is_up_ && !is_welcome_) {
-    text = "no gt-emit at " + me_.endpoint + " within " + seconds_text(limit);
-    if (was_refused_ && me_.keys) {
-      text +=
-          "; what is there took no connection of ours: is --server-key its "
-          "public key?";
-    }
-    if (!untrusted_.empty()) text += "; of what is there, " + untrusted_;
+    text = callee_.not_there(limit, was_refused_ && me_.trust.keys, untrusted_);
   }
   finish(VisitEvent::Kind::kLost, Exit::kLost, std::move(text));
 }

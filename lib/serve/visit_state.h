@@ -7,31 +7,24 @@
 
 #include <cstdint>
 #include <deque>
-#include <optional>
 #include <string>
 #include <string_view>
 
 #include "base/exit.h"
 #include "base/take_front.h"
 #include "net/caller.h"
-#include "net/host_state.h"
 #include "net/keys.h"
+#include "net/refusal.h"
+#include "net/timing.h"
+#include "serve/client_hello.h"
 
 namespace gt::serve {
 
 struct VisitIdentity {
   std::string endpoint;  // its name in messages for people
   std::string table;     // digest of the op table
-  std::string user;
-  std::optional<net::Keys> keys;  // the client's own keys
-  int64_t seed = 0;
-  uint64_t history = 1'000'000;
-  bool fails_fast = false;
-  bool replays = true;
-  // The same as in ClientHello.
-  std::string name;
-  bool attaches = false;
-  bool stays = false;
+  ClientHello hello;     // as it begins a new visit
+  net::Trust trust;
   net::Timing timing;
   int64_t connect_limit = 10'000;  // ms without a message before the welcome
 };
@@ -97,6 +90,7 @@ class VisitState : public net::CallerState {
   void finish(VisitEvent::Kind kind, Exit status, std::string text);
 
   VisitIdentity me_;
+  const net::Callee callee_;
   bool is_up_ = false;
   bool is_welcome_ = false;
   bool is_away_ = false;  // it was welcome, and has no connection now

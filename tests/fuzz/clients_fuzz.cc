@@ -74,7 +74,8 @@ class World {
       : multiplexer_(options(),
                      {.send = [](gt::serve::ClientId, const std::string&) {},
                       .bye = [](gt::serve::ClientId, gt::Exit) {},
-                      .part = [](gt::serve::ClientId, gt::Exit) {}}) {
+                      .part = [](gt::serve::ClientId, gt::Exit) {},
+                      .begin_long_work = {}}) {
     gt::serve::ClientHello hello;
     hello.user = "ann";
     for (uint32_t id = 1; id <= 3; ++id) {

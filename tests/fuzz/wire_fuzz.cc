@@ -18,7 +18,7 @@ void check(bool holds) {
 void check_written_again(const gt::net::Message& message) {
   gt::net::MessageWriter writer(message.verb);
   for (const auto& field : message.fields) {
-    writer.field(field.key, gt::net::text(message, field.key));
+    writer.field(field.key, message.text(field.key));
   }
   const std::string bytes = writer.finish(message.body);
   const auto again = gt::net::parse_message(bytes);
@@ -26,8 +26,7 @@ void check_written_again(const gt::net::Message& message) {
   check(again.value().body == message.body);
   check(again.value().fields.size() == message.fields.size());
   for (const auto& field : message.fields) {
-    check(gt::net::text(again.value(), field.key) ==
-          gt::net::text(message, field.key));
+    check(again.value().text(field.key) == message.text(field.key));
   }
 }
 

@@ -96,9 +96,9 @@ TEST(Endpoint, NoSocketWithoutKeysLeavesTheHost) {
   EXPECT_FALSE(Host::make(context, "tcp://0.0.0.0:*", options).ok());
   EXPECT_FALSE(Host::make(context, "ws://127.0.0.1:*", options).ok());
   EXPECT_TRUE(Host::make(context, "tcp://127.0.0.1:*", options).ok());
-  options.anyone = true;
-  EXPECT_TRUE(Host::make(context, "tcp://0.0.0.0:*", options).ok());
-  EXPECT_FALSE(Host::make(context, "ws://127.0.0.1:*", options).ok());
+  const Trust any{.anyone = true};
+  EXPECT_TRUE(Host::make(context, "tcp://0.0.0.0:*", options, any).ok());
+  EXPECT_FALSE(Host::make(context, "ws://127.0.0.1:*", options, any).ok());
 
   MemberOptions member;
   member.info.name = "w";

@@ -42,7 +42,8 @@ class PeersTest : public testing::TestWithParam<const char*> {
   void make(size_t count) {
     for (size_t i = 0; i < count; ++i) {
       // Over tcp only where others than the same user may come, too.
-      auto peers = Peers::make(context_, GetParam(), {}, is_tcp(GetParam()));
+      auto peers =
+          Peers::make(context_, GetParam(), {.anyone = is_tcp(GetParam())});
       ASSERT_TRUE(peers.ok()) << peers.error().message;
       all_.push_back(std::move(peers.value()));
     }

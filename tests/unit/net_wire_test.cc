@@ -20,8 +20,8 @@ TEST(Wire, AMessageIsReadAsItWasWritten) {
   ASSERT_TRUE(message.ok()) << message.error().message;
   EXPECT_EQ(message.value().verb, Verb::kLines);
   EXPECT_EQ(number(message.value(), "seq").value(), 812u);
-  EXPECT_EQ(text(message.value(), "name"), "a b\n\"#");
-  EXPECT_EQ(text(message.value(), "empty"), "");
+  EXPECT_EQ(message.value().text("name"), "a b\n\"#");
+  EXPECT_EQ(message.value().text("empty"), "");
   EXPECT_EQ(message.value().body, "x = zeros f32[2]\n");
   EXPECT_EQ(message.value().find("size"), nullptr);
 }

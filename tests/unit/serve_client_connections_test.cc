@@ -8,6 +8,7 @@
 
 #include "net/wire.h"
 #include "serve/client_connections.h"
+#include "serve/client_hello.h"
 
 namespace gt::serve {
 namespace {
@@ -80,6 +81,38 @@ class ClientConnectionsTest : public testing::Test {
   int64_t now_ = 1000;
   ClientConnections connections_{options(), now_};
 };
+
+TEST(ClientHello, IsReadAsItWasWritten) {
+  const std::string version = std::to_string(net::kWireVersion);
+  ClientHello hello;
+  hello.user = "ann";
+  hello.key = "not written";
+  hello.history = 100;
+  EXPECT_EQ(write_client_hello(hello, "7"),
+            "hello version=" + version +
+                " table=7 user=ann seed=0 history=100 fail_fast=0 replay=1 "
+                "size=0\n");
+  hello.seed = -1;
+  hello.fails_fast = true;
+  hello.replays = false;
+  hello.name = "job";
+  hello.attaches = true;
+  hello.stays = true;
+  hello.visit = 2;
+  hello.results = 30;
+  hello.reports = 4;
+  const std::string bytes = write_client_hello(hello, "7");
+  EXPECT_EQ(bytes,
+            "hello version=" + version +
+                " table=7 user=ann seed=18446744073709551615 history=100 "
+                "fail_fast=1 replay=0 keep=job attach=1 stay=1 visit=2 "
+                "results=30 reports=4 size=0\n");
+  const auto read = read_client_hello(net::parse_message(bytes).value(), "7");
+  ASSERT_TRUE(read.ok()) << read.error().message;
+  EXPECT_EQ(read.value().key, "");
+  EXPECT_EQ(read.value().seed, -1);
+  EXPECT_EQ(write_client_hello(read.value(), "7"), bytes);
+}
 
 TEST_F(ClientConnectionsTest, AClientIsTakenAndToldItsRoom) {
   say("p", hello("ann").finish());

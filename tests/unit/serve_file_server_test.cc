@@ -95,7 +95,7 @@ class FileServerTest : public testing::Test {
   }
   static std::string field(const std::string& message, const char* key) {
     const auto parsed = net::parse_message(message);
-    return parsed.ok() ? net::text(parsed.value(), key) : "";
+    return parsed.ok() ? parsed.value().text(key) : "";
   }
   std::string read(const std::string& path) {
     std::ifstream file(folder_ + "/" + path);

@@ -52,9 +52,7 @@ net::MemberOptions member_options(const RemoteOptions& options) {
   member.table = std::to_string(table_digest());
   member.token = options.token;
   member.host = options.endpoint;
-  member.keys = options.keys;
-  member.route_key = options.route_key;
-  member.anyone = options.anyone;
+  member.trust = options.trust;
   member.connect_limit = options.patience.count();
   member.timing = net::Timing::with_silence(options.silence);
   return member;

@@ -8,7 +8,7 @@ namespace gt::exec {
 // again by that.
 Result<std::string_view> ReceivedLines::body_of(const net::Message& message) {
   if (message.verb == net::Verb::kLines) return message.body;
-  const std::string id = text(message, "id");
+  const std::string id = message.text("id");
   if (message.verb == net::Verb::kBlock) {
     blocks_bytes_ += message.body.size();
     if (blocks_bytes_ > kMostBlocks) return Error{"block: too much to be kept"};
@@ -25,7 +25,7 @@ Result<std::string_view> ReceivedLines::body_of(const net::Message& message) {
 }
 
 Status ReceivedLines::forget(const net::Message& message) {
-  const auto it = blocks_.find(text(message, "id"));
+  const auto it = blocks_.find(message.text("id"));
   if (it == blocks_.end()) return Error{"forget: there is no such block"};
   blocks_bytes_ -= it->second.size();
   blocks_.erase(it);

@@ -89,8 +89,7 @@ class RemoteSession {
 };
 
 Status RemoteSession::join() {
-  auto peers = net::Peers::make(context_, options_.endpoint, options_.keys,
-                                options_.anyone);
+  auto peers = net::Peers::make(context_, options_.endpoint, options_.trust);
   if (!peers.ok()) return peers.error();
   peers_ = std::move(peers.value());
   net::MemberOptions member = member_options(options_);

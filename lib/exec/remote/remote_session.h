@@ -25,10 +25,7 @@ struct RemoteOptions {
   std::string endpoint;          // gt-route's
   std::string name;              // shown to people; "" for host and process id
   std::optional<uint32_t> rank;  // the worker number to ask for (--rank)
-  // The worker's keys; route_key is gt-route's public key.
-  std::optional<net::Keys> keys;
-  std::string route_key;
-  bool anyone = false;  // without keys: anyone may take part, not only our user
+  net::Trust trust;              // gt-route tells the keys of the other workers
   // Not empty for a local worker, which its parent started and admits.
   std::string token;
   // How long gt-route may be silent before its welcome, or another worker give

@@ -35,11 +35,9 @@ Result<net::FileCaller*> BorrowedFiles::caller_of(const RemotePath& at,
   net::FileCallerOptions options;
   options.identity.endpoint = at.endpoint;
   options.identity.is_worker = true;
-  options.identity.keys = options_.keys;
-  options.identity.silence = options_.silence;
-  options.server_key = options_.server_key;
-  options.anyone = options_.anyone;
-  if (!options_.keys && !options_.anyone) {
+  options.identity.trust = options_.trust;
+  options.identity.timing = net::Timing::with_silence(options_.silence);
+  if (options_.trust.is_same_user_only()) {
     // Without keys it matters on which host the lender is, so the name is
     // resolved now.
     auto numbers = net::connecting_endpoint(at.endpoint);

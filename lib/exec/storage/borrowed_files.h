@@ -29,10 +29,7 @@ namespace gt::exec {
 struct BorrowedFilesOptions {
   // The endpoints that may be used, each "tcp://HOST:PORT"; none set: all.
   std::optional<std::vector<std::string>> endpoints;
-  // Our own keys; server_key is the lender's public key.
-  std::optional<net::Keys> keys;
-  std::string server_key;
-  bool anyone = false;  // without keys: whoever listens there may be the lender
+  net::Trust trust;
   int64_t silence = 1500;  // ms after which a silent lender is lost
 };
 
