@@ -18,8 +18,6 @@ constexpr std::array<std::string_view, 28> kVerbs = {
     "gone",   "abort",   "input",  "text", "room",   "taken", "watch",
     "state",  "get",     "data",   "sum",  "put",    "piece", "kept"};
 
-constexpr std::string_view kFence = "#fence";
-
 bool is_control(char c) {
   const auto byte = static_cast<unsigned char>(c);
   return byte < 0x20 || byte == 0x7f;
@@ -283,10 +281,6 @@ std::vector<std::string> MessageWriter::finish_all(std::string_view body) {
   }
   out.push_back(finish(body));
   return out;
-}
-
-bool is_fence(std::string_view line) {
-  return line.substr(0, line.find(' ')) == kFence;
 }
 
 namespace {

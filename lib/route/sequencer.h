@@ -106,7 +106,7 @@ class Sequencer {
  private:
   void tell_file(const SourceLine& source);
   void note_given(const Workers& workers, uint64_t seq);
-  void issue_fence(const Fence& fence, const SourceLine& source);
+  void issue_fence(const net::FenceLine& fence, const SourceLine& source);
 
   Sink log_;
   Workers everyone_;

@@ -1,9 +1,9 @@
 #include "exec/worker/worker.h"
 
 #include "base/hash.h"
-#include "base/text.h"
 #include "exec/decode/workers_along.h"
 #include "file/stored.h"
+#include "net/control_lines.h"
 #include "ops/table.h"
 #include "spmd/labels.h"
 #include "stream/ranks.h"
@@ -261,20 +261,22 @@ void Worker::take_comment(std::string_view text, const Where& origin) {
          origin.file, origin.line);
 }
 
-// Takes a comment line that controls one of several workers (net/wire.h).
+// Takes a line that controls one of several workers.
 Status Worker::take_control(std::string_view text, const Where& origin) {
-  if (text.starts_with("#ranks ")) {
-    std::string_view words = text.substr(7);
+  if (net::is_ranks_line(text)) {
+    const auto ranks = net::parse_ranks_line(text);
+    if (!ranks.ok()) return ranks.error();
     const uint64_t known = company_->hosting.version();
-    const Status s = company_->hosting.take(words);
-    const std::string_view space = take_word(words);
+    const Status s = company_->hosting.take(ranks.value());
     if (company_->hosting.version() != known) {
-      tell_groups(space == "-" ? "" : space, origin);
+      tell_groups(ranks.value().space, origin);
     }
     return s;
   }
-  if (!text.starts_with("#fence ")) return ok_status();
-  return company_->exchanges->fence(text.substr(7), origin);
+  if (!net::is_fence_line(text)) return ok_status();
+  const auto fence = net::parse_fence_line(text);
+  if (!fence.ok()) return fence.error();
+  return company_->exchanges->fence(fence.value(), origin);
 }
 
 // ---- between lines ----------------------------------------------------------
