@@ -307,7 +307,8 @@ WorkerStats Worker::stats() const {
   stats.tasks = issuer_.tasks();
   stats.flops = issuer_.flops();
   stats.peak_bytes = pool_.peak();
-  if (const Repeats* repeats = compute_.executor().runs_ahead().repeats()) {
+  if (const Repeats* repeats =
+          compute_.executor().speculative_issue().repeats()) {
     stats.recorded = repeats->recorded();
     stats.replayed = repeats->replayed();
   }
