@@ -18,7 +18,7 @@
 //                  blocks of lines that were sent before (BlockTable)
 //   Deliveries     has them as messages, until the worker has credit for them
 //                  and then until it has finished them
-//   Crew           has the connections and processes of the workers; takes
+//   WorkerPool     has the connections and processes of the workers; takes
 //                  what they say, and notices when one is lost
 //   Monitor        tells those who watch how all of these are (state_text.h)
 //   ResultOrder    gives the results to the client in the order of its prints;
@@ -45,8 +45,8 @@
 namespace gt::route {
 
 // What happens to a run that loses a worker after all workers were there.
-// crew.h says which objects do what then, and what happens if a worker is lost
-// earlier.
+// worker_pool.h says which objects do what then, and what happens if a worker
+// is lost earlier.
 enum class OnLoss {
   kEndRun,  // the other workers are ended, and all results still owed fail
   kGoOn     // what needs the lost worker fails, and nothing else

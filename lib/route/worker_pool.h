@@ -1,6 +1,7 @@
-// Crew: the workers of a run. It starts them or waits for them, sends them what
-// they have room for, takes what they say, and notices when one is lost. (What
-// they say arrives as a net::OwnedMessage: a whole message, with its bytes.)
+// WorkerPool: the workers of a run. It starts them or waits for them, sends
+// them what they have room for, takes what they say, and notices when one is
+// lost. (What they say arrives as a net::OwnedMessage: a whole message, with
+// its bytes.)
 //
 // A worker is lost if
 //   - its connection ends or breaks the protocol, or it is silent for
@@ -55,11 +56,11 @@
 
 namespace gt::route {
 
-class Crew {
+class WorkerPool {
  public:
   // All of these outlive it.
-  Crew(const RouterOptions& options, RunRecorder& log, Dispatcher& dispatcher,
-       ResultSources& sources, Client& client);
+  WorkerPool(const RouterOptions& options, RunRecorder& log,
+             Dispatcher& dispatcher, ResultSources& sources, Client& client);
 
   // Listens, and starts the workers if there is no RouterOptions::bind. To be
   // called first. Error: the system or the endpoint does not allow it.
