@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "net/wire.h"
+
 namespace gt::net {
 namespace {
 
