@@ -10,8 +10,9 @@
 //                  the workers of its ranks (RankTable). RouteCache keeps the
 //                  routes of lines that came before
 //   Issuer         chooses the worker of a line without ranks (Placer), by
-//                  where values are (Homes) and what each worker has to do
-//                  (Loads), and inserts the copies that the line needs there
+//                  where values are (ValueLocations) and what each worker has
+//                  to do (Loads), and inserts the copies that the line needs
+//                  there
 //   Sequencer      gives the line its `seq`: its number, from 1, in the one
 //                  order of all lines that are issued
 //   Outbox         collects the lines of each worker until they leave; finds

@@ -16,12 +16,12 @@
 #include <string_view>
 #include <vector>
 
-#include "route/homes.h"
 #include "route/loads.h"
 #include "route/outbox.h"
 #include "route/path_order.h"
 #include "route/route.h"
 #include "route/users.h"
+#include "route/value_locations.h"
 
 namespace gt::route {
 

@@ -21,7 +21,7 @@ constexpr size_t kMostUnsent = size_t{2} << 20;
 // How long a worker that has done all it was sent may keep results that it
 // owes, or its bye.
 constexpr int64_t kIdlePatience = 10'000;  // milliseconds
-constexpr int kEndWait = 2000;  // milliseconds
+constexpr int kEndWait = 2000;             // milliseconds
 
 }  // namespace
 

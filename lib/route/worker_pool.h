@@ -18,7 +18,8 @@
 //   - ResultSources and ResultOrder give failures for what the worker owes, now
 //     and later;
 //   - Deliveries drop the messages that wait for it;
-//   - Dispatcher, with Homes and Loads, place nothing on it any longer;
+//   - Dispatcher, with ValueLocations and Loads, place nothing on it any
+//     longer;
 //   - net::Host tell the other workers, at which everything that waits for the
 //     lost one fails, and ignore it from then on; LocalWorkers kill its
 //     process.
