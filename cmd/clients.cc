@@ -17,8 +17,6 @@
 namespace gt {
 namespace {
 
-constexpr double kMillisecond = 1e-3;
-
 // Returns the name of the user whose process this is; or its number, if the
 // name is not allowed for users here.
 std::string user_name() {
@@ -35,10 +33,6 @@ std::string given(const CLI::App& app,
     if (app.count(option) > 0) return option;
   }
   return "";
-}
-
-int64_t milliseconds(double seconds) {
-  return static_cast<int64_t>(seconds / kMillisecond);
 }
 
 }  // namespace
@@ -59,10 +53,9 @@ void ClientOptions::add_to(CLI::App& app) {
       ->type_name("FILE");
   app.add_flag("--insecure", insecure_,
                "with -l and --to: without keys, take whoever is there");
-  add_number<double>(app, "--silence", silence_, 1, 1e6,
-                     "with -l and --to: seconds after which a peer that says "
-                     "nothing is lost, 1 or more (1.5)")
-      ->type_name("SECONDS")
+  add_seconds(app, "--silence", silence_, 1, 1e6,
+              "with -l and --to: seconds after which a peer that says "
+              "nothing is lost, 1 or more (1.5)")
       ->envname("GT_SILENCE");
   app.add_flag("-v", server_.verbose, "with -l: say who comes and goes")
       ->envname("GT_VERBOSE");
@@ -76,14 +69,9 @@ void ClientOptions::add_serving(CLI::App& app) {
   app.add_option("--back", server_.back,
                  "with -l: the FIFO into which the last stage writes results")
       ->type_name("FILE");
-  app.add_option(
-         "--share", shares_,
-         "with -l: the user's part of the workers, against 1 of others; "
-         "may be repeated")
-      ->type_name("USER=N")
-      ->expected(1)
-      ->take_all()
-      ->allow_extra_args(false);
+  add_list(app, "--share", shares_, "USER=N",
+           "with -l: the user's part of the workers, against 1 of others; "
+           "may be repeated");
   app.add_option("--files", server_.multiplexer.files,
                  "with -l: each user loads and saves below DIR/USER (nothing)")
       ->type_name("DIR");
@@ -91,11 +79,11 @@ void ClientOptions::add_serving(CLI::App& app) {
                  "with --files: workers fetch and store these files at this "
                  "endpoint, by which they reach this gt-emit (they open them)")
       ->type_name("ENDPOINT");
-  app.add_option("--quota", memory_,
-                 "with -l: bytes that the values of a client may take");
-  app.add_option("--quota-files", stored_,
-                 "with -l: bytes that a user's directory may hold when files "
-                 "are stored there");
+  add_size(app, "--quota", server_.multiplexer.quota.bytes, 1,
+           "with -l: bytes that the values of a client may take");
+  add_size(app, "--quota-files", server_.quota_files, 0,
+           "with -l: bytes that a user's directory may hold when files are "
+           "stored there");
   add_number<uint64_t>(app, "--quota-names", server_.multiplexer.quota.names, 1,
                        SIZE_MAX,
                        "with -l: names that a client may hold (1000000)");
@@ -103,11 +91,9 @@ void ClientOptions::add_serving(CLI::App& app) {
                      "with -l: how many may be there at once (256)");
   add_number<size_t>(app, "--user-clients", server_.most_of_user, 1, 65536,
                      "with -l: how many of them may be of one user (no limit)");
-  add_number<double>(app, "--keep", keep_, 0, 1e9,
-                     "with -l: seconds for which a client with a name "
-                     "(--detach) is kept without a connection; 0: none is "
-                     "(600)")
-      ->type_name("SECONDS");
+  add_seconds(app, "--keep", server_.keep, 0, 1e9,
+              "with -l: seconds for which a client with a name (--detach) is "
+              "kept without a connection; 0: none is (600)");
 }
 
 void ClientOptions::add_visiting(CLI::App& app) {
@@ -127,20 +113,12 @@ void ClientOptions::add_visiting(CLI::App& app) {
       ->type_name("NAME");
   app.add_flag("--wait", waits_,
                "with --detach: leave only when all results are there");
-  app.add_option("--send", sent_,
-                 "with --to: store FILE there first, as NAME of the user's "
-                 "files (its own path); may be repeated")
-      ->type_name("FILE[=NAME]")
-      ->expected(1)
-      ->take_all()
-      ->allow_extra_args(false);
-  app.add_option("--fetch", fetched_,
-                 "with --to: get NAME of the user's files in the end, as FILE "
-                 "here; may be repeated")
-      ->type_name("NAME[=FILE]")
-      ->expected(1)
-      ->take_all()
-      ->allow_extra_args(false);
+  add_list(app, "--send", sent_, "FILE[=NAME]",
+           "with --to: store FILE there first, as NAME of the user's "
+           "files (its own path); may be repeated");
+  add_list(app, "--fetch", fetched_, "NAME[=FILE]",
+           "with --to: get NAME of the user's files in the end, as FILE "
+           "here; may be repeated");
   app.add_flag("--carry", carries_,
                "with --to: in place of a program, send, fetch and remove "
                "files as lines of standard input say");
@@ -248,24 +226,13 @@ std::string ClientOptions::serve(Exit& status) {
   std::string wrong = listen_.read();
   if (wrong.empty()) wrong = read_shares();
   if (wrong.empty() && !server_.multiplexer.lend.empty()) wrong = read_lend();
-  size_t bytes = SIZE_MAX;
-  if (wrong.empty() && !memory_.empty() &&
-      (!parse_size(memory_, bytes) || bytes == 0)) {
-    wrong = "--quota: '" + memory_ + "' is not a size such as 512M or 2G";
-  }
-  if (wrong.empty() && !stored_.empty() &&
-      !parse_size(stored_, server_.quota_files)) {
-    wrong = "--quota-files: '" + stored_ + "' is not a size such as 512M or 2G";
-  }
   if (!wrong.empty()) return wrong;
-  server_.multiplexer.quota.bytes = bytes;
   server_.endpoint = listen_.endpoint;
   server_.keys = listen_.keys;
   server_.admits = listen_.admits;
   server_.allow = listen_.allow;
   server_.anyone = insecure_;
-  server_.silence = milliseconds(silence_);
-  server_.keep = milliseconds(keep_);
+  server_.silence = silence_;
   status = serve::run_server(server_, say);
   return "";
 }
@@ -295,7 +262,7 @@ net::FileCallerOptions ClientOptions::borrower() const {
   options.identity.endpoint = to_.endpoint;
   options.identity.user = user_.empty() ? user_name() : user_;
   options.identity.keys = to_.keys;
-  options.identity.silence = milliseconds(silence_);
+  options.identity.silence = silence_;
   options.server_key = to_.other_key;
   options.anyone = insecure_;
   return options;
@@ -341,7 +308,7 @@ Exit ClientOptions::run_program(const emit::EmitJob& job) {
   visit.keys = to_.keys;
   visit.server_key = to_.other_key;
   visit.anyone = insecure_;
-  visit.silence = milliseconds(silence_);
+  visit.silence = silence_;
   visit.user = user_.empty() ? user_name() : user_;
   visit.name = attach_.empty() ? detach_ : attach_;
   visit.attaches = !attach_.empty();

@@ -48,8 +48,6 @@ class ClientOptions {
   ListenOptions listen_{"-l", "gt-emit"};
   serve::ServerOptions server_;
   std::vector<std::string> shares_;
-  std::string memory_, stored_;
-  double keep_ = 600;  // seconds
   // The options of --to.
   ConnectOptions to_{"--to", "--server-key", "gt-emit", "gt-emit"};
   std::string user_;
@@ -60,7 +58,7 @@ class ClientOptions {
   // The options of both.
   std::string key_;
   bool insecure_ = false;
-  double silence_ = 1.5;  // seconds
+  int64_t silence_ = 1500;  // milliseconds
 };
 
 }  // namespace gt

@@ -96,7 +96,7 @@ int give_up(const CLI::App& app) {
 }
 
 int usage(const CLI::App& app, const std::string& message) {
-  gt::say("gt-emit: " + message + "; try gt-emit --help\n");
+  gt::usage_error("gt-emit", message);
   return give_up(app);
 }
 
@@ -133,11 +133,7 @@ int main(int argc, char** argv) {
       ->expected(1)
       ->take_all()
       ->allow_extra_args(false);
-  app.add_option("-e", options.lines, "a line of program")
-      ->type_name("LINE")
-      ->expected(1)
-      ->take_all()
-      ->allow_extra_args(false);
+  gt::add_list(app, "-e", options.lines, "LINE", "a line of program");
   app.add_option("--ops", options.ops,
                  "describe the ops: list, an op's name, json, mdoc, or words")
       ->type_name("WHAT")

@@ -53,26 +53,16 @@ struct Options {
   gt::log::ReportOptions report;
 };
 
-CLI::Option* add_list(CLI::App& app, const char* name,
-                      std::vector<std::string>& to, const char* type,
-                      const char* help) {
-  return app.add_option(name, to, help)
-      ->type_name(type)
-      ->expected(1)
-      ->take_all()
-      ->allow_extra_args(false);
-}
-
 void add_filters(CLI::App& app, gt::log::SelectOptions& select) {
-  add_list(app, "--op", select.ops, "GLOB,...", "lines of these ops");
-  add_list(app, "--name", select.names, "GLOB,...",
-           "lines that define or read such a name");
-  add_list(app, "--signal", select.signals, "GLOB,...",
-           "lines with such a #signal");
-  add_list(app, "--rank", select.ranks, "SET",
-           "lines on one of these ranks, as 0-3");
-  add_list(app, "--client", select.clients, "GLOB,...",
-           "lines of these clients");
+  gt::add_list(app, "--op", select.ops, "GLOB,...", "lines of these ops");
+  gt::add_list(app, "--name", select.names, "GLOB,...",
+               "lines that define or read such a name");
+  gt::add_list(app, "--signal", select.signals, "GLOB,...",
+               "lines with such a #signal");
+  gt::add_list(app, "--rank", select.ranks, "SET",
+               "lines on one of these ranks, as 0-3");
+  gt::add_list(app, "--client", select.clients, "GLOB,...",
+               "lines of these clients");
   app.add_flag("-v", select.invert, "all lines but those");
 }
 
@@ -243,8 +233,7 @@ bool wants_report(int argc, char** argv) {
 
 int usage(const std::string& message, bool marks) {
   if (marks) gt::write_empty_stream(gt::Exit::kUsage);
-  gt::say("gt-log: " + message + "; try gt-log --help\n");
-  return static_cast<int>(gt::Exit::kUsage);
+  return gt::usage_error("gt-log", message);
 }
 
 int tee(const Options& options) {

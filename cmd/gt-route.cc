@@ -2,16 +2,15 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <chrono>
 #include <cstdlib>
 #include <cstring>
 #include <thread>
 
+#include "base/clock.h"
 #include "base/io.h"
 #include "base/text.h"
 #include "launched.h"
 #include "links.h"
-#include "net/endpoint.h"
 #include "program.h"
 #include "route/local_workers.h"
 #include "route/router.h"
@@ -44,12 +43,12 @@ struct Options {
   uint32_t local = 1;
   bool is_one_a_device = false;  // -n gpus
   uint32_t workers = 0;
-  std::string backend, pace, isa, memory;
+  std::string backend, pace, isa;
+  size_t memory = 0;
   std::vector<std::string> roots;
   std::string log;
   std::string trace;
   int threads = 0;
-  double silence = 1.5;
   bool has_fast_sums = false;
   gt::ListenOptions listen{"--bind", "gt-route"};
   gt::ListenOptions monitor{"--monitor", "gt-route", "--monitor-"};
@@ -95,21 +94,17 @@ void add_options(CLI::App& app, Options& options) {
          "these figures would, see gt-work(1)")
       ->type_name("FIGURE=NUMBER,...");
   app.add_option("--isa", options.isa, "instruction set of started workers");
-  app.add_option("--memory", options.memory,
-                 "bytes that values may take in each started worker");
+  gt::add_size(app, "--memory", options.memory, 1,
+               "bytes that values may take in each started worker");
   app.add_flag(
       "--fast-sums", options.has_fast_sums,
       "NCCL adds up floats of several workers, in an order of its own: "
       "the bits change with the number of GPUs");
-  app.add_option(
-         "--root", options.roots,
-         "started workers load and save below this directory only (DIR/*: "
-         "within each directory in it); may be repeated (all that you "
-         "may)")
-      ->type_name("DIR")
-      ->expected(1)
-      ->take_all()
-      ->allow_extra_args(false);
+  gt::add_list(
+      app, "--root", options.roots, "DIR",
+      "started workers load and save below this directory only (DIR/*: "
+      "within each directory in it); may be repeated (all that you "
+      "may)");
   app.add_option("--log", options.log,
                  "write what is dispatched to whom to FILE, see gt-log(5)")
       ->type_name("FILE")
@@ -121,10 +116,9 @@ void add_options(CLI::App& app, Options& options) {
   gt::add_number<int>(app, "--timeout", options.router.timeout, 1, 1'000'000,
                       "seconds until all workers must be there (60)")
       ->type_name("SECONDS");
-  gt::add_number<double>(app, "--silence", options.silence, 1, 1e6,
-                         "seconds after which a worker that says nothing is "
-                         "lost, 1 or more (1.5)")
-      ->type_name("SECONDS")
+  gt::add_seconds(app, "--silence", options.router.silence, 1, 1e6,
+                  "seconds after which a worker that says nothing is lost, 1 "
+                  "or more (1.5)")
       ->envname("GT_SILENCE");
   app.add_flag_callback(
       "--keep-going",
@@ -161,8 +155,7 @@ void add_options(CLI::App& app, Options& options) {
 }
 
 int usage(const std::string& message) {
-  gt::say("gt-route: " + message + "; try gt-route --help\n");
-  return static_cast<int>(gt::Exit::kUsage);
+  return gt::usage_error("gt-route", message);
 }
 
 std::string wrong_combination(const CLI::App& app, const Options& options) {
@@ -200,12 +193,6 @@ std::string wrong_combination(const CLI::App& app, const Options& options) {
             : backend != nullptr && backend == std::string("null");
     if (!is_null) return "--pace is for --backend null";
   }
-  size_t bytes = 0;
-  if (app.count("--memory") > 0 &&
-      (!gt::parse_size(options.memory, bytes) || bytes == 0)) {
-    return "--memory: '" + options.memory +
-           "' is not a size such as 512M or 2G";
-  }
   return "";
 }
 
@@ -223,12 +210,6 @@ std::string choose_monitor(const CLI::App& app, Options& options) {
   std::string wrong = listen.read();
   options.router.monitor = {true, listen.endpoint, listen.keys, listen.admits};
   return wrong;
-}
-
-// Returns nanoseconds of the clock that all processes of a host share.
-int64_t steady_now() {
-  const auto now = std::chrono::steady_clock::now().time_since_epoch();
-  return std::chrono::nanoseconds(now).count();
 }
 
 // Creates the file that the workers will append to. Returns what is wrong; ""
@@ -274,13 +255,14 @@ std::vector<std::string> worker_arguments(const CLI::App& app,
   }
   pass("--pace", options.pace);
   pass("--isa", options.isa);
-  pass("--memory", options.memory);
+  pass("--memory", std::to_string(options.memory));
   if (options.has_fast_sums) out.emplace_back("--fast-sums");
   if (!options.trace.empty()) {
     pass("--trace", options.trace);
-    out.insert(out.end(), {"--trace-since", std::to_string(steady_now())});
+    out.insert(out.end(), {"--trace-since", std::to_string(gt::steady_ns())});
   }
-  pass("--silence", std::to_string(options.silence));
+  pass("--silence",
+       std::to_string(static_cast<double>(options.router.silence) / 1000));
   for (const std::string& root : options.roots) pass("--root", root);
   // A worker that connects by itself opens only what --root names; those that
   // gt-route starts may open whatever their user may.
@@ -317,7 +299,6 @@ int main(int argc, char** argv) {
   options.router.anyone = options.listen.insecure;
   options.router.hot = !options.no_hot;
   options.router.tell = gt::tell;
-  options.router.silence = static_cast<int64_t>(options.silence * 1000);
   options.router.workers = binds ? options.workers : options.local;
   if (app.count("--trace") > 0) {
     const std::string bad = begin_trace(options);

@@ -65,8 +65,7 @@ void add_options(CLI::App& app, Options& options) {
 }
 
 int usage(const std::string& message) {
-  gt::say("gt-top: " + message + "; try gt-top --help\n");
-  return static_cast<int>(gt::Exit::kUsage);
+  return gt::usage_error("gt-top", message);
 }
 
 // Returns what is wrong with the options; "" if nothing is.

@@ -50,7 +50,6 @@ struct Options {
   std::optional<gt::Machine> pace;
   bool lists_devices = false;
   std::string isa;
-  std::string memory;
   std::vector<std::string> roots;
   std::string trace;
   std::optional<uint64_t> trace_since;
@@ -64,8 +63,8 @@ struct Options {
   gt::ConnectOptions link{"--connect", "--route-key", "gt-route", "gt-work"};
   uint32_t workers = 0;
   std::string files_key;
-  double timeout = 60;
-  double silence = 1.5;
+  int64_t timeout = 60'000;  // milliseconds
+  int64_t silence = 1500;    // milliseconds
   bool has_fast_sums = false;
   gt::exec::WorkerOptions worker;
 };
@@ -110,16 +109,12 @@ void add_options(CLI::App& app, Options& options) {
                       "threads that compute (all cores)");
   app.add_option("--isa", options.isa,
                  "instruction set: sse2, avx2 or avx512 (the best there is)");
-  app.add_option("--memory", options.memory,
-                 "bytes that values may take, as 512M or 2G (no limit)");
-  app.add_option("--root", options.roots,
-                 "load and save below this directory only (DIR/*: within each "
-                 "directory in it), or at the gt-emit that lends files at "
-                 "tcp://HOST:PORT; may be repeated")
-      ->type_name("DIR")
-      ->expected(1)
-      ->take_all()
-      ->allow_extra_args(false);
+  gt::add_size(app, "--memory", options.worker.memory, 1,
+               "bytes that values may take, as 512M or 2G (no limit)");
+  gt::add_list(app, "--root", options.roots, "DIR",
+               "load and save below this directory only (DIR/*: within each "
+               "directory in it), or at the gt-emit that lends files at "
+               "tcp://HOST:PORT; may be repeated");
   app.add_option("--trace", options.trace,
                  "write what ran and when to FILE, see gt-log(5)")
       ->type_name("FILE");
@@ -159,14 +154,12 @@ void add_options(CLI::App& app, Options& options) {
       app, "--workers", options.workers, 1, gt::exec::kMostLightMembers,
       "with --connect --backend null: be so many workers, that check what they "
       "are sent and compute nothing");
-  gt::add_number<double>(app, "--timeout", options.timeout, 0.1, 1e6,
-                         "with --connect: seconds without a sign from gt-route "
-                         "or a peer (60)")
-      ->type_name("SECONDS");
-  gt::add_number<double>(app, "--silence", options.silence, 1, 1e6,
-                         "with --connect: seconds after which a gt-route that "
-                         "says nothing is lost, 1 or more (1.5)")
-      ->type_name("SECONDS")
+  gt::add_seconds(app, "--timeout", options.timeout, 0.1, 1e6,
+                  "with --connect: seconds without a sign from gt-route or a "
+                  "peer (60)");
+  gt::add_seconds(app, "--silence", options.silence, 1, 1e6,
+                  "with --connect: seconds after which a gt-route that says "
+                  "nothing is lost, 1 or more (1.5)")
       ->envname("GT_SILENCE");
   app.add_flag(
       "--fast-sums", options.has_fast_sums,
@@ -199,8 +192,7 @@ void say_stats(const gt::exec::WorkerStats& stats) {
 }
 
 int usage(const std::string& message) {
-  gt::say("gt-work: " + message + "; try gt-work --help\n");
-  return static_cast<int>(gt::Exit::kUsage);
+  return gt::usage_error("gt-work", message);
 }
 
 // Limits how long idle helper threads spin before they sleep. By default those
@@ -296,7 +288,7 @@ std::string read_link(Options& options, gt::exec::RemoteOptions& remote) {
 std::string read_files(Options& options, bool opens_all, gt::Files& files) {
   gt::exec::BorrowedFilesOptions borrowed;
   borrowed.anyone = options.link.insecure;
-  borrowed.silence = static_cast<int64_t>(options.silence * 1000);
+  borrowed.silence = options.silence;
   std::vector<std::string> folders, endpoints;
   for (std::string root : options.roots) {
     if (!gt::is_remote(root)) {
@@ -359,9 +351,8 @@ int work_remotely(Options& options) {
   }
   const std::string wrong = read_link(options, remote);
   if (!wrong.empty()) return usage(wrong);
-  remote.patience =
-      std::chrono::milliseconds(static_cast<int64_t>(options.timeout * 1000));
-  remote.silence = static_cast<int64_t>(options.silence * 1000);
+  remote.patience = std::chrono::milliseconds(options.timeout);
+  remote.silence = options.silence;
   remote.has_fast_sums = options.has_fast_sums;
   remote.threads = options.threads;
   remote.isa = options.isa;
@@ -400,12 +391,6 @@ int main(int argc, char** argv) {
   int status = 0;
   if (!gt::parse_options(app, argc, argv, status)) return status;
   options.has_rank = app.count("--rank") > 0;
-  if (app.count("--memory") > 0 &&
-      (!gt::parse_size(options.memory, options.worker.memory) ||
-       options.worker.memory == 0)) {
-    return usage("--memory: '" + options.memory +
-                 "' is not a size such as 512M or 2G");
-  }
   if (options.lists_devices) return list_devices(options.backend);
   if (options.threads == 0) options.threads = default_threads(options);
   if (options.threads > 1) limit_spinning(argv);

@@ -229,6 +229,11 @@ std::string worded(std::string text) {
 
 }  // namespace
 
+int usage_error(const std::string& program, const std::string& message) {
+  say(program + ": " + message + "; try " + program + " --help\n");
+  return static_cast<int>(Exit::kUsage);
+}
+
 bool parse_options(CLI::App& app, int argc, char** argv, int& status) {
   app.set_version_flag("--version",
                        app.get_name() + " " + std::string(kVersion));
@@ -243,11 +248,43 @@ bool parse_options(CLI::App& app, int argc, char** argv, int& status) {
       status = static_cast<int>(Exit::kUsage);
     }
   } catch (const CLI::ParseError& e) {
-    say(app.get_name() + ": " + worded(e.what()) + meant_option(app) +
-        "; try " + app.get_name() + " --help\n");
-    status = static_cast<int>(Exit::kUsage);
+    status = usage_error(app.get_name(), worded(e.what()) + meant_option(app));
   }
   return false;
+}
+
+CLI::Option* add_seconds(CLI::App& app, const std::string& name,
+                         int64_t& milliseconds, double least, double most,
+                         const std::string& help) {
+  const auto read = [&milliseconds, least, most,
+                     name](const std::string& text) {
+    milliseconds =
+        static_cast<int64_t>(read_option(name, text, least, most) * 1000);
+  };
+  return app.add_option_function<std::string>(name, read, help)
+      ->type_name("SECONDS");
+}
+
+CLI::Option* add_size(CLI::App& app, const std::string& name, size_t& bytes,
+                      size_t least, const std::string& help) {
+  const auto read = [&bytes, least, name](const std::string& text) {
+    if (!parse_size(text, bytes) || bytes < least) {
+      throw CLI::ValidationError(
+          name, "'" + text + "' is not a size such as 512M or 2G");
+    }
+  };
+  return app.add_option_function<std::string>(name, read, help)
+      ->type_name("SIZE");
+}
+
+CLI::Option* add_list(CLI::App& app, const std::string& name,
+                      std::vector<std::string>& to, const std::string& type,
+                      const std::string& help) {
+  return app.add_option(name, to, help)
+      ->type_name(type)
+      ->expected(1)
+      ->take_all()
+      ->allow_extra_args(false);
 }
 
 int finish(std::string_view program, Writer& writer, Exit status) {

@@ -193,8 +193,9 @@ END
   make_block
   sed -i 's/,12\]/,256]/; s/\[12,/[256,/' block.gt
   with_chunks auto
-  gt-emit block.gt | gt-shard -c ch.yaml >placed
+  gt-emit block.gt | gt-shard --explain -c ch.yaml 2>said >placed
   [ "$(lines split <placed)" = 0 ]
+  grep -q '    in one piece: [0-9]* chunks would take [0-9.]* us, and it [0-9.]* us$' said
   echo 'machine: {flops: 1e7, bandwidth: 1e5, latency: 1e-4}' >>ch.yaml
   gt-emit block.gt | gt-shard --explain -c ch.yaml 2>said >placed
   [ "$(lines split <placed)" -ge 2 ]
@@ -206,9 +207,10 @@ END
   make_block
   with_chunks 2
   sed -i '/norm:/d; /up:/d; /down:/d; s/^  free: {}/  norm: {shard: {tp: 0}}/' ch.yaml
-  gt-emit block.gt | gt-shard -c ch.yaml >placed 2>said || cat said
+  gt-emit block.gt | gt-shard --explain -c ch.yaml >placed 2>said || cat said
   [ "$(lines split <placed)" = 0 ]
   grep -q '#grad=up' placed
+  grep -q '    in one piece: nothing travels right before or right behind it$' said
 }
 
 @test "an operand on another stage moves there first, and all chunks are on one" {

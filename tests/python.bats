@@ -342,6 +342,20 @@ sys.stderr.write(str(gt.ones((2,)).sum().item()))' 2>value | gt-work >back"
   [[ $stderr == *'gt.Error: values travel to a cluster as a file: '*'--files'* ]]
 }
 
+@test "a cluster may be named as HOST:PORT" {
+  local port
+  port=$(free_port)
+  mkfifo back to_route
+  spawn bash -c 'exec gt-emit -l "tcp://127.0.0.1:$0" --back back >to_route' "$port"
+  spawn bash -c 'exec gt-route -n 1 <to_route >back'
+  run -0 python "
+gt.connect('localhost:$port')
+print((gt.tensor([1, 2, 3, 4]) + gt.tensor([5, 6, 7, 8])).data.numpy())"
+  lines_are '[ 6  8 10 12]'
+  GT_CONNECT=127.0.0.1:$port run -0 python 'print(gt.ones((4,)).sum().item())'
+  lines_are 4.0
+}
+
 @test "options behind the endpoint are those of gt-emit" {
   local name
   umask 077

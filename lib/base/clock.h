@@ -1,5 +1,6 @@
-// The time of day, counted from 1970. It jumps when the system's clock is set,
-// so what measures how long something takes uses a steady clock instead.
+// Two clocks. The wall clock tells the time of day, counted from 1970, and
+// jumps when the system's clock is set. The steady clock never jumps and is the
+// same for all processes of a host, so it measures how long something takes.
 #pragma once
 
 #include <cstdint>
@@ -18,5 +19,11 @@ inline int64_t wall_ns() {
 }
 
 inline uint64_t wall_us() { return static_cast<uint64_t>(wall_ns()) / 1000; }
+
+inline int64_t steady_ns() {
+  timespec now{};
+  ::clock_gettime(CLOCK_MONOTONIC, &now);
+  return nanoseconds(now);
+}
 
 }  // namespace gt

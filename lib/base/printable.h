@@ -18,6 +18,12 @@ std::string printable(std::string_view text);
 // Returns the text as several lines: newlines stay.
 std::string printable_lines(std::string_view text);
 
+// True for the control characters of ASCII: the bytes below 0x20, and 0x7f.
+inline bool is_control(char c) {
+  const auto byte = static_cast<unsigned char>(c);
+  return byte < 0x20 || byte == 0x7f;
+}
+
 // Returns how many columns of the terminal a printable text takes: one for each
 // character.
 size_t columns_of(std::string_view printable);

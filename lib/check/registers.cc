@@ -49,10 +49,6 @@ void append_bytes(std::string& out, const ShardedValue& value) {
   }
 }
 
-bool is_in(int64_t rank, const std::vector<int64_t>& ranks) {
-  return position_of(rank, ranks) < ranks.size();
-}
-
 // Returns the value on some of its ranks, if the others hold another value now.
 ShardedValue kept(const ShardedValue& value,
                   const std::vector<int64_t>& ranks) {
@@ -61,7 +57,7 @@ ShardedValue kept(const ShardedValue& value,
   out.ranks.clear();
   out.pieces.clear();
   for (size_t p = 0; p < value.ranks.size(); ++p) {
-    if (!is_in(value.ranks[p], ranks)) continue;
+    if (!contains(ranks, value.ranks[p])) continue;
     out.ranks.push_back(value.ranks[p]);
     if (!value.pieces.empty()) out.pieces.push_back(value.pieces[p]);
   }
@@ -144,7 +140,7 @@ Content CheckRegisters::without(Content content,
     if (part.ranks == ranks) continue;
     std::vector<int64_t> stay;
     for (const int64_t rank : part.ranks) {
-      if (!is_in(rank, ranks)) stay.push_back(rank);
+      if (!contains(ranks, rank)) stay.push_back(rank);
     }
     if (stay.size() == part.ranks.size()) {
       left.push_back(part);

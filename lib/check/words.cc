@@ -6,6 +6,7 @@
 #include "ops/ends.h"
 #include "ops/table.h"
 #include "spmd/join.h"
+#include "stream/ranks.h"
 
 namespace gt::check {
 namespace {

@@ -7,7 +7,6 @@
 #include "emit/gradient_notes.h"
 #include "emit/gradient_zeros.h"
 #include "grad/gradient_lines.h"
-#include "ops/table.h"
 #include "program/costs.h"
 #include "stream/ranks.h"
 

@@ -2,7 +2,6 @@
 
 #include <unordered_set>
 
-#include "ops/table.h"
 #include "stream/ranks.h"
 
 namespace gt::emit {

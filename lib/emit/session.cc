@@ -215,12 +215,9 @@ Status Session::fail(LineState& state, std::string& out) {
 Status Session::grad(LineState& state, std::string& out) {
   if (Status s = check_results(state.line); !s.ok()) return s;
   if (Status s = gradient_.check_form(state); !s.ok()) return s;
-  FailureText failed;
-  const Status found = is_placed(state.line)
-                           ? operands_.resolve_pieces(state, failed, out)
-                           : operands_.resolve(state, failed);
-  if (!found.ok()) return found;
-  if (failed != nullptr) return pass_failure(state, *failed, out);
+  const auto found = find_operands(state, out);
+  if (!found.ok()) return found.error();
+  if (!found.value()) return ok_status();
   std::string* tape = options_.tape ? &tape_text_ : nullptr;
   const Status s = gradient_.write(state, tape, out);
   operands_.settle(state);
@@ -239,7 +236,7 @@ Status Session::compute(LineState& state, std::string& out) {
   if (!bound.ok()) return bound.error();
   if (!bound.value()) return ok_status();
   if (ledger_.usage.counts) {
-    if (Status s = count(state); !s.ok()) return s;
+    if (Status s = count_usage(ledger_, operands_, state); !s.ok()) return s;
   }
   for (const ValueId v : state.values) {
     state.type_ids.push_back(v == kNil ? 0 : ledger_.tape.type(v));
@@ -285,12 +282,8 @@ Status Session::complete(LineState& state, std::string& out) {
 Result<bool> Session::bind(LineState& state, std::string& out) {
   // An unknown op is reported before an unknown name.
   if (find_op(state.line.op) == nullptr) return unknown_op(state.line);
-  FailureText failed;
-  if (Status s = operands_.resolve(state, failed); !s.ok()) return s.error();
-  if (failed != nullptr) {
-    const Status s = pass_failure(state, *failed, out);
-    return s.ok() ? Result<bool>(false) : s.error();
-  }
+  auto found = find_operands(state, out);
+  if (!found.ok() || !found.value()) return found;
   Status s = gt::bind(state.line, state.types, state.call);
   if (s.ok()) s = seeds_.check(state, state.call.results);
   if (!s.ok()) return s.error();
@@ -307,13 +300,8 @@ Result<bool> Session::bind_placed(LineState& state, std::string& out) {
   state.types.assign(state.line.operands.size(), nullptr);
   Status s = bind_form(state.line, state.types, state.call);
   if (!s.ok()) return s.error();
-  FailureText failed;
-  s = operands_.resolve_pieces(state, failed, out);
-  if (!s.ok()) return s.error();
-  if (failed != nullptr) {
-    s = pass_failure(state, *failed, out);
-    return s.ok() ? Result<bool>(false) : s.error();
-  }
+  auto found = find_operands(state, out);
+  if (!found.ok() || !found.value()) return found;
   s = operands_.join(state);
   if (!s.ok()) return s.error();
   if (recorder_.add_results(state)) {
@@ -351,6 +339,18 @@ Status Session::type_placed(LineState& state) {
 // failure prints or saves it. The line must be right except for the type of the
 // failure, which is unknown; a line that gt-emit wrote may save the failure of
 // its own path, which was reported already.
+Result<bool> Session::find_operands(LineState& state, std::string& out) {
+  FailureText failed;
+  Status s = is_placed(state.line)
+                 ? operands_.resolve_pieces(state, failed, out)
+                 : operands_.resolve(state, failed);
+  if (s.ok() && failed != nullptr) s = pass_failure(state, *failed, out);
+  if (!s.ok()) return s.error();
+  return failed == nullptr;
+}
+
+// Writes a line that reads a failure: its results fail for the same reason, and
+// a line without results goes to the worker, which says so.
 Status Session::pass_failure(LineState& state, const std::string& failed,
                              std::string& out) {
   if (!state.line.results.empty()) {
@@ -368,68 +368,6 @@ Status Session::pass_failure(LineState& state, const std::string& failed,
   }
   writer_.write(state, out);
   return ok_status();
-}
-
-Status Session::count(LineState& state) {
-  Usage& usage = ledger_.usage;
-  state.cost =
-      is_placed(state.line) ? cost_on_ranks(state) : line_cost(state.call);
-  for (const TypeId type : state.result_types) {
-    state.bytes += ledger_.bytes_of(type);
-  }
-  uint64_t bytes_back = 0, names_back = 0;  // of what the line replaces
-  for (const Name& result : state.line.results) {
-    const SymbolId id =
-        ledger_.symbols.find(full_name(result.text, result.ranks));
-    if (id == kNoSymbol) continue;
-    bytes_back += ledger_.symbols[id].bytes;
-    ++names_back;
-  }
-  const Quota& quota = usage.quota;
-  const uint64_t bytes = usage.bytes - bytes_back + state.bytes;
-  const uint64_t names = usage.names - names_back + state.line.results.size();
-  const std::string head = std::string(state.line.op) + ": with it your names ";
-  const std::string end = "; free what is not needed any more";
-  if (bytes > quota.bytes && bytes > usage.bytes) {
-    return Error{head + "would hold " + std::to_string(bytes) + " bytes, and " +
-                     std::to_string(quota.bytes) + " is the quota" + end,
-                 state.line.op_column};
-  }
-  if (names > quota.names && names > usage.names) {
-    return Error{head + "would be " + std::to_string(names) + ", and " +
-                     std::to_string(quota.names) + " is the quota" + end,
-                 state.line.op_column};
-  }
-  if (statement_of(state.line.op) == Statement::kPrint) {
-    state.cost += print_cost(state.call.arguments[0].type.elements());
-  }
-  usage.cost += state.cost;
-  return ok_status();
-}
-
-// Returns the cost on the first rank, times the number of ranks.
-uint64_t Session::cost_on_ranks(const LineState& state) const {
-  const auto ranks = static_cast<double>(state.where.ranks.size());
-  uint64_t moved = 0;
-  std::vector<const Type*> types;
-  for (size_t o = 0; o < state.line.operands.size(); ++o) {
-    const Ranks& on = state.where.operands[o];
-    types.push_back(on.empty() ? nullptr
-                               : operands_.piece_type(state, o, on[0]));
-    if (types.back() != nullptr) moved += types.back()->bytes();
-  }
-  const uint64_t crossing =
-      static_cast<uint64_t>(ranks) * (copy_cost(moved) - kCopyCost / 2);
-  if (crosses_ranks(state.line, state.where)) return crossing;
-  const auto grid = grid_of(state.line, state.mesh, state.where.ranks);
-  if (!grid.ok()) return crossing;
-  const auto plan = local_plan(state.line, grid.value());
-  Call call;
-  if (!plan.ok() ||
-      !bind_local(plan.value(), plan.value().variant_of[0], types, call).ok()) {
-    return crossing;
-  }
-  return line_cost(call, ranks);
 }
 
 void Session::bind_results(LineState& state) {
@@ -460,11 +398,9 @@ Result<std::optional<Grid>> Session::read_pieces(LineState& state,
   if (!s.ok()) return s.error();
   auto grid = grid_of(state.line, state.mesh, state.where.ranks);
   if (!grid.ok()) return grid.error();
-  FailureText failed;
-  s = operands_.resolve_pieces(state, failed, out);
-  if (s.ok() && failed != nullptr) s = pass_failure(state, *failed, out);
-  if (!s.ok()) return s.error();
-  if (failed != nullptr) return std::optional<Grid>();
+  const auto found = find_operands(state, out);
+  if (!found.ok()) return found.error();
+  if (!found.value()) return std::optional<Grid>();
   return std::optional<Grid>(std::move(grid.value()));
 }
 

@@ -146,10 +146,9 @@ class Session : public Rewriter {
   Result<bool> bind_placed(LineState& state, std::string& out);
   Status type_placed(LineState& state);
   Result<std::optional<Grid>> read_pieces(LineState& state, std::string& out);
-  // Counts what a client's line costs. Error: the client would hold more than
-  // the quota.
-  Status count(LineState& state);
-  uint64_t cost_on_ranks(const LineState& state) const;
+  // Finds the values that the line reads. Returns false if one of them is a
+  // failure; the line was then answered (pass_failure).
+  Result<bool> find_operands(LineState& state, std::string& out);
   Status pass_failure(LineState& state, const std::string& failed,
                       std::string& out);
   void bind_results(LineState& state);

@@ -4,7 +4,13 @@
 
 #include <cstdint>
 
+#include "base/result.h"
+
 namespace gt::emit {
+
+class Operands;
+struct Ledger;
+struct LineState;
 
 // The most that the names of a program may hold at once.
 struct Quota {
@@ -23,5 +29,10 @@ struct Usage {
   uint64_t bytes = 0;
   uint64_t names = 0;
 };
+
+// Adds the line to what its program has used. It sets the line's cost, and the
+// bytes of its results. Error: the names of the program would hold more than
+// its quota.
+Status count_usage(Ledger& ledger, const Operands& operands, LineState& state);
 
 }  // namespace gt::emit

@@ -14,7 +14,6 @@ struct Fit {
   bool reshapes = false;
   Type wanted;
   bool casts = false;
-  bool is_none() const { return axes.empty() && !reshapes && !casts; }
   friend bool operator==(const Fit&, const Fit&) = default;
 };
 

@@ -120,8 +120,8 @@ Result<std::vector<TypeId>> GradientLines::infer_on_ranks(
     operands.push_back(o.kind == Kind::kText ? nullptr
                                              : &types_.placed(type_id(o)));
   }
-  auto types = line_types(written, where.value(), names_of(meshes_[place.mesh]),
-                          operands);
+  auto types = line_types(written, where.value(),
+                          AxisNames(meshes_[place.mesh]), operands);
   if (!types.ok()) return types.error();
   note_sums(types.value(), line, meshes_[place.mesh]);
   std::vector<TypeId> made;
@@ -262,7 +262,7 @@ void GradientLines::claim_shards(Handle h, TypeId value) {
     }
   }
   if (!claims) return;
-  const AxisNames names = names_of(meshes_[line.mesh]);
+  const AxisNames names(meshes_[line.mesh]);
   const std::string spec = names.spec_text(*type.global);
   line.type = " #type=" + names.type_text(*type.global) +
               (spec.empty() ? "" : " #spec=" + spec);

@@ -85,11 +85,6 @@ ShardedValue sharded_value(const PlacedType& type) {
   return value;
 }
 
-AxisNames names_of(const Mesh* mesh) {
-  if (mesh == nullptr) return {};
-  return AxisNames(std::vector<const Mesh*>{mesh});
-}
-
 std::optional<Placement> joined_type(std::span<const ReadPart> parts,
                                      const Mesh* mesh) {
   std::vector<ShardedValue> values;
@@ -103,7 +98,7 @@ std::optional<Placement> joined_type(std::span<const ReadPart> parts,
     value.type = *part.type->global;
     all = together(all, *part.ranks);
   }
-  const auto joined = read_parts(values, all, names_of(mesh));
+  const auto joined = read_parts(values, all, AxisNames(mesh));
   if (!joined.has_value()) return std::nullopt;
   return joined->type;
 }

@@ -35,9 +35,6 @@ Result<LineTypes> line_types(const Line& line, const LineRanks& where,
 // Returns the type as gt-check represents it (spmd/sharded_value.h).
 ShardedValue sharded_value(const PlacedType& type);
 
-// Returns the names of the mesh's axes; the mesh may be null.
-AxisNames names_of(const Mesh* mesh);
-
 // A value on some of its ranks.
 struct ReadPart {
   const PlacedType* type;

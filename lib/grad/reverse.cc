@@ -4,7 +4,6 @@
 
 #include "grad/history.h"
 #include "grad/node_gradient.h"
-#include "ops/table.h"
 #include "spmd/placed.h"
 #include "spmd/stated.h"
 #include "stream/ranks.h"

@@ -49,8 +49,6 @@ std::string escaped(std::string_view text,
 
 }  // namespace
 
-std::string utf8_text(std::string_view text) { return escaped(text, {}); }
-
 std::string xml_text(std::string_view text) {
   return escaped(text, {{'&', "&amp;"},
                         {'<', "&lt;"},

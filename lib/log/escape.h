@@ -8,7 +8,6 @@
 
 namespace gt::log {
 
-std::string utf8_text(std::string_view text);
 // Escapes for the content of an element, or an attribute in double quotes.
 std::string xml_text(std::string_view text);
 // These escape for a string in double quotes.

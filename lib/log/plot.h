@@ -50,7 +50,6 @@ class PlotScale {
   // Returns the position of a step, from 0 (left) to 1 (right). Steps count
   // from 1.
   double x(double step) const;
-  double step_at(double x) const;
 
   struct Tick {
     double at;  // the position, as y() or x() returns it

@@ -72,10 +72,6 @@ double PlotScale::x(double step) const {
   return (step - 1) / static_cast<double>(steps_ - 1);
 }
 
-double PlotScale::step_at(double x) const {
-  return 1 + x * static_cast<double>(steps_ - 1);
-}
-
 std::vector<PlotScale::Tick> PlotScale::y_ticks(int count) const {
   std::vector<Tick> out;
   int digits = 0;

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <charconv>
 
+#include "base/units.h"
 #include "log/table.h"
-#include "log/units.h"
 #include "stream/ranks.h"
 
 namespace gt::log {

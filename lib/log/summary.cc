@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <tuple>
 
+#include "base/units.h"
 #include "log/table.h"
-#include "log/units.h"
 
 namespace gt::log {
 namespace {

@@ -4,8 +4,8 @@
 #include <iterator>
 #include <utility>
 
+#include "base/units.h"
 #include "log/colors.h"
-#include "log/units.h"
 
 namespace gt::log {
 

@@ -9,7 +9,7 @@
 #include "base/message.h"
 #include "base/printable.h"
 #include "base/text.h"
-#include "log/units.h"
+#include "base/units.h"
 #include "stream/line.h"
 #include "stream/notes.h"
 #include "stream/ranks.h"

@@ -56,7 +56,6 @@ class Caller {
   // True if the other end reads as fast as we write; if not, wait and call
   // step().
   bool can_send() const { return unsent_bytes_ < kMaxUnsent; }
-  bool has_sent_all() const { return unsent_.empty(); }
   // Sets how long the destructor may wait for the last messages to be sent.
   void linger(int milliseconds) { dealer_.linger(milliseconds); }
 

@@ -6,8 +6,8 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <chrono>
 
+#include "base/clock.h"
 #include "base/result.h"
 #include "base/shortage.h"
 
@@ -89,10 +89,6 @@ const std::vector<uint32_t>& ManyPoller::wait(int64_t limit_ms) {
   return keys_;
 }
 
-int64_t now_ms() {
-  using std::chrono::steady_clock;
-  const auto since = steady_clock::now().time_since_epoch();
-  return std::chrono::duration_cast<std::chrono::milliseconds>(since).count();
-}
+int64_t now_ms() { return steady_ns() / 1'000'000; }
 
 }  // namespace gt::net

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "base/message.h"
+#include "base/printable.h"
 #include "base/text.h"
 #include "stream/line.h"
 
@@ -17,11 +18,6 @@ constexpr std::array<std::string_view, 28> kVerbs = {
     "refuse", "lines",   "block",  "hot",  "forget", "beat",  "end",
     "gone",   "abort",   "input",  "text", "room",   "taken", "watch",
     "state",  "get",     "data",   "sum",  "put",    "piece", "kept"};
-
-bool is_control(char c) {
-  const auto byte = static_cast<unsigned char>(c);
-  return byte < 0x20 || byte == 0x7f;
-}
 
 bool is_word(std::string_view value) {
   return !value.empty() && std::ranges::none_of(value, [](char c) {

@@ -57,10 +57,6 @@ Letters letters_of(const Term& term, size_t rank, bool exchanged) {
   return out;
 }
 
-bool is_exchanged(const Call& call, size_t i) {
-  return (i == 0 && call.flag("ta")) || (i == 1 && call.flag("tb"));
-}
-
 bool is_whole(const Term& term, int letter) {
   for (size_t k = 0; k < term.letters.size(); ++k) {
     if (term.letters[k] == letter && term.whole[k]) return true;

@@ -23,6 +23,11 @@ inline bool is_tensor(const Argument& a) {
   return a.role == Role::kTensor && !a.absent && !a.literal;
 }
 
+// True if keys ta= and tb= exchange the last two dimensions of argument i.
+inline bool is_exchanged(const Call& call, size_t i) {
+  return (i == 0 && call.flag("ta")) || (i == 1 && call.flag("tb"));
+}
+
 // The place of a label in one tensor: on dimension `dim`, in which `unit`
 // consecutive indices make one coordinate of the label (as a head is `unit`
 // columns of [s,h*d]). dim -1: the tensor lacks the label.

@@ -107,10 +107,7 @@ Status types_stack(Call& call) {
     return Error{call.describe(0) + " and " + call.describe(i) +
                  " must have one shape"};
   }
-  if (shape.size() == Shape::kMaxRank) {
-    return Error{"the result would have more than " +
-                 std::to_string(Shape::kMaxRank) + " dimensions"};
-  }
+  if (Status s = need_rank(shape.size() + 1); !s.ok()) return s;
   const auto axis = one_axis(call, 0, shape.size() + 1);
   if (!axis.ok()) return axis.error();
   shape.insert(static_cast<size_t>(axis.value()),

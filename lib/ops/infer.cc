@@ -5,7 +5,9 @@
 
 #include "base/message.h"
 #include "ops/call.h"
+#include "ops/index_rule.h"
 #include "ops/part.h"
+#include "ops/shape_rules.h"
 #include "ops/suggest.h"
 
 namespace gt {
@@ -159,11 +161,6 @@ Error size_error(const Call& call, char letter, size_t i, size_t j, int64_t m,
                std::to_string(n) + " differ"};
 }
 
-// True if the operand's last two dimensions are exchanged: keys ta= and tb=.
-bool is_transposed(const Call& call, size_t i) {
-  return (i == 0 && call.flag("ta")) || (i == 1 && call.flag("tb"));
-}
-
 Status match_term(const Call& call, size_t i, const Term& term, Binding& b) {
   const Shape& shape = call.type(i).shape;
   const size_t letters = term.letters.size();
@@ -176,10 +173,10 @@ Status match_term(const Call& call, size_t i, const Term& term, Binding& b) {
     if (!joined) return broadcast_error(call, i);
     b.broadcast_dims = *joined;
   }
-  const bool transposed = is_transposed(call, i);
+  const bool exchanged = is_exchanged(call, i);
   for (size_t k = 0; k < letters; ++k) {
     const char letter = term.letters[k];
-    const int64_t size = shape[transposed ? shape.size() - 1 - k : lead + k];
+    const int64_t size = shape[exchanged ? shape.size() - 1 - k : lead + k];
     int64_t& bound = b.size[static_cast<size_t>(letter - 'a')];
     size_t& from = b.from[static_cast<size_t>(letter - 'a')];
     if (bound < 0) {
@@ -237,10 +234,7 @@ Status infer_by_terms(Call& call) {
     Type type{result_dtype(call), {}};
     if (term.broadcast) type.shape = b.broadcast_dims;
     for (const char letter : term.letters) {
-      if (type.shape.size() == Shape::kMaxRank) {
-        return Error{"the result would have more than " +
-                     std::to_string(Shape::kMaxRank) + " dimensions"};
-      }
+      if (Status s = need_rank(type.shape.size() + 1); !s.ok()) return s;
       type.shape.push_back(b.size[static_cast<size_t>(letter - 'a')]);
     }
     call.results.push_back(type);

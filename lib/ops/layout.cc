@@ -14,12 +14,6 @@ Status result(Call& call, const Shape& shape) {
   return ok_status();
 }
 
-Status check_rank(size_t rank) {
-  return need(rank <= Shape::kMaxRank, "the result would have more than " +
-                                           std::to_string(Shape::kMaxRank) +
-                                           " dimensions");
-}
-
 Status types_reshape(Call& call) {
   Shape shape;
   int64_t known = 1;
@@ -27,7 +21,7 @@ Status types_reshape(Call& call) {
   const std::string wanted =
       " cannot take shape " + std::string(call.key("shape"));
   const int64_t elements = call.type(0).elements();
-  if (Status s = check_rank(call.integers("shape").size()); !s.ok()) return s;
+  if (Status s = need_rank(call.integers("shape").size()); !s.ok()) return s;
   for (const int64_t size : call.integers("shape")) {
     if (size < -1 || (size == -1 && open != SIZE_MAX)) {
       return Error{
@@ -71,7 +65,7 @@ Status types_unsqueeze(Call& call) {
   const std::vector<int64_t> axes = call.integers("axis");
   const size_t rank = call.type(0).shape.size() + axes.size();
   if (axes.empty()) return Error{"key axis must name a dimension"};
-  if (Status s = check_rank(rank); !s.ok()) return s;
+  if (Status s = need_rank(rank); !s.ok()) return s;
   std::vector<int64_t> places;
   for (const int64_t axis : axes) {
     const int64_t place = normal_axis(axis, rank);
@@ -121,7 +115,7 @@ Status types_expand(Call& call) {
                     std::string(call.key("shape")) +
                     ": only sizes of 1 and new leading ones can grow"};
   if (sizes.size() < from.size()) return error;
-  if (Status s = check_rank(sizes.size()); !s.ok()) return s;
+  if (Status s = need_rank(sizes.size()); !s.ok()) return s;
   const size_t lead = sizes.size() - from.size();
   for (size_t i = 0; i < sizes.size(); ++i) {
     const bool keep = sizes[i] == -1 && i >= lead;

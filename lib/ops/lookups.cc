@@ -37,12 +37,6 @@ Shape joined(const Shape& a, const Shape& b, const Shape& c) {
 
 bool is_backward(const Call& call) { return call.op->name == "take_grad"; }
 
-Status check_rank(size_t rank) {
-  return need(rank <= Shape::kMaxRank, "the result would have more than " +
-                                           std::to_string(Shape::kMaxRank) +
-                                           " dimensions");
-}
-
 // Reads a call of take x index.
 Result<Take> take_forward(const Call& call) {
   Take t;
@@ -106,7 +100,7 @@ Status types_take(Call& call) {
   if (!take.ok()) return take.error();
   const Take& t = take.value();
   const size_t rank = t.lead.size() + t.index.size() + t.trail.size();
-  if (Status s = check_rank(rank); !s.ok()) return s;
+  if (Status s = need_rank(rank); !s.ok()) return s;
   call.results.push_back(
       {call.type(0).dtype, joined(t.lead, t.index, t.trail)});
   return ok_status();
@@ -117,7 +111,7 @@ Status types_take_grad(Call& call) {
   const auto take = take_of(call);
   if (!take.ok()) return take.error();
   const Take& t = take.value();
-  if (Status s = check_rank(t.lead.size() + 1 + t.trail.size()); !s.ok()) {
+  if (Status s = need_rank(t.lead.size() + 1 + t.trail.size()); !s.ok()) {
     return s;
   }
   call.results.push_back(
@@ -259,7 +253,7 @@ Status types_one_hot(Call& call) {
   const int64_t classes = call.integer("num_classes");
   if (classes < 1) return Error{"num_classes= must be at least 1"};
   Shape shape = call.type(0).shape;
-  if (Status s = check_rank(shape.size() + 1); !s.ok()) return s;
+  if (Status s = need_rank(shape.size() + 1); !s.ok()) return s;
   shape.push_back(classes);
   call.results.push_back({Dtype::kI64, shape});
   return ok_status();

@@ -15,15 +15,11 @@ Status types_sum(Call& call) {
   return types_reduced(call, sum_dtype(call.type(0).dtype));
 }
 
-Status types_same(Call& call) {
-  return types_reduced(call, call.type(0).dtype);
-}
-
 Status types_bool(Call& call) { return types_reduced(call, Dtype::kBool); }
 
 Status types_extreme(Call& call) {
   if (Status s = need_elements(call); !s.ok()) return s;
-  return types_same(call);
+  return types_reduced(call);
 }
 
 Status types_arg(Call& call) {

@@ -291,6 +291,12 @@ Status need_same_type(const Call& call, size_t i, size_t j) {
       call.describe(i) + " and " + call.describe(j) + " must have one type");
 }
 
+Status need_rank(size_t rank) {
+  if (rank <= Shape::kMaxRank) return ok_status();
+  return Error{"the result would have more than " +
+               std::to_string(Shape::kMaxRank) + " dimensions"};
+}
+
 std::string reduction_word(const Call& call, std::string_view name, size_t) {
   const size_t x = operand_named(call, "x");
   const auto axes = axis_list(call, x);
@@ -311,6 +317,10 @@ Status types_reduced(Call& call, Dtype dtype) {
   call.results.push_back({dtype, reduced_shape(call.type(0).shape, axes.value(),
                                                call.flag("keepdims"))});
   return ok_status();
+}
+
+Status types_reduced(Call& call) {
+  return types_reduced(call, call.type(0).dtype);
 }
 
 Status need_elements(const Call& call) {

@@ -79,6 +79,8 @@ Status need_one_tensor(const Call& call, size_t i);
 Status need_seed(const Call& call, size_t i);
 // Arguments i and j must have one type.
 Status need_same_type(const Call& call, size_t i, size_t j);
+// A result of `rank` dimensions must be possible.
+Status need_rank(size_t rank);
 
 // The placeholders of an op that reduces x over axis=. {axes}: the axes counted
 // from 0; {count}: how many elements become one; {lift}: "1" if the result must
@@ -86,8 +88,10 @@ Status need_same_type(const Call& call, size_t i, size_t j);
 std::string reduction_word(const Call& call, std::string_view name,
                            size_t each);
 
-// Appends the type of operand 0 reduced over axis= with keepdims=.
+// Append the type of operand 0 reduced over axis= with keepdims=, in a dtype or
+// else in the operand's own. Error: there is no such axis.
 Status types_reduced(Call& call, Dtype dtype);
+Status types_reduced(Call& call);
 // Returns an error if an axis that is reduced has size 0: no elements have no
 // largest one.
 Status need_elements(const Call& call);

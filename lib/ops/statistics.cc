@@ -9,16 +9,12 @@
 namespace gt {
 namespace {
 
-Status types_same(Call& call) {
-  return types_reduced(call, call.type(0).dtype);
-}
-
 Status types_var(Call& call) {
   if (!std::isfinite(call.number("correction"))) {
     return Error{"key correction must be a finite number, got " +
                  std::string(call.key("correction"))};
   }
-  return types_same(call);
+  return types_reduced(call);
 }
 
 Status types_norm(Call& call) {
@@ -30,7 +26,7 @@ Status types_norm(Call& call) {
   if (std::isinf(ord)) {
     if (Status s = need_elements(call); !s.ok()) return s;
   }
-  return types_reduced(call, call.type(0).dtype);
+  return types_reduced(call);
 }
 
 // The placeholders of var. {dof}: what var divides by; {factor}: 2 / {dof}.
@@ -65,7 +61,7 @@ constexpr Row kRows[] = {
        s = sum x axis={axis} keepdims={keepdims}
        y = div s {count})",
      .in_f32 = true,
-     .types = types_same,
+     .types = types_reduced,
      .labels = labels_kept,
      .placeholder = reduction_word,
      .sense = "Mean over axes.",

@@ -35,10 +35,7 @@ Status types_windows(Call& call) {
   const auto d = static_cast<size_t>(at.value());
   Type type = call.type(0);
   if (type.shape.empty()) return Error{call.describe(0) + " has no dimension"};
-  if (type.shape.size() == Shape::kMaxRank) {
-    return Error{"the result would have more than " +
-                 std::to_string(Shape::kMaxRank) + " dimensions"};
-  }
+  if (Status s = need_rank(type.shape.size() + 1); !s.ok()) return s;
   const auto axis = one_window(call, type.shape[d], call.integer("size"));
   if (!axis.ok()) return Error{call.describe(0) + ": " + axis.error().message};
   type.shape[d] = axis.value().out();

@@ -60,9 +60,6 @@ class Deliveries {
   size_t unsent_bytes(uint32_t worker) const {
     return workers_[worker].unsent_bytes;
   }
-  bool has_unsent(uint32_t worker) const {
-    return !workers_[worker].unsent.empty();
-  }
   // Returns the bytes of text that the worker was sent and has not finished.
   size_t on_way_bytes(uint32_t worker) const {
     return workers_[worker].on_way_bytes;

@@ -6,6 +6,7 @@
 
 #include "base/hash.h"
 #include "base/message.h"
+#include "ops/table.h"
 #include "spmd/labels.h"
 
 namespace gt::route {

@@ -1,17 +1,14 @@
 #include "route/rank_table.h"
 
-#include <algorithm>
-
 #include "base/result.h"
 #include "net/control_lines.h"
-#include "spmd/labels.h"
 
 namespace gt::route {
 
 // Adds a line to the news that says which workers these ranks have, with an
 // entry for each run of neighbours with the same worker. `ranks` ascend.
 void RankTable::tell(std::string_view space, const Ranks& ranks,
-                     const std::vector<uint32_t>& worker_of) {
+                     const Workers& worker_of) {
   if (ranks.empty()) return;
   net::RanksLine line{std::string(space), {}};
   for (size_t i = 0; i < ranks.size();) {
@@ -27,23 +24,9 @@ void RankTable::tell(std::string_view space, const Ranks& ranks,
   news_.push_back(net::text_of(line));
 }
 
-RankTable::Space& RankTable::obtain(std::string_view name) {
-  for (Space& space : spaces_) {
-    if (space.name == name) return space;
-  }
-  return spaces_.emplace_back(Space{std::string(name), {}});
-}
-
-const RankTable::Space* RankTable::find(std::string_view name) const {
-  for (const Space& space : spaces_) {
-    if (space.name == name) return &space;
-  }
-  return nullptr;
-}
-
 void RankTable::assign(std::string_view space, const Ranks& ranks,
                        int64_t mesh_size) {
-  std::vector<uint32_t>& worker_of = obtain(space).worker_of;
+  Workers& worker_of = spaces_.obtain(space);
   Ranks fresh;
   for (const int64_t rank : ranks) {
     const auto at = static_cast<size_t>(rank);
@@ -57,41 +40,38 @@ void RankTable::assign(std::string_view space, const Ranks& ranks,
 }
 
 void RankTable::inherit(std::string_view space, std::string_view from) {
-  std::vector<uint32_t> all = obtain(from).worker_of;
+  Workers all = spaces_.obtain(from);
   Ranks known;
   for (size_t rank = 0; rank < all.size(); ++rank) {
     if (all[rank] != kNobody) known.push_back(static_cast<int64_t>(rank));
   }
-  Space& to = obtain(space);
-  to.worker_of = std::move(all);
-  tell(space, known, to.worker_of);
+  Workers& worker_of = spaces_.obtain(space);
+  worker_of = std::move(all);
+  tell(space, known, worker_of);
 }
 
 void RankTable::forget(std::string_view space) {
-  const auto gone = std::erase_if(
-      spaces_, [&](const Space& known) { return known.name == space; });
-  if (gone > 0)
-    news_.push_back(net::text_of(net::RanksLine{std::string(space), {}}));
+  if (!spaces_.erase(space)) return;
+  news_.push_back(net::text_of(net::RanksLine{std::string(space), {}}));
 }
 
 std::string_view RankTable::space_of(std::string_view name) const {
-  return space_in(name,
-                  [this](std::string_view s) { return find(s) != nullptr; });
+  return spaces_.space_of(name);
 }
 
 uint32_t RankTable::worker(std::string_view space, int64_t rank) const {
-  const Space* found = find(space);
-  GT_CHECK(found != nullptr);
-  return found->worker_of[static_cast<size_t>(rank)];
+  const Workers* worker_of = spaces_.find(space);
+  GT_CHECK(worker_of != nullptr);
+  return (*worker_of)[static_cast<size_t>(rank)];
 }
 
 std::vector<uint32_t> RankTable::hosts(std::string_view space,
                                        const Ranks& ranks) const {
-  const Space* found = find(space);
-  GT_CHECK(found != nullptr);
+  const Workers* worker_of = spaces_.find(space);
+  GT_CHECK(worker_of != nullptr);
   std::vector<bool> is_host(workers_);
   for (const int64_t rank : ranks) {
-    is_host[found->worker_of[static_cast<size_t>(rank)]] = true;
+    is_host[(*worker_of)[static_cast<size_t>(rank)]] = true;
   }
   std::vector<uint32_t> out;
   for (uint32_t w = 0; w < workers_; ++w) {

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "spmd/rank_set.h"
+#include "spmd/spaces.h"
 
 namespace gt::route {
 
@@ -41,17 +42,13 @@ class RankTable {
 
  private:
   static constexpr uint32_t kNobody = UINT32_MAX;
-  struct Space {
-    std::string name;
-    std::vector<uint32_t> worker_of;  // indexed by rank; kNobody: it has none
-  };
+  // The worker of each rank; kNobody: it has none.
+  using Workers = std::vector<uint32_t>;
   void tell(std::string_view space, const Ranks& ranks,
-            const std::vector<uint32_t>& worker_of);
-  Space& obtain(std::string_view name);
-  const Space* find(std::string_view name) const;
+            const Workers& worker_of);
 
   uint32_t workers_;
-  std::vector<Space> spaces_;
+  Spaces<Workers> spaces_;
   std::vector<std::string> news_;
 };
 

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "ops/suggest.h"
+#include "ops/table.h"
 #include "program/costs.h"
 #include "spmd/labels.h"
 #include "stream/ranks.h"

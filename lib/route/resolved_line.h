@@ -16,7 +16,6 @@
 #include "base/result.h"
 #include "base/small_vector.h"
 #include "ops/call.h"
-#include "ops/table.h"
 #include "route/rank_table.h"
 #include "route/value_locations.h"
 #include "spmd/mesh.h"

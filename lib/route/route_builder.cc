@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "file/stored.h"
+#include "ops/table.h"
 #include "program/costs.h"
 #include "route/result_check.h"
 #include "spmd/labels.h"

@@ -38,16 +38,6 @@ std::string_view sent_as(net::Verb verb) {
   return verb == net::Verb::kLines ? "text" : name_of(verb);
 }
 
-// Returns microseconds since 1970 as the log spells them.
-std::string time_text(uint64_t micros) {
-  char text[48];
-  const int n =
-      std::snprintf(text, sizeof text, "%llu.%06llu",
-                    static_cast<unsigned long long>(micros / 1000000),
-                    static_cast<unsigned long long>(micros % 1000000));
-  return {text, static_cast<size_t>(n)};
-}
-
 }  // namespace
 
 void RunRecorder::issue(const Issue& issue) {
@@ -115,7 +105,7 @@ void RunRecorder::done(uint32_t worker, const net::WorkerStatus& status) {
   }
   if (status.waits_for.empty()) return;
   LogComment comment;
-  comment.word("since", time_text(wall_us() - status.waits_ms * 1000));
+  comment.word("since", LogTime::of(wall_us() - status.waits_ms * 1000));
   const std::string_view peer = net::worker_named(status.waits_for);
   if (!peer.empty()) comment.word("for", peer);
   const uint64_t at =
@@ -127,7 +117,7 @@ void RunRecorder::full(uint32_t worker, int64_t since_ms) {
   const bool is_reader = worker == net::kNoWorker;
   LogComment comment;
   comment.word("since",
-               time_text(wall_us() - static_cast<uint64_t>(since_ms) * 1000));
+               LogTime::of(wall_us() - static_cast<uint64_t>(since_ms) * 1000));
   comment.word("for", is_reader ? "reader" : std::to_string(worker));
   comment.words(is_reader ? "results are not read" : "it has no room for more");
   add(last_, "wait", UINT32_MAX, 0, comment);
@@ -151,8 +141,8 @@ Status RunRecorder::ran(uint32_t worker, const net::Message& message) {
 void RunRecorder::add_ran(uint32_t worker, const net::RanRow& row,
                           int64_t offset) {
   const auto shift = static_cast<uint64_t>(offset);
-  const std::string begin = time_text(row.begin + shift);
-  const std::string end = time_text(row.end + shift);
+  const LogTime begin = LogTime::of(row.begin + shift);
+  const LogTime end = LogTime::of(row.end + shift);
   LogComment comment;
   if (row.kind == net::RanRow::Kind::kTransfer) {
     comment.word("from", row.from).word("begin", begin).word("end", end);

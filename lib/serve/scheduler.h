@@ -71,8 +71,6 @@ class Scheduler {
     return clients_.at(client).unfinished;
   }
   double service(Client client) const { return queue_.service(client); }
-  // Returns the estimated cost that was lately done in a nanosecond.
-  double speed() const { return speed_; }
   // Returns the cost that each client which is not slow may have under way now.
   double part() const;
   bool is_slow(Client client) const { return clients_.at(client).is_slow; }

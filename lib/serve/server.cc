@@ -6,13 +6,13 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <chrono>
 #include <csignal>
 #include <cstring>
 #include <memory>
 #include <mutex>
 #include <utility>
 
+#include "base/clock.h"
 #include "base/io.h"
 #include "net/interrupts.h"
 #include "net/listener.h"
@@ -33,11 +33,6 @@ constexpr size_t kMostOut = size_t{64} << 10;  // bytes that wait to be written
 constexpr int64_t kLook = 2000;      // ms between looks at the list of keys
 constexpr int64_t kPatience = 1000;  // ms that clients have to leave at the end
 constexpr size_t kReadOfResults = size_t{1} << 20;  // bytes of results
-
-int64_t now_ns() {
-  const auto now = std::chrono::steady_clock::now().time_since_epoch();
-  return std::chrono::nanoseconds(now).count();
-}
 
 net::LinkOptions link_options(const ServerOptions& options) {
   net::LinkOptions link;
@@ -220,7 +215,7 @@ class Server {
 
   void read_back() {
     if (!poller_.ready(back_ready_)) return;
-    const int64_t now = now_ns();
+    const int64_t now = steady_ns();
     const bool goes_on = back_.read(
         [&](std::string_view line) { multiplexer_.take_back(line, now); });
     if (!goes_on) lose("the results, " + options_.back + ", have ended");
@@ -282,7 +277,7 @@ class Server {
   void write() {
     for (;;) {
       while (out_.size() < kMostOut &&
-             multiplexer_.next_block(out_, now_ns())) {
+             multiplexer_.next_block(out_, steady_ns())) {
       }
       if (out_.empty()) return;
       const long n = write_ready(STDOUT_FILENO, out_);

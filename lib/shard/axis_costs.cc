@@ -11,7 +11,7 @@ namespace gt::shard {
 Layout AxisCosts::on_axis(Layout layout, size_t axis, const AxisUse& use,
                           size_t i, const std::vector<LabelDim>* places,
                           bool partial) const {
-  layout.set = line_.set;
+  layout.set = in_.line.set;
   layout.partial &= ~(1U << axis);
   if (partial) layout.partial |= 1U << axis;
   if (use.label < 0 || !(*places)[i].is_there()) {
@@ -33,13 +33,13 @@ Layout AxisCosts::on_axis(Layout layout, size_t axis, const AxisUse& use,
 }
 
 double AxisCosts::fetch(size_t axis, const AxisUse& use, size_t i) const {
-  const PlannedOperand& source = line_.operands[i];
+  const PlannedOperand& source = in_.line.operands[i];
   const std::vector<LabelDim>* places =
-      use.label >= 0 ? &labels_[static_cast<size_t>(use.label)].arguments
+      use.label >= 0 ? &in_.labels[static_cast<size_t>(use.label)].arguments
                      : nullptr;
   const bool partial = use.partial_arguments[i];
   if (source.layouts.empty()) {
-    const Layout made = source.pin.value_or(Layout{line_.set, 0, {}});
+    const Layout made = source.pin.value_or(Layout{in_.line.set, 0, {}});
     const Layout wanted = on_axis(made, axis, use, i, places, partial);
     if (partial) {
       return source.is_zero ? 0 : seconds_of(path(i, made, wanted));
@@ -59,39 +59,41 @@ double AxisCosts::fetch(size_t axis, const AxisUse& use, size_t i) const {
 
 std::vector<Move> AxisCosts::path(size_t i, const Layout& from,
                                   const Layout& to) const {
-  return redistribution(cluster_, machine_, call_.type(i), from,
-                        cluster_.simplest(to, call_.type(i).shape));
+  return redistribution(in_.cluster, in_.machine, in_.call.type(i), from,
+                        in_.cluster.simplest(to, in_.call.type(i).shape));
 }
 
 // Returns the seconds that the line itself takes. Tensors that lack the label
 // that is cut are whole on each rank.
 double AxisCosts::work(size_t axis, const AxisUse& use) const {
   const double parts =
-      use.label < 0 ? 1 : static_cast<double>(cluster_.count(line_.set, axis));
+      use.label < 0
+          ? 1
+          : static_cast<double>(in_.cluster.count(in_.line.set, axis));
   const auto share = [&](const Type& whole, std::vector<LabelDim> Label::*of,
                          size_t i) {
     const bool is_cut =
         use.label >= 0 &&
-        (labels_[static_cast<size_t>(use.label)].*of)[i].is_there();
+        (in_.labels[static_cast<size_t>(use.label)].*of)[i].is_there();
     return static_cast<double>(whole.bytes()) / (is_cut ? parts : 1);
   };
   double moved = 0;
-  for (size_t i = 0; i < call_.arguments.size(); ++i) {
-    if (!is_tensor(call_.arguments[i])) continue;
-    moved += share(call_.type(i), &Label::arguments, i);
+  for (size_t i = 0; i < in_.call.arguments.size(); ++i) {
+    if (!is_tensor(in_.call.arguments[i])) continue;
+    moved += share(in_.call.type(i), &Label::arguments, i);
   }
-  for (size_t r = 0; r < call_.results.size(); ++r) {
-    moved += share(call_.results[r], &Label::results, r);
+  for (size_t r = 0; r < in_.call.results.size(); ++r) {
+    moved += share(in_.call.results[r], &Label::results, r);
   }
-  return compute_seconds(machine_, flops_ / parts, moved);
+  return compute_seconds(in_.machine, flops_ / parts, moved);
 }
 
 double AxisCosts::seconds(size_t axis, const AxisUse& use) const {
   double seconds = work(axis, use);
-  for (size_t i = 0; i < call_.arguments.size(); ++i) {
-    if (is_tensor(call_.arguments[i])) seconds += fetch(axis, use, i);
+  for (size_t i = 0; i < in_.call.arguments.size(); ++i) {
+    if (is_tensor(in_.call.arguments[i])) seconds += fetch(axis, use, i);
   }
-  for (size_t r = 0; r < call_.results.size(); ++r) {
+  for (size_t r = 0; r < in_.call.results.size(); ++r) {
     seconds += settle(axis, use, r);
   }
   return seconds + extreme_seconds(axis, use);
@@ -99,12 +101,13 @@ double AxisCosts::seconds(size_t axis, const AxisUse& use) const {
 
 // One all_reduce finds it, as it does for a sum.
 double AxisCosts::extreme_seconds(size_t axis, const AxisUse& use) const {
-  const std::string_view what = extreme_of(use, labels_);
+  const std::string_view what = extreme_of(use, in_.labels);
   if (what.empty()) return 0;
-  const Layout whole{line_.set, 0, {}};
+  const Layout whole{in_.line.set, 0, {}};
   double seconds = 0;
-  for (const Type& type : call_.results) {
-    seconds += extreme(cluster_, machine_, type, whole, axis, what).seconds;
+  for (const Type& type : in_.call.results) {
+    seconds +=
+        extreme(in_.cluster, in_.machine, type, whole, axis, what).seconds;
   }
   return seconds;
 }
@@ -113,21 +116,21 @@ double AxisCosts::extreme_seconds(size_t axis, const AxisUse& use) const {
 // and for the moves to the layout that the pin says.
 double AxisCosts::settle(size_t axis, const AxisUse& use, size_t r) const {
   const std::vector<LabelDim>* places =
-      use.label >= 0 ? &labels_[static_cast<size_t>(use.label)].results
+      use.label >= 0 ? &in_.labels[static_cast<size_t>(use.label)].results
                      : nullptr;
-  const Layout made =
-      on_axis({line_.set, 0, {}}, axis, use, r, places, use.partial_results[r]);
+  const Layout made = on_axis({in_.line.set, 0, {}}, axis, use, r, places,
+                              use.partial_results[r]);
   Layout wanted = made;
-  if (r == 0 && line_.pin &&
-      (line_.pin->cuts.empty() || line_.pin->cut_of(axis) != nullptr)) {
+  if (r == 0 && in_.line.pin &&
+      (in_.line.pin->cuts.empty() || in_.line.pin->cut_of(axis) != nullptr)) {
     wanted.remove(axis);
     wanted.partial = 0;
-    if (const AxisCut* cut = line_.pin->cut_of(axis)) wanted.add(*cut);
-  } else if (!line_.keeps_summands) {
+    if (const AxisCut* cut = in_.line.pin->cut_of(axis)) wanted.add(*cut);
+  } else if (!in_.line.keeps_summands) {
     wanted.partial = 0;
   }
-  return seconds_of(
-      redistribution(cluster_, machine_, call_.results[r], made, wanted));
+  return seconds_of(redistribution(in_.cluster, in_.machine,
+                                   in_.call.results[r], made, wanted));
 }
 
 }  // namespace gt::shard

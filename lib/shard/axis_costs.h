@@ -12,15 +12,8 @@ namespace gt::shard {
 
 class AxisCosts {
  public:
-  // All arguments must outlive the object.
-  AxisCosts(const Cluster& cluster, const Machine& machine,
-            const PlannedLine& line, const std::vector<Label>& labels)
-      : cluster_(cluster),
-        machine_(machine),
-        line_(line),
-        call_(line.call),
-        labels_(labels),
-        flops_(flops(line.call)) {}
+  // The argument must outlive the object.
+  explicit AxisCosts(const LineToPlan& in) : in_(in), flops_(flops(in.call)) {}
 
   // Returns the time that the line takes in this way: to bring its operands
   // into the layouts that it reads, to run the line itself, by the operations
@@ -41,11 +34,7 @@ class AxisCosts {
   double work(size_t axis, const AxisUse& use) const;
   double settle(size_t axis, const AxisUse& use, size_t r) const;
 
-  const Cluster& cluster_;
-  const Machine& machine_;
-  const PlannedLine& line_;
-  const Call& call_;
-  const std::vector<Label>& labels_;
+  const LineToPlan& in_;
   double flops_;  // the operations of the whole line
 };
 

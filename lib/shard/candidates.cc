@@ -15,7 +15,7 @@ std::string_view extreme_of(const AxisUse& use,
 
 std::vector<AxisUse> Candidates::of(size_t axis) const {
   std::vector<AxisUse> out;
-  for (size_t l = 0; l < labels_.size(); ++l) cut_label(axis, l, out);
+  for (size_t l = 0; l < in_.labels.size(); ++l) cut_label(axis, l, out);
   keep_summands(axis, out);
   out.push_back(none());
   return out;
@@ -23,8 +23,8 @@ std::vector<AxisUse> Candidates::of(size_t axis) const {
 
 AxisUse Candidates::none() const {
   AxisUse use;
-  use.partial_arguments.assign(call_.arguments.size(), 0);
-  use.partial_results.assign(call_.results.size(), 0);
+  use.partial_arguments.assign(in_.call.arguments.size(), 0);
+  use.partial_results.assign(in_.call.results.size(), 0);
   use.what = "whole";
   return use;
 }
@@ -43,7 +43,7 @@ int64_t Candidates::unit_at(const Layout& layout, size_t axis,
   }
   const int64_t size = shape[static_cast<size_t>(place.dim)];
   if (size % unit != 0 ||
-      !cluster_.is_same_cut(layout, coarse, place.dim, size)) {
+      !in_.cluster.is_same_cut(layout, coarse, place.dim, size)) {
     return 0;
   }
   return unit / place.unit;
@@ -52,44 +52,45 @@ int64_t Candidates::unit_at(const Layout& layout, size_t axis,
 // Returns the unit with which an operand or the config cuts the label over the
 // axis. 0: none does, so the axis cannot cut it.
 int64_t Candidates::wanted_unit(size_t axis, const Label& label) const {
-  for (size_t i = 0; i < call_.arguments.size(); ++i) {
+  for (size_t i = 0; i < in_.call.arguments.size(); ++i) {
     if (!label.arguments[i].is_there()) continue;
-    const PlannedOperand& source = line_.operands[i];
+    const PlannedOperand& source = in_.line.operands[i];
     for (const Layout& layout : source.layouts) {
       const int64_t unit =
-          unit_at(layout, axis, label.arguments[i], call_.type(i).shape);
+          unit_at(layout, axis, label.arguments[i], in_.call.type(i).shape);
       if (unit > 0) return unit;
     }
     if (!source.layouts.empty()) continue;
     for (const auto* layout : {&source.pin, &source.offer}) {
       if (!*layout) continue;
       const int64_t unit =
-          unit_at(**layout, axis, label.arguments[i], call_.type(i).shape);
+          unit_at(**layout, axis, label.arguments[i], in_.call.type(i).shape);
       if (unit > 0) return unit;
       if (source.pin) break;
     }
   }
-  if (line_.pin && label.results[0].is_there()) {
-    return unit_at(*line_.pin, axis, label.results[0], call_.results[0].shape);
+  if (in_.line.pin && label.results[0].is_there()) {
+    return unit_at(*in_.line.pin, axis, label.results[0],
+                   in_.call.results[0].shape);
   }
   return 0;
 }
 
 void Candidates::cut_label(size_t axis, size_t l,
                            std::vector<AxisUse>& out) const {
-  const Label& label = labels_[l];
+  const Label& label = in_.labels[l];
   if (label.results.empty()) return;
-  if (label.needs_split && call_.op->key_index("split") < 0) return;
+  if (label.needs_split && in_.call.op->key_index("split") < 0) return;
   const int64_t unit = wanted_unit(axis, label);
   if (unit == 0) return;
   AxisUse use = none();
   use.unit = unit;
   use.label = static_cast<int>(l);
-  const int64_t parts = cluster_.count(line_.set, axis);
+  const int64_t parts = in_.cluster.count(in_.line.set, axis);
   if (label.is_never_empty && label.size / use.unit < parts) return;
   for (size_t r = 0; r < label.results.size(); ++r) {
     if (label.results[r].is_there() || !label.extreme.empty()) continue;
-    if (!label.is_summed || call_.results[r].dtype == Dtype::kBool) return;
+    if (!label.is_summed || in_.call.results[r].dtype == Dtype::kBool) return;
     use.partial_results[r] = 1;
   }
   for (size_t i = 0; i < label.added.size(); ++i) {
@@ -104,7 +105,7 @@ std::string Candidates::describe(const Label& label) const {
   std::string out;
   for (size_t i = 0; i < label.arguments.size(); ++i) {
     if (!label.arguments[i].is_there()) continue;
-    out += std::string(call_.arguments[i].text) + "." +
+    out += std::string(in_.call.arguments[i].text) + "." +
            std::to_string(label.arguments[i].dim) + " ";
   }
   if (out.empty() && !label.results.empty()) {
@@ -114,7 +115,7 @@ std::string Candidates::describe(const Label& label) const {
 }
 
 bool Candidates::has_summands(size_t axis, size_t i) const {
-  const PlannedOperand& source = line_.operands[i];
+  const PlannedOperand& source = in_.line.operands[i];
   return std::any_of(
       source.layouts.begin(), source.layouts.end(),
       [&](const Layout& layout) { return layout.is_partial(axis); });
@@ -124,11 +125,11 @@ bool Candidates::has_summands(size_t axis, size_t i) const {
 // which the op is linear stay summands, and so do the results.
 void Candidates::keep_summands(size_t axis, std::vector<AxisUse>& out) const {
   bool any = false;
-  for (size_t i = 0; i < call_.arguments.size(); ++i) {
-    any |= is_tensor(call_.arguments[i]) && has_summands(axis, i);
+  for (size_t i = 0; i < in_.call.arguments.size(); ++i) {
+    any |= is_tensor(in_.call.arguments[i]) && has_summands(axis, i);
   }
   if (!any) return;
-  const std::vector<std::string_view> sets = linear_sets(*call_.op);
+  const std::vector<std::string_view> sets = linear_sets(*in_.call.op);
   if (sets.empty()) try_summands(axis, std::nullopt, out);
   for (const std::string_view set : sets) try_summands(axis, set, out);
 }
@@ -136,9 +137,9 @@ void Candidates::keep_summands(size_t axis, std::vector<AxisUse>& out) const {
 // Returns true if the result has fewer digits than the operand. Then summands
 // may be out of range although the sum is not.
 bool Candidates::narrows() const {
-  return call_.op->row->lineage == Lineage::kSame &&
-         is_float(call_.type(0).dtype) &&
-         size_of(call_.results[0].dtype) < size_of(call_.type(0).dtype);
+  return in_.call.op->row->lineage == Lineage::kSame &&
+         is_float(in_.call.type(0).dtype) &&
+         size_of(in_.call.results[0].dtype) < size_of(in_.call.type(0).dtype);
 }
 
 void Candidates::try_summands(size_t axis, std::optional<std::string_view> set,
@@ -146,9 +147,9 @@ void Candidates::try_summands(size_t axis, std::optional<std::string_view> set,
   AxisUse use = none();
   std::vector<char> letters;
   bool any = false;
-  const size_t n = call_.arguments.size();
+  const size_t n = in_.call.arguments.size();
   for (size_t i = 0; i < n; ++i) {
-    const Argument& a = call_.arguments[i];
+    const Argument& a = in_.call.arguments[i];
     if (a.role == Role::kTensor && a.literal) {
       letters.push_back(a.number.real != 0 ? kLiteralLetter : kNoLetter);
       continue;
@@ -158,15 +159,15 @@ void Candidates::try_summands(size_t axis, std::optional<std::string_view> set,
       continue;
     }
     const char parameter =
-        static_cast<char>('0' + call_.op->parameter_of(i, n));
+        static_cast<char>('0' + in_.call.op->parameter_of(i, n));
     const bool summands =
         set ? set->find(parameter) != set->npos : has_summands(axis, i);
     use.partial_arguments[i] = summands;
     any |= summands && has_summands(axis, i);
     letters.push_back(summands ? 'P' : 'R');
   }
-  if (!any || narrows() || join(call_, letters).letter != 'P') return;
-  use.partial_results.assign(call_.results.size(), 1);
+  if (!any || narrows() || join(in_.call, letters).letter != 'P') return;
+  use.partial_results.assign(in_.call.results.size(), 1);
   use.what = "summands";
   out.push_back(std::move(use));
 }

@@ -36,9 +36,8 @@ std::string_view extreme_of(const AxisUse& use,
 
 class Candidates {
  public:
-  Candidates(const Cluster& cluster, const PlannedLine& line,
-             const std::vector<Label>& labels)
-      : cluster_(cluster), line_(line), call_(line.call), labels_(labels) {}
+  // The argument must outlive the object.
+  explicit Candidates(const LineToPlan& in) : in_(in) {}
 
   // Returns the legal ways for the axis. The axis can only cut a label that it
   // already cuts in an operand, or that the config says it cuts. The last way
@@ -59,10 +58,7 @@ class Candidates {
   void try_summands(size_t axis, std::optional<std::string_view> set,
                     std::vector<AxisUse>& out) const;
 
-  const Cluster& cluster_;
-  const PlannedLine& line_;
-  const Call& call_;
-  const std::vector<Label>& labels_;
+  const LineToPlan& in_;
 };
 
 }  // namespace gt::shard

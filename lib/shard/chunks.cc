@@ -1,5 +1,7 @@
 #include "shard/chunks.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <set>
 #include <utility>
@@ -29,22 +31,34 @@ class ChunkSearch {
     if (plan_.results[0].partial != 0) find_sum(gathered);
   }
 
-  std::optional<Chunking> run(int64_t wanted) {
-    // Sums of gradients travel during the rest of the backward.
-    if (work_.line.note("grad") != nullptr ||
-        !work_.value(weight_)->is_source) {
-      return std::nullopt;
+  Result<Chunking> run(int64_t wanted) {
+    if (work_.line.note("grad") != nullptr) {
+      return Error{"the sum of a gradient travels beside the backward"};
     }
-    if (!find_moves() || (!is_gathered_ && !sum_)) return std::nullopt;
+    if (!work_.value(weight_)->is_source) {
+      return Error{"what it multiplies with is no parameter"};
+    }
+    if (!find_moves()) {
+      return Error{"its operand is not gathered, but summed or sent elsewhere"};
+    }
+    if (!is_gathered_ && !sum_) {
+      return Error{"nothing travels right before or right behind it"};
+    }
     if (wanted == kChunksByCost) find_seconds();
     std::optional<Chunking> best;
     for (const Label& label : index_rule(call_)) {
       std::optional<Chunking> found = along(label, wanted);
       if (found && (!best || is_better(*found, *best, wanted))) best = found;
     }
-    const bool gains = wanted != kChunksByCost ||
-                       (best && seconds(*best) < kGain * (product_ + travel_));
-    return gains ? best : std::nullopt;
+    if (!best)
+      return Error{"no dimension that it keeps can be cut into chunks"};
+    const double whole = product_ + travel_;
+    if (wanted == kChunksByCost && seconds(*best) >= kGain * whole) {
+      return Error{
+          fmt::format("{} chunks would take {:.3g} us, and it {:.3g} us",
+                      best->count, seconds(*best) * 1e6, whole * 1e6)};
+    }
+    return *best;
   }
 
  private:
@@ -254,10 +268,9 @@ Plan Chunking::of_chunk(const Plan& whole) const {
   return out;
 }
 
-std::optional<Chunking> choose_chunks(const Cluster& cluster,
-                                      const Machine& machine,
-                                      const LayoutsByShape& gathered,
-                                      const LineWork& work, int64_t wanted) {
+Result<Chunking> choose_chunks(const Cluster& cluster, const Machine& machine,
+                               const LayoutsByShape& gathered,
+                               const LineWork& work, int64_t wanted) {
   return ChunkSearch(cluster, machine, gathered, work).run(wanted);
 }
 

@@ -32,6 +32,7 @@
 #include <string>
 #include <vector>
 
+#include "base/result.h"
 #include "ops/index_rule.h"
 #include "shard/layouts_by_shape.h"
 #include "shard/line_work.h"
@@ -71,13 +72,12 @@ struct Chunking {
 };
 
 // Returns how the line, a product whose layouts are chosen and whose operand is
-// written, is to be computed in chunks, or nothing if it stays whole. `wanted`
-// is the number of chunks, or kChunksByCost for as many as take the least time;
-// there are fewer if the dimension is shorter. `gathered` holds the layouts in
-// which operands of products were before they were gathered.
-std::optional<Chunking> choose_chunks(const Cluster& cluster,
-                                      const Machine& machine,
-                                      const LayoutsByShape& gathered,
-                                      const LineWork& work, int64_t wanted);
+// written, is to be computed in chunks. `wanted` is the number of chunks, or
+// kChunksByCost for as many as take the least time; there are fewer if the
+// dimension is shorter. `gathered` holds the layouts in which operands of
+// products were before they were gathered. Error: why the line stays whole.
+Result<Chunking> choose_chunks(const Cluster& cluster, const Machine& machine,
+                               const LayoutsByShape& gathered,
+                               const LineWork& work, int64_t wanted);
 
 }  // namespace gt::shard

@@ -2,7 +2,6 @@
 #include <utility>
 
 #include "base/message.h"
-#include "base/text.h"
 #include "shard/config_reader.h"
 #include "stream/line.h"
 #include "stream/ranks.h"

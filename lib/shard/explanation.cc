@@ -28,6 +28,11 @@ void Explanation::add_chunks(const LineWork& work, const Chunking& chunking) {
   line_ += "\n";
 }
 
+void Explanation::add_whole(const LineWork& work, std::string_view why) {
+  if (!is_wanted() || work.at.depth > 0) return;
+  line_ += "    in one piece: " + std::string(why) + "\n";
+}
+
 void Explanation::add_result(const LineWork& work, std::string_view expanded,
                              const ShardValuePtr& result) {
   if (!is_wanted() || work.at.depth > 0) return;

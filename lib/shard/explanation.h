@@ -23,8 +23,10 @@ class Explanation {
   bool is_wanted() const { return say_ != nullptr; }
   // Adds the ways in which the line could run. Its layouts must be chosen.
   void add_choice(const LineWork& work);
-  // Adds that the line is written in chunks (chunks.h).
+  // Add that the line is written in chunks (chunks.h), or why it is not,
+  // although the config wants it.
   void add_chunks(const LineWork& work, const Chunking& chunking);
+  void add_whole(const LineWork& work, std::string_view why);
   // Adds how the line was written. `expanded` has the lines of its expansion;
   // it is "" if the line was not expanded. `result` is the value of its first
   // result; it is null if the line has none.

@@ -2,9 +2,6 @@
 
 #include <algorithm>
 
-#include "ops/table.h"
-#include "stream/ranks.h"
-
 namespace gt::shard {
 namespace {
 

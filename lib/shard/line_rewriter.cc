@@ -9,7 +9,6 @@
 #include "ops/suggest.h"
 #include "ops/table.h"
 #include "shard/expansion.h"
-#include "spmd/labels.h"
 #include "spmd/placed.h"
 #include "spmd/stated.h"
 #include "stream/ranks.h"
@@ -342,7 +341,11 @@ std::optional<Chunking> LineRewriter::chunking_of(LineWork& work) {
   materializer_.create_for(work.value(Chunking::kOperand),
                            work.plan().arguments[Chunking::kOperand], work.at);
   note_gathered(work);
-  return choose_chunks(cluster_, config_.machine(), gathered_, work, wanted);
+  const auto chunking =
+      choose_chunks(cluster_, config_.machine(), gathered_, work, wanted);
+  if (chunking.ok()) return chunking.value();
+  explanation_.add_whole(work, chunking.error().message);
+  return std::nullopt;
 }
 
 // Every chunk is computed as the plan says of the whole. What the chunks are

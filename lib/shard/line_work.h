@@ -30,12 +30,12 @@ inline std::vector<Note> shared_notes(const Line& line) {
 
 // What a line has in common with the lines that are written for it.
 struct LineContext {
-  std::string space;       // the name space, such as "c1/"
-  std::string notes;       // shared notes as text, " #signal=mlp #bwd"
-  std::string place;       // such as "model.s:3", for explanations
+  std::string space = {};  // the name space, such as "c1/"
+  std::string notes = {};  // shared notes as text, " #signal=mlp #bwd"
+  std::string place = {};  // such as "model.s:3", for explanations
   size_t depth = 0;        // how many expansions the line is within
   bool regathers = false;  // copies fetched for it are not kept
-  std::vector<std::string> passing;  // copies that only this line reads
+  std::vector<std::string> passing = {};  // copies that only this line reads
 };
 
 struct LineWork {

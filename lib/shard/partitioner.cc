@@ -26,7 +26,8 @@ Partitioner::Partitioner(const Config& config,
       explanation_(config, cluster_, std::move(explain)),
       lines_(config, cluster_, chooser_, explanation_) {}
 
-Status Partitioner::take(std::string_view text, std::string& out) {
+Status Partitioner::take(std::string_view text, std::string& out,
+                         std::string place) {
   Line line;
   if (Status s = parse_line(text, line); !s.ok()) {
     ++messages_;
@@ -37,33 +38,35 @@ Status Partitioner::take(std::string_view text, std::string& out) {
   const bool is_own = is_instruction &&
                       (!is_placed(line) || !check_mixed(line).ok()) &&
                       !is_declaration(statement_of(line.op));
-  at_.space = space_of(line);
+  space_ = space_of(line);
   if (is_instruction) lines_.respect(line);
-  const Status done = is_own ? rewrite(line, text) : pass(line, text);
+  LineContext at{.space = space_, .place = std::move(place)};
+  const Status done = is_own ? rewrite(line, text, std::move(at))
+                             : pass(line, text, std::move(at));
   if (!done.ok() || (is_own && explanation_.is_wanted())) ++messages_;
   out += lines_.writer().text();
   lines_.writer().text().clear();
   return done;
 }
 
-Status Partitioner::rewrite(Line& line, std::string_view text) {
-  at_.notes.clear();
-  for (const Note& note : shared_notes(line)) append_note(at_.notes, note);
+Status Partitioner::rewrite(Line& line, std::string_view text, LineContext at) {
+  for (const Note& note : shared_notes(line)) append_note(at.notes, note);
   const Claims claims = take_claims(line);
   plans_.trim();
-  const Status done = lines_.take(line, text, claims, at_);
+  const Status done = lines_.take(line, text, claims, at);
   explanation_.flush();
   return done;
 }
 
-Status Partitioner::pass(const Line& line, std::string_view text) {
-  at_.notes.clear();
-  if (statement_of(line.op) == Statement::kSave) lines_.create_loads(at_);
+Status Partitioner::pass(const Line& line, std::string_view text,
+                         LineContext at) {
+  if (statement_of(line.op) == Statement::kSave) lines_.create_loads(at);
   if (const std::string_view sync = sync_of(text);
       !sync.empty() && !counts_blocks(sync)) {
-    at_.space = outer_space(sync.substr(kSyncHead.size()));
-    if (!at_.space.empty()) at_.space += '/';
-    lines_.create_loads_once(at_);
+    space_ = outer_space(sync.substr(kSyncHead.size()));
+    if (!space_.empty()) space_ += '/';
+    at.space = space_;
+    lines_.create_loads_once(at);
   }
   lines_.writer().pass(line, text);
   if (!is_placed(line)) return ok_status();
@@ -80,8 +83,8 @@ Status Partitioner::pass(const Line& line, std::string_view text) {
 }
 
 void Partitioner::finish(std::string& out) {
-  at_.notes.clear();
-  lines_.finish(at_);
+  LineContext at{.space = space_};
+  lines_.finish(at);
   explanation_.flush();
   out += lines_.writer().text();
   lines_.writer().text().clear();

@@ -23,14 +23,12 @@ class Partitioner : public Rewriter {
               std::function<void(const std::string&)> explain,
               PlanCache& plans);
 
-  // Sets the place of the next line, such as "model.s:3", for explanations.
-  void at(std::string place) { at_.place = std::move(place); }
-
-  // Appends the lines that the input line becomes, each with LF. Error: the
-  // line is wrong. Then it becomes a failure (failed_lines.h), or nothing if it
-  // does not parse, and later lines can still be taken. A line with ranks
-  // passes even if it is wrong.
-  Status take(std::string_view text, std::string& out);
+  // Appends the lines that the input line becomes, each with LF. `place` is the
+  // line's, such as "model.s:3", for explanations. Error: the line is wrong.
+  // Then it becomes a failure (failed_lines.h), or nothing if it does not
+  // parse, and later lines can still be taken. A line with ranks passes even if
+  // it is wrong.
+  Status take(std::string_view text, std::string& out, std::string place = "");
 
   // To be called at the end of the stream. Appends the waiting lines that must
   // be written (LineRewriter::finish).
@@ -56,8 +54,8 @@ class Partitioner : public Rewriter {
   void repeat_costs(double rounds) { lines_.writer().repeat(round_, rounds); }
 
  private:
-  Status rewrite(Line& line, std::string_view text);
-  Status pass(const Line& line, std::string_view text);
+  Status rewrite(Line& line, std::string_view text, LineContext at);
+  Status pass(const Line& line, std::string_view text, LineContext at);
 
   const Config& config_;
   Cluster cluster_;
@@ -65,8 +63,8 @@ class Partitioner : public Rewriter {
   LayoutChooser chooser_;
   Explanation explanation_;
   LineRewriter lines_;
-  LineContext at_;    // the context of the current line
-  ShardCosts round_;  // of the recorded round; within it, costs before
+  std::string space_;  // the name space of the last line, which finish() uses
+  ShardCosts round_;   // of the recorded round; within it, costs before
   size_t messages_ = 0;
   bool has_passed_ranks_ = false;
 };

@@ -6,7 +6,6 @@
 #include "ops/part.h"
 #include "ops/shape_rules.h"
 #include "ops/table.h"
-#include "spmd/labels.h"
 #include "stream/notes.h"
 #include "stream/ranks.h"
 

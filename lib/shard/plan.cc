@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-#include "ops/shape_rules.h"
 #include "shard/planner.h"
 
 namespace gt::shard {

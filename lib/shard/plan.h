@@ -41,6 +41,15 @@ struct PlannedLine {
   bool keeps_summands = false;
 };
 
+// A line and all that its plan depends on.
+struct LineToPlan {
+  const Cluster& cluster;
+  const Machine& machine;
+  const PlannedLine& line;
+  const Call& call;           // that of the line
+  std::vector<Label> labels;  // of the call; none if no axis may cut anything
+};
+
 // One way to run a line, on one axis or on several together.
 struct Alternative {
   std::string axes;  // the axes, such as "dp+tp"

@@ -30,9 +30,9 @@ std::vector<uint32_t> PlanBuilder::axes_of(const AxisUses& uses,
     }
   }
   if (axes.size() < 2) return axes;
-  for (size_t i = 0; i < call_.arguments.size(); ++i) {
-    if (!labels_[l].arguments[i].is_there()) continue;
-    const PlannedOperand& source = line_.operands[i];
+  for (size_t i = 0; i < in_.call.arguments.size(); ++i) {
+    if (!in_.labels[l].arguments[i].is_there()) continue;
+    const PlannedOperand& source = in_.line.operands[i];
     std::vector<const Layout*> known;
     for (const Layout& layout : source.layouts) known.push_back(&layout);
     if (source.pin) known.push_back(&*source.pin);
@@ -42,7 +42,7 @@ std::vector<uint32_t> PlanBuilder::axes_of(const AxisUses& uses,
       for (const AxisCut& cut : layout->cuts) {
         const bool ours =
             std::find(axes.begin(), axes.end(), cut.axis) != axes.end();
-        if (ours && cut.dim == labels_[l].arguments[i].dim) {
+        if (ours && cut.dim == in_.labels[l].arguments[i].dim) {
           order.push_back(cut.axis);
         }
       }
@@ -54,24 +54,24 @@ std::vector<uint32_t> PlanBuilder::axes_of(const AxisUses& uses,
 
 // The unit of an axis must divide what the axes further out leave to a rank.
 bool PlanBuilder::is_possible(const AxisUses& uses) const {
-  for (size_t l = 0; l < labels_.size(); ++l) {
-    if (!labels_[l].is_never_empty) continue;
+  for (size_t l = 0; l < in_.labels.size(); ++l) {
+    if (!in_.labels[l].is_never_empty) continue;
     int64_t parts = 1;
     for (size_t a = 0; a < uses.size(); ++a) {
       if (uses[a].label != static_cast<int>(l)) continue;
-      parts *= cluster_.count(line_.set, a) * uses[a].unit;
+      parts *= in_.cluster.count(in_.line.set, a) * uses[a].unit;
     }
-    if (parts > 1 && parts > labels_[l].size) return false;
+    if (parts > 1 && parts > in_.labels[l].size) return false;
   }
   const Plan plan = arranged(uses);
   for (size_t i = 0; i < plan.arguments.size(); ++i) {
-    if (is_tensor(call_.arguments[i]) &&
-        !cluster_.can_cut(plan.arguments[i], call_.type(i).shape)) {
+    if (is_tensor(in_.call.arguments[i]) &&
+        !in_.cluster.can_cut(plan.arguments[i], in_.call.type(i).shape)) {
       return false;
     }
   }
   for (size_t r = 0; r < plan.results.size(); ++r) {
-    if (!cluster_.can_cut(plan.results[r], call_.results[r].shape)) {
+    if (!in_.cluster.can_cut(plan.results[r], in_.call.results[r].shape)) {
       return false;
     }
   }
@@ -82,19 +82,19 @@ bool PlanBuilder::is_possible(const AxisUses& uses) const {
 // their units divide the sizes is not checked.
 Plan PlanBuilder::arranged(const AxisUses& uses) const {
   Plan plan;
-  const Layout start{line_.set, 0, {}};
-  plan.arguments.assign(call_.arguments.size(), start);
-  plan.results.assign(call_.results.size(), start);
-  for (size_t l = 0; l < labels_.size(); ++l) {
+  const Layout start{in_.line.set, 0, {}};
+  plan.arguments.assign(in_.call.arguments.size(), start);
+  plan.results.assign(in_.call.results.size(), start);
+  for (size_t l = 0; l < in_.labels.size(); ++l) {
     const std::vector<uint32_t> axes = axes_of(uses, l);
-    if (!axes.empty()) plan.needs_split |= labels_[l].needs_split;
+    if (!axes.empty()) plan.needs_split |= in_.labels[l].needs_split;
     for (const uint32_t axis : axes) {
-      cut_label(axis, uses[axis].unit, labels_[l].arguments, plan.arguments);
-      cut_label(axis, uses[axis].unit, labels_[l].results, plan.results);
+      cut_label(axis, uses[axis].unit, in_.labels[l].arguments, plan.arguments);
+      cut_label(axis, uses[axis].unit, in_.labels[l].results, plan.results);
     }
   }
   for (size_t a = 0; a < uses.size(); ++a) {
-    const std::string_view extreme = extreme_of(uses[a], labels_);
+    const std::string_view extreme = extreme_of(uses[a], in_.labels);
     if (!extreme.empty()) plan.extremes.emplace_back(a, extreme);
     for (size_t i = 0; i < plan.arguments.size(); ++i) {
       if (uses[a].partial_arguments[i]) plan.arguments[i].partial |= 1U << a;
@@ -109,26 +109,27 @@ Plan PlanBuilder::arranged(const AxisUses& uses) const {
 Plan PlanBuilder::build(const AxisUses& uses) const {
   Plan plan = arranged(uses);
   for (size_t i = 0; i < plan.arguments.size(); ++i) {
-    if (!is_tensor(call_.arguments[i])) continue;
+    if (!is_tensor(in_.call.arguments[i])) continue;
     plan.arguments[i] =
-        cluster_.simplest(plan.arguments[i], call_.type(i).shape);
+        in_.cluster.simplest(plan.arguments[i], in_.call.type(i).shape);
     fetch_whole(i, plan);
   }
   for (size_t r = 0; r < plan.results.size(); ++r) {
     plan.results[r] =
-        cluster_.simplest(plan.results[r], call_.results[r].shape);
+        in_.cluster.simplest(plan.results[r], in_.call.results[r].shape);
   }
   plan.sums_halves = sums_halves(uses);
   return plan;
 }
 
 void PlanBuilder::fetch_whole(size_t i, Plan& plan) const {
-  const PlannedOperand& source = line_.operands[i];
+  const PlannedOperand& source = in_.line.operands[i];
   const Layout& wanted = plan.arguments[i];
   std::vector<Layout> layouts = source.layouts;
   if (layouts.empty() && source.pin) layouts.push_back(*source.pin);
   if (layouts.empty()) return;
-  const Way way = nearest(cluster_, machine_, call_.type(i), layouts, wanted);
+  const Way way =
+      nearest(in_.cluster, in_.machine, in_.call.type(i), layouts, wanted);
   for (const Move& move : way.moves) {
     plan.moving += move.seconds;
     plan.bytes += move.bytes;
@@ -140,12 +141,12 @@ void PlanBuilder::fetch_whole(size_t i, Plan& plan) const {
 // rounded. A lookup in a cut table is excepted: it is added to zeros, which
 // rounds nothing.
 bool PlanBuilder::sums_halves(const AxisUses& uses) const {
-  if (line_.keeps_summands) return false;
+  if (in_.line.keeps_summands) return false;
   for (const AxisUse& use : uses) {
     if (use.label < 0) continue;
-    if (labels_[static_cast<size_t>(use.label)].is_looked_up) continue;
-    for (size_t r = 0; r < call_.results.size(); ++r) {
-      const Dtype dtype = call_.results[r].dtype;
+    if (in_.labels[static_cast<size_t>(use.label)].is_looked_up) continue;
+    for (size_t r = 0; r < in_.call.results.size(); ++r) {
+      const Dtype dtype = in_.call.results[r].dtype;
       if (use.partial_results[r] && is_float(dtype) &&
           wide_dtype(dtype) != dtype) {
         return true;

@@ -9,14 +9,8 @@ namespace gt::shard {
 
 class PlanBuilder {
  public:
-  // All arguments must outlive the builder.
-  PlanBuilder(const Cluster& cluster, const Machine& machine,
-              const PlannedLine& line, const std::vector<Label>& labels)
-      : cluster_(cluster),
-        machine_(machine),
-        line_(line),
-        call_(line.call),
-        labels_(labels) {}
+  // The argument must outlive the builder.
+  explicit PlanBuilder(const LineToPlan& in) : in_(in) {}
 
   // Returns true if every tensor of the line can be cut by all axes in this
   // way: the units divide the sizes, and each rank gets a part of each
@@ -32,11 +26,7 @@ class PlanBuilder {
   void fetch_whole(size_t i, Plan& plan) const;
   bool sums_halves(const AxisUses& uses) const;
 
-  const Cluster& cluster_;
-  const Machine& machine_;
-  const PlannedLine& line_;
-  const Call& call_;
-  const std::vector<Label>& labels_;
+  const LineToPlan& in_;
 };
 
 }  // namespace gt::shard

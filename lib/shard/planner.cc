@@ -19,22 +19,19 @@ Type summed_type(Type type) {
 
 Planner::Planner(const Cluster& cluster, const Machine& machine,
                  const PlannedLine& line)
-    : cluster_(cluster),
-      machine_(machine),
-      line_(line),
-      call_(line.call),
-      // A line with part= speaks of one block of its own. It has no labels, so
-      // no axis cuts anything.
-      labels_(line.call.has_key("part") ? std::vector<Label>{}
-                                        : index_rule(line.call)),
-      candidates_(cluster, line, labels_),
-      costs_(cluster, machine, line, labels_),
-      builder_(cluster, machine, line, labels_) {}
+    : in_{cluster, machine, line, line.call,
+          // A line with part= speaks of one block of its own. It has no labels,
+          // so no axis cuts anything.
+          line.call.has_key("part") ? std::vector<Label>{}
+                                    : index_rule(line.call)},
+      candidates_(in_),
+      costs_(in_),
+      builder_(in_) {}
 
 Plan Planner::run() {
-  uses_.resize(cluster_.axes(), candidates_.none());
-  for (size_t a = 0; a < cluster_.axes(); ++a) {
-    if (cluster_.count(line_.set, a) > 1) choose(a);
+  uses_.resize(in_.cluster.axes(), candidates_.none());
+  for (size_t a = 0; a < in_.cluster.axes(); ++a) {
+    if (in_.cluster.count(in_.line.set, a) > 1) choose(a);
   }
   choose_together();
   Plan plan = builder_.build(uses_);
@@ -54,7 +51,7 @@ void Planner::choose(size_t axis) {
   for (size_t i = 0; i < candidates.size(); ++i) {
     const double seconds = costs_.seconds(axis, candidates[i]);
     alternatives_.push_back(
-        {cluster_.axis_name(axis), candidates[i].what, seconds, false});
+        {in_.cluster.axis_name(axis), candidates[i].what, seconds, false});
     // Of ways with equal costs, apart from rounding errors, the first one is
     // chosen, since it takes less memory.
     if (i == 0 || seconds < least * (1 - 1e-9)) {
@@ -76,7 +73,7 @@ void Planner::choose_together() {
   const AxisUses each = uses_;
   const double apart = seconds_together(each);
   double least = apart;
-  for (size_t l = 0; l < labels_.size(); ++l) {
+  for (size_t l = 0; l < in_.labels.size(); ++l) {
     AxisUses all = each;
     if (!cut_by_all(l, all) || !builder_.is_possible(all)) continue;
     const double seconds = seconds_together(all);
@@ -95,8 +92,8 @@ bool Planner::is_cut_twice() const {
     return std::adjacent_find(layout.cuts.begin(), layout.cuts.end(), same) !=
            layout.cuts.end();
   };
-  bool any = line_.pin && twice(*line_.pin);
-  for (const PlannedOperand& source : line_.operands) {
+  bool any = in_.line.pin && twice(*in_.line.pin);
+  for (const PlannedOperand& source : in_.line.operands) {
     any |= std::any_of(source.layouts.begin(), source.layouts.end(), twice) ||
            (source.pin && twice(*source.pin)) ||
            (source.offer && twice(*source.offer));
@@ -109,7 +106,7 @@ bool Planner::is_cut_twice() const {
 bool Planner::cut_by_all(size_t l, AxisUses& uses) const {
   size_t axes = 0;
   for (size_t a = 0; a < uses.size(); ++a) {
-    if (cluster_.count(line_.set, a) == 1) continue;
+    if (in_.cluster.count(in_.line.set, a) == 1) continue;
     for (AxisUse& use : candidates_.of(a)) {
       if (use.label != static_cast<int>(l)) continue;
       uses[a] = std::move(use);
@@ -124,14 +121,15 @@ bool Planner::cut_by_all(size_t l, AxisUses& uses) const {
 // this way.
 double Planner::seconds_together(const AxisUses& uses) const {
   const Plan plan = builder_.build(uses);
-  double seconds = plan.moving + work_seconds(cluster_, machine_, call_, plan);
+  double seconds =
+      plan.moving + work_seconds(in_.cluster, in_.machine, in_.call, plan);
   for (size_t a = 0; a < uses.size(); ++a) {
     seconds += costs_.extreme_seconds(a, uses[a]);
   }
   for (size_t r = 0; r < plan.results.size(); ++r) {
     const Layout& made = plan.results[r];
-    seconds += seconds_of(redistribution(cluster_, machine_,
-                                         summed_type(call_.results[r]), made,
+    seconds += seconds_of(redistribution(in_.cluster, in_.machine,
+                                         summed_type(in_.call.results[r]), made,
                                          settled(made, r)));
   }
   return seconds;
@@ -140,14 +138,14 @@ double Planner::seconds_together(const AxisUses& uses) const {
 // Returns the layout that result r must finally have if the line makes it in
 // the layout `made`: it is cut as the pin says, and its sums are taken.
 Layout Planner::settled(Layout made, size_t r) const {
-  if (!line_.keeps_summands) made.partial = 0;
-  if (r != 0 || !line_.pin) return made;
-  if (line_.pin->cuts.empty()) return {made.set, 0, {}};
-  for (const AxisCut& cut : line_.pin->cuts) {
+  if (!in_.line.keeps_summands) made.partial = 0;
+  if (r != 0 || !in_.line.pin) return made;
+  if (in_.line.pin->cuts.empty()) return {made.set, 0, {}};
+  for (const AxisCut& cut : in_.line.pin->cuts) {
     made.partial &= ~(1U << cut.axis);
     made.remove(cut.axis);
   }
-  for (const AxisCut& cut : line_.pin->cuts) made.add(cut);
+  for (const AxisCut& cut : in_.line.pin->cuts) made.add(cut);
   return made;
 }
 
@@ -158,14 +156,14 @@ void Planner::tell_together(const AxisUses& each, double apart,
     if (uses_[a].label == each[a].label) continue;
     what = uses_[a].what;
     for (Alternative& alternative : alternatives_) {
-      if (alternative.axes == cluster_.axis_name(a)) {
+      if (alternative.axes == in_.cluster.axis_name(a)) {
         alternative.chosen = false;
       }
     }
   }
   for (size_t a = 0; a < uses_.size(); ++a) {
     if (uses_[a].label < 0 || uses_[a].what != what) continue;
-    axes += (axes.empty() ? "" : "+") + cluster_.axis_name(a);
+    axes += (axes.empty() ? "" : "+") + in_.cluster.axis_name(a);
   }
   alternatives_.push_back({axes, "each by itself", apart, false});
   alternatives_.push_back({axes, what, together, true});

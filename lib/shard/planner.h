@@ -18,7 +18,7 @@ class Planner {
  public:
   Planner(const Cluster& cluster, const Machine& machine,
           const PlannedLine& line);
-  Planner(const Planner&) = delete;  // its members refer to labels_
+  Planner(const Planner&) = delete;  // its members refer to in_
   Plan run();
 
  private:
@@ -32,11 +32,7 @@ class Planner {
   Layout settled(Layout made, size_t r) const;
   void tell_together(const AxisUses& each, double apart, double together);
 
-  const Cluster& cluster_;
-  const Machine& machine_;
-  const PlannedLine& line_;
-  const Call& call_;
-  const std::vector<Label> labels_;
+  const LineToPlan in_;
   const Candidates candidates_;
   const AxisCosts costs_;
   const PlanBuilder builder_;

@@ -172,8 +172,8 @@ class Sharder {
         continue;
       }
       out.clear();
-      if (job_.explain) partitioner_.at(place_of(line));
-      const Status done = partitioner_.take(line, out);
+      const Status done =
+          partitioner_.take(line, out, job_.explain ? place_of(line) : "");
       if (!done.ok()) reject(done.error(), line);
       replay_.note(line, out);
       write(out);

@@ -4,7 +4,6 @@
 
 #include "file/stored.h"
 #include "ops/families.h"
-#include "ops/shape_rules.h"
 
 namespace gt::shard {
 namespace {

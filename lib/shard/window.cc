@@ -8,7 +8,6 @@
 #include "base/text.h"
 #include "ops/table.h"
 #include "shard/window_values.h"
-#include "spmd/labels.h"
 #include "stream/ranks.h"
 
 namespace gt::shard {

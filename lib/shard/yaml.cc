@@ -9,8 +9,8 @@
 #include <unordered_map>
 
 #include "base/message.h"
+#include "base/printable.h"
 #include "base/utf8.h"
-#include "file/json.h"
 
 namespace gt::shard {
 namespace {
@@ -170,9 +170,7 @@ std::optional<YamlFault> check_row(std::string_view row, size_t line) {
     return YamlFault{line, Error{"a tab; YAML is indented by blanks", tab + 1}};
   }
   for (size_t i = 0; i < row.size(); ++i) {
-    const auto byte = static_cast<unsigned char>(row[i]);
-    const bool is_space = byte == '\t' || byte == '\r';
-    if ((byte >= 0x20 || is_space) && byte != 0x7f) continue;
+    if (!is_control(row[i]) || row[i] == '\t' || row[i] == '\r') continue;
     return YamlFault{line, Error{"a control byte", i + 1}};
   }
   return std::nullopt;

@@ -41,8 +41,7 @@ std::vector<Axis> AxisNames::mesh_axes() const {
 }
 
 bool AxisNames::is_current(const Axis& axis) const {
-  const std::vector<Axis> axes = mesh_axes();
-  return std::find(axes.begin(), axes.end(), axis) != axes.end();
+  return contains(mesh_axes(), axis);
 }
 
 std::string AxisNames::name(const Axis& axis) const {

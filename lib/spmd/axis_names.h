@@ -18,6 +18,10 @@ class AxisNames {
   AxisNames() = default;
   explicit AxisNames(std::vector<const Mesh*> open)  // innermost first
       : open_(std::move(open)) {}
+  // Takes the names of one mesh; there are none if it is null.
+  explicit AxisNames(const Mesh* mesh) {
+    if (mesh != nullptr) open_.push_back(mesh);
+  }
 
   // Returns the current mesh, null if none is declared.
   const Mesh* mesh() const { return open_.empty() ? nullptr : open_[0]; }

@@ -137,10 +137,6 @@ namespace {
 
 using Items = std::vector<std::pair<Axis, const Claim::Item*>>;
 
-bool holds(const std::vector<Axis>& axes, const Axis& axis) {
-  return std::find(axes.begin(), axes.end(), axis) != axes.end();
-}
-
 class Claimant {
  public:
   Claimant(const ClaimIn& in, const Claim& claim, TypeFaults& faults)
@@ -245,7 +241,7 @@ class Claimant {
   }
 
   bool claim_axis(const Axis& axis, const Claim::Item& item, Placement& made) {
-    if (!holds(in_.within, axis)) return true;
+    if (!contains(in_.within, axis)) return true;
     const char is = made.on(axis);
     const char wanted = item.letter();
     const int dim = made.dim_of(axis);
@@ -340,7 +336,7 @@ class Claimant {
     const auto rest = claim_.spec.begin() + static_cast<std::ptrdiff_t>(d) + 1;
     if (std::count(entry.begin(), entry.end(), axis) > 1 ||
         std::any_of(rest, claim_.spec.end(),
-                    [&](const SpecEntry& e) { return holds(e, axis); })) {
+                    [&](const SpecEntry& e) { return contains(e, axis); })) {
       return faults_.add({.rule = Rule::kSpecTwice, .axes = {axis}});
     }
     const int dim = made.dim_of(axis);

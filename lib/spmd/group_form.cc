@@ -3,7 +3,6 @@
 #include <utility>
 
 #include "base/message.h"
-#include "base/text.h"
 #include "spmd/form_reader.h"
 #include "spmd/group_program.h"
 

@@ -20,19 +20,6 @@ const Operand* first_name(const Line& line);
 // operand that is a name; "" if it has neither.
 std::string_view space_name(const Line& line);
 
-// Returns the longest name space that a name is in: "c1/act" or else "c1" for
-// "c1/act/h"; "" if it is in none. is_one(text) must say whether `text` is a
-// name space.
-template <typename IsOne>
-std::string_view space_in(std::string_view name, const IsOne& is_one) {
-  size_t slash = name.rfind('/');
-  while (slash != std::string_view::npos) {
-    if (is_one(name.substr(0, slash))) return name.substr(0, slash);
-    slash = slash == 0 ? std::string_view::npos : name.rfind('/', slash - 1);
-  }
-  return {};
-}
-
 // Returns a name in the name space, "c1/x" for "c1" and "x" for "", for
 // functions that take a name and are to be asked about the space itself.
 std::string name_in(std::string_view space);

@@ -107,59 +107,40 @@ Result<std::vector<const MeshAxis*>> Mesh::resolve(
   return found;
 }
 
-Meshes::Space* Meshes::find(std::string_view name) {
-  for (Space& space : spaces_) {
-    if (space.name == name) return &space;
-  }
-  return nullptr;
-}
-
-const Meshes::Space* Meshes::find(std::string_view name) const {
-  for (const Space& space : spaces_) {
-    if (space.name == name) return &space;
-  }
-  return nullptr;
-}
-
 const Mesh* Meshes::of(const Line& line) const { return of(space_name(line)); }
 
 const Mesh* Meshes::of(std::string_view name) const {
-  if (spaces_.empty()) return nullptr;
-  const Space* space = find(space_of(name));
-  return space == nullptr || space->open.empty() ? nullptr
-                                                 : &space->open.back();
+  const Nest* nest = spaces_.of(name);
+  return nest == nullptr || nest->open.empty() ? nullptr : &nest->open.back();
 }
 
 std::vector<const Mesh*> Meshes::all_of(std::string_view name) const {
   std::vector<const Mesh*> all;
-  if (spaces_.empty()) return all;
-  const Space* space = find(space_of(name));
-  if (space == nullptr) return all;
-  for (const Mesh& mesh : space->open) all.insert(all.begin(), &mesh);
+  const Nest* nest = spaces_.of(name);
+  if (nest == nullptr) return all;
+  for (const Mesh& mesh : nest->open) all.insert(all.begin(), &mesh);
   return all;
 }
 
 // A name such as act/h has a slash, but belongs to no declared space.
 std::string_view Meshes::space_of(std::string_view name) const {
-  return space_in(name,
-                  [this](std::string_view s) { return find(s) != nullptr; });
+  return spaces_.space_of(name);
 }
 
 std::vector<std::string> Meshes::open_spaces() const {
   std::vector<std::string> out;
-  for (const Space& space : spaces_) {
-    for (const size_t times : space.depth)
-      out.insert(out.end(), times, space.name);
+  for (const auto& [name, nest] : spaces_) {
+    for (const size_t times : nest.depth) out.insert(out.end(), times, name);
   }
   return out;
 }
 
 std::string Meshes::describe() const {
   std::string out;
-  for (const Space& space : spaces_) {
-    for (size_t i = 0; i < space.open.size(); ++i) {
-      out += "mesh " + space.open[i].describe_all() + " space=" + space.name +
-             " " + std::to_string(space.depth[i]) + "\n";
+  for (const auto& [name, nest] : spaces_) {
+    for (size_t i = 0; i < nest.open.size(); ++i) {
+      out += "mesh " + nest.open[i].describe_all() + " space=" + name + " " +
+             std::to_string(nest.depth[i]) + "\n";
     }
   }
   return out;
@@ -186,27 +167,25 @@ Status Meshes::take(const Line& line) {
                            : "endmesh [space=name]");
   }
   if (statement == Statement::kMesh) return declare_mesh(line, name);
-  Space* space = find(name);
-  if (space == nullptr || space->open.empty()) {
+  Nest* nest = spaces_.find(name);
+  if (nest == nullptr || nest->open.empty()) {
     return Error{std::string(line.op) + ": no mesh stands here" +
                      (name.empty() ? "" : " in name space " + name),
                  line.op_column};
   }
-  if (statement == Statement::kAxis) return declare_axis(line, *space);
+  if (statement == Statement::kAxis) return declare_axis(line, *nest);
   for (const Key& key : line.keys) {
     if (key.key != "space") return usage(line, "endmesh [space=name]");
   }
-  if (--space->depth.back() > 0) return ok_status();
-  space->open.pop_back();
-  space->depth.pop_back();
-  if (space->open.empty()) {
-    spaces_.erase(spaces_.begin() + (space - spaces_.data()));
-  }
+  if (--nest->depth.back() > 0) return ok_status();
+  nest->open.pop_back();
+  nest->depth.pop_back();
+  if (nest->open.empty()) spaces_.erase(name);
   ++version_;
   return ok_status();
 }
 
-Status Meshes::declare_mesh(const Line& line, const std::string& space_name) {
+Status Meshes::declare_mesh(const Line& line, const std::string& space) {
   Mesh mesh;
   for (const Key& key : line.keys) {
     if (key.key == "space") continue;
@@ -223,29 +202,24 @@ Status Meshes::declare_mesh(const Line& line, const std::string& space_name) {
     }
   }
   if (mesh.axes_.empty()) return usage(line, "mesh axis=size... [space=name]");
-  Space* space = find(space_name);
-  if (space == nullptr) {
-    spaces_.push_back({space_name, {}, {}});
-    space = &spaces_.back();
-  }
+  Nest& nest = spaces_.obtain(space);
   // A loop that declares its mesh in each round changes nothing after a while.
-  if (!space->open.empty() &&
-      space->open.back().describe() == mesh.describe()) {
-    space->depth.back() = std::min(space->depth.back() + 1, kMaxDepth);
+  if (!nest.open.empty() && nest.open.back().describe() == mesh.describe()) {
+    nest.depth.back() = std::min(nest.depth.back() + 1, kMaxDepth);
     return ok_status();
   }
-  if (space->open.size() == kMaxDepth) {
-    space->open.erase(space->open.begin());
-    space->depth.erase(space->depth.begin());
+  if (nest.open.size() == kMaxDepth) {
+    nest.open.erase(nest.open.begin());
+    nest.depth.erase(nest.depth.begin());
   }
-  space->open.push_back(std::move(mesh));
-  space->depth.push_back(1);
+  nest.open.push_back(std::move(mesh));
+  nest.depth.push_back(1);
   ++version_;
   return ok_status();
 }
 
-Status Meshes::declare_axis(const Line& line, Space& space) {
-  Mesh& mesh = space.open.back();
+Status Meshes::declare_axis(const Line& line, Nest& nest) {
+  Mesh& mesh = nest.open.back();
   for (const Key& key : line.keys) {
     if (key.key == "space") continue;
     Mesh::Flattened flat{std::string(key.key), {}};

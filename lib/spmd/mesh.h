@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "spmd/spaces.h"
 #include "stream/line.h"
 
 namespace gt {
@@ -99,19 +100,17 @@ class Meshes {
 
  private:
   static constexpr size_t kMaxDepth = 64;
-  struct Space {
-    std::string name;
+  // The open meshes of one name space.
+  struct Nest {
     std::vector<Mesh> open;  // innermost last
     // For each open mesh, how often the same mesh was declared within itself,
     // from 1 to kMaxDepth.
     std::vector<size_t> depth;
   };
   Status declare_mesh(const Line& line, const std::string& space);
-  Status declare_axis(const Line& line, Space& space);
-  Space* find(std::string_view name);
-  const Space* find(std::string_view name) const;
+  Status declare_axis(const Line& line, Nest& nest);
 
-  std::vector<Space> spaces_;
+  Spaces<Nest> spaces_;
   uint64_t version_ = 0;
 };
 

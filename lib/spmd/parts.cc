@@ -8,10 +8,6 @@
 namespace gt {
 namespace {
 
-bool is_in(int64_t rank, const std::vector<int64_t>& ranks) {
-  return position_of(rank, ranks) < ranks.size();
-}
-
 using Parts = std::vector<const ShardedValue*>;
 
 // Joins parts on disjoint ranks to one value on all of these ranks.
@@ -129,12 +125,12 @@ std::optional<ShardedValue> read_parts(const std::vector<ShardedValue>& all,
     if (part.ranks == ranks) return part;
     const bool holds =
         std::any_of(ranks.begin(), ranks.end(),
-                    [&](int64_t rank) { return is_in(rank, part.ranks); });
+                    [&](int64_t rank) { return contains(part.ranks, rank); });
     if (holds) holders.push_back(&part);
   }
   size_t found = 0;
   for (const ShardedValue* part : holders) {
-    for (const int64_t rank : ranks) found += is_in(rank, part->ranks);
+    for (const int64_t rank : ranks) found += contains(part->ranks, rank);
   }
   if (holders.empty() || found != ranks.size()) return std::nullopt;
   if (holders.size() == 1) return *holders[0];

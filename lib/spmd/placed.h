@@ -16,7 +16,6 @@
 #include "spmd/rank_set.h"
 #include "spmd/split.h"
 #include "stream/line.h"
-#include "stream/ranks.h"
 
 namespace gt {
 

@@ -14,6 +14,7 @@
 // V together with an entry for dimension i in `spec`.
 #pragma once
 
+#include <algorithm>
 #include <compare>
 #include <cstdint>
 #include <vector>
@@ -48,6 +49,11 @@ struct AxisType {
 
 // The axes that shard one dimension, the outer first.
 using SpecEntry = std::vector<Axis>;
+
+// True if the axis is one of the axes.
+inline bool contains(const std::vector<Axis>& axes, const Axis& axis) {
+  return std::find(axes.begin(), axes.end(), axis) != axes.end();
+}
 
 struct Placement {
   std::vector<AxisType> axes;   // by falling stride; none of size 1

@@ -16,10 +16,6 @@ std::vector<Axis> by_stride(std::vector<Axis> axes) {
   return axes;
 }
 
-bool holds(const std::vector<Axis>& axes, const Axis& axis) {
-  return std::find(axes.begin(), axes.end(), axis) != axes.end();
-}
-
 // Cuts both lists into the smallest groups of equal size.
 bool cut_groups(const std::vector<Axis>& from, const std::vector<Axis>& to,
                 std::vector<AxisGroup>& groups) {
@@ -57,7 +53,7 @@ bool move_spec(const Placement& from, const std::vector<AxisGroup>& groups,
           [&](const AxisGroup& g) { return g.from[0] == entry[i]; });
       const bool kept = std::none_of(
           groups.begin(), groups.end(),
-          [&](const AxisGroup& g) { return holds(g.from, entry[i]); });
+          [&](const AxisGroup& g) { return contains(g.from, entry[i]); });
       if (kept) {
         out.spec[d].push_back(entry[i++]);
         continue;
@@ -81,10 +77,10 @@ std::optional<Placement> remesh(const Placement& from,
   Placement out;
   for (const AxisType& a : from.axes) all.push_back(a.axis);
   for (const Axis& axis : to) {
-    if (axis.size > 1 && !holds(all, axis)) targets.push_back(axis);
+    if (axis.size > 1 && !contains(all, axis)) targets.push_back(axis);
   }
   for (const AxisType& a : from.axes) {
-    if (holds(to, a.axis)) {
+    if (contains(to, a.axis)) {
       out.set(a.axis, a.letter, a.pending);
     } else {
       sources.push_back(a.axis);
@@ -124,7 +120,7 @@ std::optional<Placement> remesh_to_current(const Placement& from,
   const std::vector<Axis> mesh = names.mesh_axes();
   std::vector<Axis> foreign, to;
   for (const AxisType& a : from.axes) {
-    if (!holds(mesh, a.axis)) foreign.push_back(a.axis);
+    if (!contains(mesh, a.axis)) foreign.push_back(a.axis);
   }
   if (foreign.empty() || mesh.empty()) return from;
   for (const Axis& axis : mesh) {

@@ -4,7 +4,6 @@
 #include <algorithm>
 
 #include "ops/part.h"
-#include "ops/shape_rules.h"
 #include "spmd/rules.h"
 #include "spmd/stated.h"
 

@@ -42,6 +42,10 @@ std::optional<Type> whole_of(const ShardedValue& value);
 // Returns the index of a rank in a list, or the list's size if it is not there.
 // Needs no search if the list is an arithmetic sequence, as most are.
 size_t position_of(int64_t rank, const std::vector<int64_t>& ranks);
+// True if the rank is in the list.
+inline bool contains(const std::vector<int64_t>& ranks, int64_t rank) {
+  return position_of(rank, ranks) < ranks.size();
+}
 
 // Returns how many different coordinates along the axis the ranks have.
 size_t extent_along(const Axis& axis, const std::vector<int64_t>& ranks);

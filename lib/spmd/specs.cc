@@ -5,9 +5,9 @@
 #include "base/message.h"
 #include "ops/table.h"
 #include "spmd/claim.h"
-#include "spmd/labels.h"
 #include "spmd/redistribution.h"
 #include "spmd/stated.h"
+#include "stream/ranks.h"
 
 namespace gt {
 namespace {

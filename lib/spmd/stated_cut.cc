@@ -109,7 +109,7 @@ std::optional<StatedCut> stated_cut(const ShardedValue& value,
   const auto whole = whole_of(value);
   const auto grid = Grid::make(mesh, ranks);
   if (!whole.has_value() || !grid.ok()) return std::nullopt;
-  const AxisNames names(std::vector<const Mesh*>{mesh});
+  const AxisNames names(mesh);
   Entries split;
   for (size_t d = 0; d < value.type.spec.size(); ++d) {
     std::vector<int64_t> sizes;

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/message.h"
+#include "base/printable.h"
 #include "base/text.h"
 #include "stream/char_class.h"
 #include "stream/ranks.h"
@@ -215,11 +216,9 @@ class Parser {
 
   bool check_printable(std::string_view text, size_t at) {
     for (size_t i = 0; i < text.size(); ++i) {
-      const auto byte = static_cast<unsigned char>(text[i]);
-      if (byte < 0x20 || byte == 0x7f) {
-        return fail(at + i,
-                    "control byte " + std::to_string(byte) + " in the line");
-      }
+      if (!is_control(text[i])) continue;
+      return fail(at + i,
+                  "control byte " + std::to_string(text[i]) + " in the line");
     }
     return true;
   }

@@ -5,16 +5,12 @@
 
 #include "base/clock.h"
 #include "base/io.h"
+#include "base/printable.h"
 #include "stream/line.h"
 #include "stream/rows.h"
 
 namespace gt {
 namespace {
-
-bool is_control(char c) {
-  const auto byte = static_cast<unsigned char>(c);
-  return byte < 0x20 || byte == 0x7f;
-}
 
 // True if a value can stand without quotes, and be told from what follows it.
 bool is_word(std::string_view value) {
@@ -25,16 +21,17 @@ bool is_word(std::string_view value) {
 
 }  // namespace
 
-LogTime LogTime::now() {
+LogTime LogTime::of(uint64_t micros) {
   LogTime time;
-  const uint64_t now = wall_us();
-  char* at = put_digits(time.text, now / 1'000'000);
+  char* at = put_digits(time.text, micros / 1'000'000);
   // The leading 1 keeps the zeros; the point then replaces it.
-  char* end = put_digits(at, now % 1'000'000 + 1'000'000);
+  char* end = put_digits(at, micros % 1'000'000 + 1'000'000);
   *at = '.';
   time.size = static_cast<size_t>(end - time.text);
   return time;
 }
+
+LogTime LogTime::now() { return of(wall_us()); }
 
 LogComment& LogComment::word(std::string_view key, std::string_view value) {
   text_ += ' ';

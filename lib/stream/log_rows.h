@@ -15,6 +15,8 @@ struct LogTime {
   char text[32];
   size_t size = 0;
 
+  // `micros` are microseconds since 1970.
+  static LogTime of(uint64_t micros);
   static LogTime now();
   operator std::string_view() const { return {text, size}; }
 };

@@ -6,9 +6,8 @@
 #include <cctype>
 #include <utility>
 
-#include "base/printable.h"
 #include "base/text.h"
-#include "log/units.h"
+#include "base/units.h"
 #include "top/table_form.h"
 
 namespace gt::top {
@@ -230,11 +229,10 @@ void Screen::add_header(std::vector<ScreenLine>& out, size_t columns) const {
       {cut(fmt::format(
                "{} of {} workers  reads {} lines/s  {} lines ({:.0f}% in "
                "rounds)  {} of results  {} owed  {} watching",
-               route.here, route.workers, log::count_text(model_.lines_rate()),
-               log::count_text(lines), lines > 0 ? 100 * repeated / lines : 0,
-               log::bytes_text(static_cast<double>(route.written)),
-               log::bytes_text(static_cast<double>(route.owed)),
-               route.watchers),
+               route.here, route.workers, count_text(model_.lines_rate()),
+               count_text(lines), lines > 0 ? 100 * repeated / lines : 0,
+               bytes_text(static_cast<double>(route.written)),
+               bytes_text(static_cast<double>(route.owed)), route.watchers),
            columns),
        Style::kPlain});
   const std::string wait = longest_wait(model_.now());

@@ -46,7 +46,6 @@ class Screen {
   void show(const Model& model);
   // Sets for how long gt-route was silent, if that is to be shown; else 0.
   void silent(int64_t ms) { silent_ms_ = ms; }
-  bool is_frozen() const { return is_frozen_; }
 
   // Returns the lines for a terminal of this size, at most `rows` of them.
   std::vector<ScreenLine> draw(size_t rows, size_t columns) const;

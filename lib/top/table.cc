@@ -6,7 +6,7 @@
 
 #include "base/printable.h"
 #include "base/text.h"
-#include "log/units.h"
+#include "base/units.h"
 
 namespace gt::top {
 namespace {
@@ -33,7 +33,7 @@ std::string Cell::plain() const {
     case Kind::kShare:
       return fmt::format("{:.4f}", number);
     case Kind::kCount:
-      return log::decimal(number, 2);
+      return decimal(number, 2);
     case Kind::kBytes:
       return fmt::format("{:.0f}", number);
     case Kind::kSeconds:
@@ -47,11 +47,11 @@ std::string Cell::shown() const {
     case Kind::kShare:
       return fmt::format("{:.{}f}%", 100 * number, number < 0.0995 ? 1 : 0);
     case Kind::kCount:
-      return log::count_text(number);
+      return count_text(number);
     case Kind::kBytes:
-      return log::bytes_text(std::round(number));
+      return bytes_text(std::round(number));
     case Kind::kSeconds:
-      return log::time_text(1e9 * number);
+      return time_text(1e9 * number);
     default:
       return plain();
   }

@@ -34,8 +34,9 @@ Where it runs is said by the environment when the first line is written:
               is started, and ended at exit. "-": the stream goes to standard
               output, and results are read from $GT_BACK. tcp://.., ipc://..: a
               cluster (gt-clients(7)); more words, as in "tcp://head:5550 --key
-              mine --server-key head.pub", are options of gt-emit. gt.connect()
-              says the same; gt.gpu_workers(8) and gt.cpu_workers(2) say GT_WORKERS.
+              mine --server-key head.pub", are options of gt-emit. head:5550 is
+              tcp://head:5550. gt.connect() says the same; gt.gpu_workers(8) and
+              gt.cpu_workers(2) say GT_WORKERS.
   GT_BIN      where the programs are; else beside this file's installation or
               build, else in PATH.
 
@@ -520,6 +521,11 @@ _session = None
 _start_lock = threading.Lock()
 
 
+def _endpoint(where):
+    """where, with tcp:// in front of a HOST:PORT."""
+    return "tcp://" + where if re.match(r"([\w.-]+|\[[\da-fA-F:]+\]):\d+(\s|$)", where) else where
+
+
 def _the(where=None):
     global _session
     with _start_lock:
@@ -527,7 +533,8 @@ def _the(where=None):
             raise Error("connect: expected no open session; call it before the first tensor, "
                         "or after close()")
         if _session is None:
-            _session = _Session(os.environ.get("GT_CONNECT", "") if where is None else where)
+            where = os.environ.get("GT_CONNECT", "") if where is None else where
+            _session = _Session(_endpoint(where))
             atexit.register(_session.close)
             os.register_at_fork(after_in_child=_session.forget)
         return _session

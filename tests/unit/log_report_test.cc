@@ -3,11 +3,11 @@
 
 #include <cmath>
 
+#include "base/units.h"
 #include "log/axis.h"
 #include "log/escape.h"
 #include "log/plot.h"
 #include "log/series.h"
-#include "log/units.h"
 
 namespace gt::log {
 namespace {
@@ -16,21 +16,21 @@ TEST(Escape, GivesValidTextOfItsFormat) {
   EXPECT_EQ(xml_text("a<b & \"c\">\n"), "a&lt;b &amp; &quot;c&quot;&gt;\n");
   EXPECT_EQ(json_text("a\"\\\n\t"), "a\\\"\\\\\\n\xef\xbf\xbd");
   EXPECT_EQ(dot_text("\"\\N&"), "\\\"\\\\N&amp;");
-  EXPECT_EQ(utf8_text("z\xc3\xbc\xe2\x82\xac\xf0\x9f\x98\x80"),
+  EXPECT_EQ(xml_text("z\xc3\xbc\xe2\x82\xac\xf0\x9f\x98\x80"),
             "z\xc3\xbc\xe2\x82\xac\xf0\x9f\x98\x80");
 }
 
 TEST(Escape, WhatIsNoUtf8IsReplaced) {
   const std::string bad = "\xef\xbf\xbd";
-  EXPECT_EQ(utf8_text("\xff"
-                      "a"),
+  EXPECT_EQ(xml_text("\xff"
+                     "a"),
             bad + "a");
-  EXPECT_EQ(utf8_text("\xc3"), bad);                      // cut short
-  EXPECT_EQ(utf8_text("\xc0\x80"), bad + bad);            // overlong
-  EXPECT_EQ(utf8_text("\xe0\x80\x80"), bad + bad + bad);  // overlong
-  EXPECT_EQ(utf8_text("\xed\xa0\x80"), bad + bad + bad);  // a surrogate
-  EXPECT_EQ(utf8_text("\xf5\x80\x80\x80"), bad + bad + bad + bad);
-  EXPECT_EQ(utf8_text(std::string("\0\x7f", 2)), bad + bad);
+  EXPECT_EQ(xml_text("\xc3"), bad);                      // cut short
+  EXPECT_EQ(xml_text("\xc0\x80"), bad + bad);            // overlong
+  EXPECT_EQ(xml_text("\xe0\x80\x80"), bad + bad + bad);  // overlong
+  EXPECT_EQ(xml_text("\xed\xa0\x80"), bad + bad + bad);  // a surrogate
+  EXPECT_EQ(xml_text("\xf5\x80\x80\x80"), bad + bad + bad + bad);
+  EXPECT_EQ(xml_text(std::string("\0\x7f", 2)), bad + bad);
 }
 
 TEST(Units, ThreeDigitsAndAUnit) {

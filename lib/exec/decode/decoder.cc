@@ -5,6 +5,7 @@
 #include "base/message.h"
 #include "ops/suggest.h"
 #include "ops/table.h"
+#include "spmd/labels.h"
 
 namespace gt::exec {
 namespace {

@@ -9,7 +9,6 @@
 
 #include "exec/decode/line_entry.h"
 #include "exec/recipe/recipe_table.h"
-#include "spmd/labels.h"
 #include "stream/line.h"
 
 namespace gt::exec {

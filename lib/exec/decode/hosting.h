@@ -6,12 +6,12 @@
 
 #include <cstdint>
 #include <optional>
-#include <string>
 #include <string_view>
 #include <vector>
 
 #include "base/result.h"
 #include "net/control_lines.h"
+#include "spmd/spaces.h"
 #include "stream/line.h"
 
 namespace gt::exec {
@@ -39,15 +39,10 @@ class Hosting {
 
  private:
   static constexpr uint32_t kNobody = UINT32_MAX;
-  struct Space {
-    std::string name;
-    std::vector<uint32_t> workers;  // by rank
-  };
-  const Space* find(std::string_view name) const;
 
   unsigned self_;
   unsigned workers_;
-  std::vector<Space> spaces_;
+  Spaces<std::vector<uint32_t>> spaces_;  // the worker of each rank
   uint64_t version_ = 0;
 };
 

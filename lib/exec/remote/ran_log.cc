@@ -1,7 +1,8 @@
 #include "exec/remote/ran_log.h"
 
-#include <chrono>
 #include <utility>
+
+#include "base/clock.h"
 
 namespace gt::exec {
 namespace {
@@ -10,11 +11,7 @@ namespace {
 // Times converted by one object keep their order.
 class WallTimes {
  public:
-  WallTimes() {
-    const auto now = std::chrono::steady_clock::now().time_since_epoch();
-    const auto nanos = std::chrono::nanoseconds(now).count();
-    base_ = wall_us() * 1000 - static_cast<uint64_t>(nanos);
-  }
+  WallTimes() { base_ = wall_us() * 1000 - static_cast<uint64_t>(steady_ns()); }
   uint64_t of(uint64_t steady) const { return (base_ + steady) / 1000; }
 
  private:

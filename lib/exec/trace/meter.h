@@ -12,13 +12,13 @@
 
 #include <array>
 #include <atomic>
-#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <optional>
 #include <string_view>
 
+#include "base/clock.h"
 #include "exec/trace/ticks.h"
 #include "net/used.h"
 #include "ops/op.h"
@@ -99,10 +99,7 @@ class Meter {
     counter.store(counter.load(std::memory_order_relaxed) + by,
                   std::memory_order_relaxed);
   }
-  static uint64_t now() {
-    const auto at = std::chrono::steady_clock::now().time_since_epoch();
-    return static_cast<uint64_t>(std::chrono::nanoseconds(at).count());
-  }
+  static uint64_t now() { return static_cast<uint64_t>(steady_ns()); }
   // Returns how long compute has stood still for each reason (Pause), in
   // nanoseconds, up to `now`.
   std::array<uint64_t, 2> paused(uint64_t now) const;

@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "base/io.h"
+#include "base/printable.h"
 #include "stream/rows.h"
 
 namespace gt::exec {
@@ -23,8 +24,7 @@ constexpr size_t kMaxWord = 256;  // a file's name, a signal, a rank set
 std::string word_of(std::string_view text) {
   std::string out(text.substr(0, kMaxWord));
   for (char& c : out) {
-    const auto byte = static_cast<unsigned char>(c);
-    if (byte < 0x20 || byte == 0x7f) c = '?';
+    if (is_control(c)) c = '?';
   }
   return out.empty() ? "-" : out;
 }

@@ -217,16 +217,9 @@ class AttentionGradKernel final : public Kernel {
   std::array<T*, 3> y_{};
 };
 
-template <template <typename> class K>
-std::unique_ptr<Kernel> make_attention(const Call& call,
-                                       const Context& context) {
-  if (call.type(0).dtype == Dtype::kF64) return make<K<double>>(call, context);
-  return make<K<float>>(call, context);
-}
-
 constexpr KernelRow kRows[] = {
-    {"attention", make_attention<AttentionKernel>},
-    {"attention_grad", make_attention<AttentionGradKernel>},
+    {"attention", make_wide<AttentionKernel>},
+    {"attention_grad", make_wide<AttentionGradKernel>},
 };
 
 }  // namespace

@@ -78,12 +78,9 @@ class Norm final : public Kernel {
 };
 
 std::unique_ptr<Kernel> cpu_norm(const Call& call, const Context& context) {
-  const Type& x = call.type(0);
   if (call.number("ord") != 2) return nullptr;
   if (call.results[0].elements() != 1) return nullptr;
-  if (x.dtype == Dtype::kF32) return make<Norm<float>>(call, context);
-  if (x.dtype == Dtype::kF64) return make<Norm<double>>(call, context);
-  return nullptr;
+  return make_float<Norm>(call, context);
 }
 
 // g... = clip g... max: scales all g by the norm of all of them, as
@@ -136,9 +133,7 @@ std::unique_ptr<Kernel> cpu_clip(const Call& call, const Context& context) {
   for (const Type& type : call.results) {
     if (type.dtype != dtype) return nullptr;
   }
-  if (dtype == Dtype::kF32) return make<Clip<float>>(call, context);
-  if (dtype == Dtype::kF64) return make<Clip<double>>(call, context);
-  return nullptr;
+  return make_float<Clip>(call, context);
 }
 
 constexpr KernelRow kRows[] = {

@@ -53,6 +53,40 @@ std::unique_ptr<Kernel> make(const Call& call, const Context& context) {
   return std::make_unique<K>(call, context);
 }
 
+// Makes a kernel of K<T>, where T is the dtype of result 0: float or double.
+// Returns null for any other dtype.
+template <template <typename> class K>
+std::unique_ptr<Kernel> make_float(const Call& call, const Context& context) {
+  const Dtype dtype = call.results[0].dtype;
+  if (dtype == Dtype::kF32) return make<K<float>>(call, context);
+  if (dtype == Dtype::kF64) return make<K<double>>(call, context);
+  return nullptr;
+}
+
+// Makes a kernel of K<T>, where T is the dtype in which operand 0 is computed:
+// double if it is f64, else float, to which K converts it.
+template <template <typename> class K>
+std::unique_ptr<Kernel> make_wide(const Call& call, const Context& context) {
+  if (call.type(0).dtype == Dtype::kF64) return make<K<double>>(call, context);
+  return make<K<float>>(call, context);
+}
+
+// Makes a kernel of K<T> that moves elements, where T is an unsigned integer of
+// the size of operand 0's elements.
+template <template <typename> class K>
+std::unique_ptr<Kernel> make_by_size(const Call& call, const Context& context) {
+  switch (size_of(call.type(0).dtype)) {
+    case 1:
+      return make<K<uint8_t>>(call, context);
+    case 2:
+      return make<K<uint16_t>>(call, context);
+    case 4:
+      return make<K<uint32_t>>(call, context);
+    default:
+      return make<K<uint64_t>>(call, context);
+  }
+}
+
 // Returns a context's loops for T.
 template <typename T>
 const FloatLoops<T>& loops_for(const Context& context);

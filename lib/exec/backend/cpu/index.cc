@@ -154,30 +154,13 @@ using Scatter = ScatterInto<T, false>;
 template <typename T>
 using ScatterAdd = ScatterInto<T, true>;
 
-// Makes a kernel that moves elements and depends only on their size.
-template <template <typename> class K>
-std::unique_ptr<Kernel> make_by_size(const Call& call, const Context& context) {
-  switch (size_of(call.type(0).dtype)) {
-    case 1:
-      return make<K<uint8_t>>(call, context);
-    case 2:
-      return make<K<uint16_t>>(call, context);
-    case 4:
-      return make<K<uint32_t>>(call, context);
-    default:
-      return make<K<uint64_t>>(call, context);
-  }
-}
-
 std::unique_ptr<Kernel> cpu_scatter_add(const Call& call,
                                         const Context& context) {
   const Dtype dtype = call.results[0].dtype;
   if (call.type(0).dtype != dtype || call.type(2).dtype != dtype) {
     return nullptr;
   }
-  if (dtype == Dtype::kF32) return make<ScatterAdd<float>>(call, context);
-  if (dtype == Dtype::kF64) return make<ScatterAdd<double>>(call, context);
-  return nullptr;
+  return make_float<ScatterAdd>(call, context);
 }
 
 constexpr KernelRow kRows[] = {

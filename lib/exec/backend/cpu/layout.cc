@@ -145,19 +145,6 @@ class Pad final : public Kernel {
   int threads_;
 };
 
-std::unique_ptr<Kernel> cpu_pad(const Call& call, const Context& context) {
-  switch (size_of(call.type(0).dtype)) {
-    case 1:
-      return make<Pad<uint8_t>>(call, context);
-    case 2:
-      return make<Pad<uint16_t>>(call, context);
-    case 4:
-      return make<Pad<uint32_t>>(call, context);
-    default:
-      return make<Pad<uint64_t>>(call, context);
-  }
-}
-
 // embedding: y[..,d] = table[ids[..],d].
 class Embedding final : public Kernel {
  public:
@@ -252,11 +239,8 @@ class EmbeddingGrad final : public Kernel {
 
 std::unique_ptr<Kernel> cpu_embedding_grad(const Call& call,
                                            const Context& context) {
-  const Dtype dtype = call.results[0].dtype;
-  if (call.type(0).dtype != dtype) return nullptr;
-  if (dtype == Dtype::kF32) return make<EmbeddingGrad<float>>(call, context);
-  if (dtype == Dtype::kF64) return make<EmbeddingGrad<double>>(call, context);
-  return nullptr;
+  if (call.type(0).dtype != call.results[0].dtype) return nullptr;
+  return make_float<EmbeddingGrad>(call, context);
 }
 
 // Sums the elements that each place has in all windows along an axis, in the
@@ -307,19 +291,11 @@ class WindowsGrad final : public Kernel {
   int threads_;
 };
 
-std::unique_ptr<Kernel> cpu_windows_grad(const Call& call,
-                                         const Context& context) {
-  const Dtype dtype = call.results[0].dtype;
-  if (dtype == Dtype::kF32) return make<WindowsGrad<float>>(call, context);
-  if (dtype == Dtype::kF64) return make<WindowsGrad<double>>(call, context);
-  return nullptr;
-}
-
 constexpr KernelRow kRows[] = {
     {"transpose", make<Viewed>},    {"expand", make<Viewed>},
     {"slice", make<Viewed>},        {"flip", make<Viewed>},
-    {"windows", make<Viewed>},      {"windows_grad", cpu_windows_grad},
-    {"concat", cpu_concat},         {"pad", cpu_pad},
+    {"windows", make<Viewed>},      {"windows_grad", make_float<WindowsGrad>},
+    {"concat", cpu_concat},         {"pad", make_by_size<Pad>},
     {"embedding", make<Embedding>}, {"embedding_grad", cpu_embedding_grad},
 };
 

@@ -61,14 +61,6 @@ class Softmax final : public Kernel {
   void (*backward_)(const T*, const T*, T*, int64_t) = nullptr;
 };
 
-template <template <typename> class K>
-std::unique_ptr<Kernel> make_float(const Call& call, const Context& context) {
-  const Dtype dtype = call.results[0].dtype;
-  if (dtype == Dtype::kF32) return make<K<float>>(call, context);
-  if (dtype == Dtype::kF64) return make<K<double>>(call, context);
-  return nullptr;
-}
-
 std::unique_ptr<Kernel> cpu_softmax(const Call& call, const Context& context) {
   if (single_axis(call, 0) + 1 != call.type(0).shape.size()) return nullptr;
   return make_float<Softmax>(call, context);

@@ -155,8 +155,7 @@ std::unique_ptr<Kernel> make_norm(const Call& call, const Context& context) {
   for (const Argument& a : call.arguments) {
     if (!a.absent && a.type.dtype != dtype) return nullptr;
   }
-  if (dtype == Dtype::kF64) return make<K<double>>(call, context);
-  return make<K<float>>(call, context);
+  return make_wide<K>(call, context);
 }
 
 constexpr KernelRow kRows[] = {

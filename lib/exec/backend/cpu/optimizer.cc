@@ -105,14 +105,6 @@ class Adamw final : public Kernel {
   int threads_;
 };
 
-template <template <typename> class K>
-std::unique_ptr<Kernel> make_float(const Call& call, const Context& context) {
-  const Dtype dtype = call.results[0].dtype;
-  if (dtype == Dtype::kF32) return make<K<float>>(call, context);
-  if (dtype == Dtype::kF64) return make<K<double>>(call, context);
-  return nullptr;
-}
-
 constexpr KernelRow kRows[] = {
     {"sgd", make_float<Sgd>},
     {"adamw", make_float<Adamw>},

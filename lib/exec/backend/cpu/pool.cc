@@ -140,25 +140,31 @@ class Pool final : public Kernel {
   bool whole_;
   int threads_;
 };
+template <typename T>
+using MaxPool = Pool<T, Maximum>;
+template <typename T>
+using MaxPoolGrad = Pool<T, MaximumGrad>;
+template <typename T>
+using AvgPool = Pool<T, Mean>;
+template <typename T>
+using AvgPoolGrad = Pool<T, MeanGrad>;
 
 // Makes kernels for f32 and f64 only; f16 and bf16 are converted to f32 by the
 // op's expansion.
-template <typename Window>
-std::unique_ptr<Kernel> pool(const Call& call, const Context& context) {
+template <template <typename> class K>
+std::unique_ptr<Kernel> make_pool(const Call& call, const Context& context) {
   const Dtype dtype = call.results[0].dtype;
   for (const Argument& a : call.arguments) {
     if (a.type.dtype != dtype) return nullptr;
   }
-  if (dtype == Dtype::kF32) return make<Pool<float, Window>>(call, context);
-  if (dtype == Dtype::kF64) return make<Pool<double, Window>>(call, context);
-  return nullptr;
+  return make_float<K>(call, context);
 }
 
 constexpr KernelRow kRows[] = {
-    {"max_pool2d", pool<Maximum>},
-    {"max_pool2d_grad", pool<MaximumGrad>},
-    {"avg_pool2d", pool<Mean>},
-    {"avg_pool2d_grad", pool<MeanGrad>},
+    {"max_pool2d", make_pool<MaxPool>},
+    {"max_pool2d_grad", make_pool<MaxPoolGrad>},
+    {"avg_pool2d", make_pool<AvgPool>},
+    {"avg_pool2d_grad", make_pool<AvgPoolGrad>},
 };
 
 }  // namespace

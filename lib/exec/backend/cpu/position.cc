@@ -153,12 +153,6 @@ class Dropout final : public Kernel {
   int threads_;
 };
 
-template <template <typename> class K>
-std::unique_ptr<Kernel> make_wide(const Call& call, const Context& context) {
-  if (call.type(0).dtype == Dtype::kF64) return make<K<double>>(call, context);
-  return make<K<float>>(call, context);
-}
-
 constexpr KernelRow kRows[] = {
     {"rope", make_wide<Rope>},
     {"rope_grad", make_wide<Rope>},

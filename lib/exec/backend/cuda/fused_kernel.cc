@@ -312,7 +312,7 @@ std::optional<Launch> FusedKernel::make(std::span<const Slot> to) {
   if (!add_statements()) return std::nullopt;
   Launch launch =
       each_launch(make_source("pointwise.cuh", body(), declarations()),
-                  (n_[0] + pack_ - 1) / pack_);
+                  parts_of(n_[0], pack_));
   launch.n = n_;
   for (const Id id : operands_) launch.in.push_back(value(id).slot);
   launch.out.assign(to.begin(), to.end());
@@ -357,7 +357,7 @@ std::optional<ItemLaunch> FusedKernel::make_item(std::span<const Slot> to) {
   made.item.n = type_.elements();
   made.launch = each_launch(
       make_items_source("pointwise_items.cuh", item_body(), declarations()),
-      (made.item.n + pack_ - 1) / pack_);
+      parts_of(made.item.n, pack_));
   made.launch.n = {};
   for (size_t k = 0; k < operands_.size(); ++k) {
     std::vector<Slot>& in = along_[k] ? made.item.in : made.launch.in;

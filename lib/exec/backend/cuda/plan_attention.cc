@@ -14,8 +14,6 @@
 namespace gt::exec::cuda {
 namespace {
 
-int64_t parts_of(int64_t n, int64_t size) { return (n + size - 1) / size; }
-
 // Returns where each matrix of an operand lies over the leading dimensions, in
 // matrices times `group`: `group` neighbours in the last leading dimension
 // share one matrix.

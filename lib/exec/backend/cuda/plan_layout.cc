@@ -50,7 +50,7 @@ std::optional<Launch> transpose(const Shape& shape, size_t i, const Side& from,
   }
   // kSide of text/layout.cuh.
   constexpr int64_t kSide = 32;
-  const auto tiles = [](int64_t n) { return (n + kSide - 1) / kSide; };
+  const auto tiles = [](int64_t n) { return parts_of(n, kSide); };
   Shape matrices;
   Strides from_matrix{};
   Strides into_matrix{};

@@ -31,7 +31,7 @@ Plan step_plan(const std::string& body, const Type& type) {
   const int64_t pack = 16 / static_cast<int64_t>(size_of(type.dtype));
   Plan plan = one_step(
       each_launch(make_items_source("optimizer.cuh", body + "(a, items);"),
-                  (type.elements() + pack - 1) / pack));
+                  parts_of(type.elements(), pack)));
   std::get<Launch>(plan.steps[0]).n = {};
   plan.item = ItemSlots{{}, {}, type.elements()};
   return plan;

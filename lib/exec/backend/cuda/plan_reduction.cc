@@ -55,8 +55,9 @@ bool is_by_columns(const Layout& layout) {
   return layout.kept_strides[kept - 1] < layout.reduced_strides[reduced - 1];
 }
 
-int64_t parts_of(int64_t reduced, int64_t part) {
-  return std::max<int64_t>(1, (reduced + part - 1) / part);
+// Returns at least 1, since a reduction of no elements has a part, too.
+int64_t parts_or_one(int64_t reduced, int64_t part) {
+  return std::max<int64_t>(1, parts_of(reduced, part));
 }
 
 bool are_multiples(size_t count, const Strides& strides, int64_t of) {
@@ -126,7 +127,7 @@ class Passes {
     const int64_t results = layout_.kept.elements();
     const int64_t reduced = layout_.reduced.elements();
     const bool is_short = reduced <= kShortRow;
-    const int64_t parts = is_short ? 1 : parts_of(reduced, kBlockPart);
+    const int64_t parts = is_short ? 1 : parts_or_one(reduced, kBlockPart);
     const JoinedDimensions along =
         join_dimensions(layout_.reduced, {layout_.reduced_strides});
     const bool is_beside = along.sizes.size() == 1 && along.strides[0][0] == 1;
@@ -160,7 +161,7 @@ class Passes {
         join_dimensions(layout_.reduced, {layout_.reduced_strides});
     const int64_t pack = pack_size();
     const auto tiles = [&](int64_t lanes) {
-      return parts_of(width, lanes * pack);
+      return parts_or_one(width, lanes * pack);
     };
     // Many rows are cut into parts. With few rows, a block has about as many
     // threads along the rows as there are rows.
@@ -184,8 +185,8 @@ class Passes {
            2 * (kThreads / lanes) <= rows / parts) {
       lanes /= 2;
     }
-    const int64_t part = parts_of(rows, parts);
-    parts = parts_of(rows, part);
+    const int64_t part = parts_or_one(rows, parts);
+    parts = parts_or_one(rows, part);
 
     const bool is_whole =
         width % pack == 0 &&

@@ -70,10 +70,10 @@ std::optional<Teams> teams_for(const Lines& rows, Dtype dtype,
   const int64_t width = rows.size;
   const auto size = static_cast<int64_t>(size_of(dtype));
   const int64_t pack = 16 / size;
-  const int64_t packs = (width + pack - 1) / pack;
+  const int64_t packs = parts_of(width, pack);
   const int64_t registers = size == 8 ? 2 : 1;  // of one element
   for (int64_t team = 32; team <= kThreads; team *= 2) {
-    const int64_t held = (packs + team - 1) / team;
+    const int64_t held = parts_of(packs, team);
     const int64_t limit = team == kThreads ? longest : most;
     if (held * pack * registers <= limit) return Teams{team, held};
   }
@@ -90,7 +90,7 @@ std::string team_instance(const char* name,
 // Returns a launch with a team for each row.
 Launch team_launch(Source source, const Lines& rows, const Teams& teams) {
   return rows_launch(std::move(source), rows,
-                     (rows.count + teams.count() - 1) / teams.count());
+                     parts_of(rows.count, teams.count()));
 }
 
 // Plans a kernel that takes each row of operand 0 once, from memory or
@@ -225,9 +225,9 @@ std::optional<Plan> plan_norm_grad(const Call& call) {
               "(a);"),
       rows, *teams);
   const int64_t at_once = most_blocks * teams->count();  // rows at once
-  const int64_t turns = (rows.count + at_once - 1) / at_once;
+  const int64_t turns = parts_of(rows.count, at_once);
   const int64_t of_block = turns * teams->count();
-  const int64_t blocks = (rows.count + of_block - 1) / of_block;
+  const int64_t blocks = parts_of(rows.count, of_block);
   launch.blocks = blocks;
   launch.n[entry::kEps] = eps_of(call);
   launch.n[entry::kRowsOfBlock] = of_block;

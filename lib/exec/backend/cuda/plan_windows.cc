@@ -33,8 +33,6 @@ int64_t* write_axes(int64_t* n, const Windows& s) {
 
 // ---- convolutions -----------------------------------------------------------
 
-int64_t parts_of(int64_t n, int64_t size) { return (n + size - 1) / size; }
-
 // The matrix product of one group: the rows and columns of its result, and the
 // number of products in each sum.
 struct GroupProduct {

@@ -84,8 +84,7 @@ Slot scalar_slot(const Call& call, size_t i, int64_t fallback) {
 Launch each_launch(Source source, int64_t n) {
   Launch launch;
   launch.source = std::move(source);
-  launch.blocks =
-      std::clamp<int64_t>((n + kThreads - 1) / kThreads, 1, kMostBlocks);
+  launch.blocks = std::clamp<int64_t>(parts_of(n, kThreads), 1, kMostBlocks);
   launch.n[0] = n;
   return launch;
 }

@@ -44,6 +44,12 @@ std::string source_of(const Call& call, size_t i);
 // Returns the slot of argument i, or of the number `fallback` if it is absent.
 Slot scalar_slot(const Call& call, size_t i, int64_t fallback);
 
+// Returns the number of parts of `size` that make up n; the last part may be
+// smaller.
+inline int64_t parts_of(int64_t n, int64_t size) {
+  return (n + size - 1) / size;
+}
+
 // each_launch() returns a launch with a thread for each of n elements,
 // block_launch() one with a block for each; beyond a maximum of blocks, each
 // does several.

@@ -1,16 +1,13 @@
 #include "exec/backend/cuda/timer.h"
 
 #include <algorithm>
-#include <chrono>
+
+#include "base/clock.h"
 
 namespace gt::exec::cuda {
 namespace {
 
-double now() {
-  const auto at = std::chrono::steady_clock::now().time_since_epoch();
-  return static_cast<double>(
-      std::chrono::duration_cast<std::chrono::nanoseconds>(at).count());
-}
+double now() { return static_cast<double>(steady_ns()); }
 
 }  // namespace
 

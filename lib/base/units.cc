@@ -1,11 +1,11 @@
-#include "log/units.h"
+#include "base/units.h"
 
 #include <fmt/format.h>
 
 #include <cmath>
 #include <iterator>
 
-namespace gt::log {
+namespace gt {
 namespace {
 
 // Returns three digits, for the number before a unit; a smaller whole number is
@@ -56,4 +56,4 @@ std::string decimal(double value, int digits) {
   return text == "-0" ? "0" : text;
 }
 
-}  // namespace gt::log
+}  // namespace gt
