@@ -1,6 +1,6 @@
-// Two clocks. The wall clock tells the time of day, counted from 1970, and jumps
-// when the system's clock is set. The steady clock never jumps and is the same
-// for all processes of a host, so it measures how long something takes.
+// Two clocks. The wall clock tells the time of day, counted from 1970, and
+// jumps when the system's clock is set. The steady clock never jumps and is the
+// same for all processes of a host, so it measures how long something takes.
 #pragma once
 
 #include <cstdint>

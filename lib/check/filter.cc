@@ -47,7 +47,7 @@ class CheckFilter {
 
   void run_file(const std::string& path) {
     if (!out_.ok()) return;
-    const std::string file = path == "-" ? "<stdin>" : path;
+    const std::string file = name_of_input(path);
     const auto source = open_source(path, [this] { out_.flush(); });
     if (source == nullptr) {
       complain(file, 0, {std::strerror(errno), 0}, Exit::kUsage);
@@ -68,10 +68,7 @@ class CheckFilter {
       }
       if (item == Reader::Item::kPart && marks_.drops_part(line)) break;
       if (item == Reader::Item::kTooLong) {
-        complain(file, source.line(),
-                 {"the line is over " + std::to_string(Reader::kMaxLine >> 20) +
-                      " MiB",
-                  0},
+        complain(file, source.line(), {std::string(kTooLongText), 0},
                  Exit::kRejected);
       } else if (!take_comment(file, source.line(), line)) {
         take_line(file, source.line(), line);

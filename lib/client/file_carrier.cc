@@ -117,7 +117,7 @@ void FileCarrier::end(bool is_gone) {
   process_.wait();
 }
 
-void FileCarrier::let_go() {
+void FileCarrier::close_in_child() {
   process_.lines() = Fd();
   process_.results() = Fd();
 }

@@ -35,8 +35,9 @@ class FileCarrier {
   // Sends no more files, and waits until the process has ended, unless the
   // cluster `is_gone`.
   void end(bool is_gone);
-  // After fork(), in the child: gives up the parent's descriptors.
-  void let_go();
+  // After fork(), in the child: closes the descriptors, which are those of the
+  // parent's process.
+  void close_in_child();
 
  private:
   Status start();

@@ -61,7 +61,7 @@ class ValueFiles {
   // Removes the files. The program has ended with this status.
   void end(Exit status);
   // After fork(), in the child: gives up what belongs to the parent.
-  void forget() { carrier_.let_go(); }
+  void forget() { carrier_.close_in_child(); }
 
   // Must be called once the channel was started, before all else.
   void start();

@@ -7,13 +7,13 @@
 #include <memory>
 
 #include "base/io.h"
+#include "base/message.h"
 #include "emit/program_run.h"
 #include "stream/marks.h"
 
 namespace gt::emit {
 namespace {
 
-constexpr std::string_view kStdinName = "<stdin>";
 constexpr size_t kMostRepeated = size_t{1} << 30;
 
 class Emitter {

@@ -80,7 +80,7 @@ class StateText {
   void add_value(ValueId v) {
     grad::Lost lost = tape_.lost(v);
     grad::Lost gone = tape_.gone(v);
-    add_hidden(tape_.hidden(v));
+    add_consumed_targets(tape_.consumed_targets(v));
     add(tape_.type(v));
     add(name_of(tape_.name(v)));
     add(name_of(tape_.alias(v)));
@@ -102,11 +102,11 @@ class StateText {
   }
 
   // Only those targets behind a lost history count that still exist.
-  void add_hidden(const grad::Hidden& hidden) {
-    if (!hidden.table) return;
-    add(hidden.table->at(hidden.row, 0) ? "unknown" : "known");
-    for (const uint64_t serial : hidden.table->serials) {
-      if (!hidden.may_be(serial)) continue;
+  void add_consumed_targets(const grad::ConsumedTargets& targets) {
+    if (!targets.table) return;
+    add(targets.table->at(targets.row, 0) ? "unknown" : "known");
+    for (const uint64_t serial : targets.table->serials) {
+      if (!targets.may_be(serial)) continue;
       const auto at = std::ranges::lower_bound(
           values_, serial, {}, [this](ValueId v) { return age(v); });
       if (at != values_.end() && age(*at) == serial) add(number_of(*at));

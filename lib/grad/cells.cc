@@ -113,10 +113,10 @@ Lost HistoryCells::gone(ValueId id) const {
   return gone;
 }
 
-const Hidden& HistoryCells::hidden(ValueId id) const {
-  static const Hidden kNone;
+const ConsumedTargets& HistoryCells::consumed_targets(ValueId id) const {
+  static const ConsumedTargets kNone;
   const Facts* known = find_facts(id);
-  return known == nullptr ? kNone : known->hidden;
+  return known == nullptr ? kNone : known->consumed;
 }
 
 uint32_t HistoryCells::pending(ValueId id) const {

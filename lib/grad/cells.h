@@ -78,7 +78,7 @@ class HistoryCells {
   // or freed.
   Lost gone(ValueId id) const;
   // Returns the targets that were behind the value, if its history was lost.
-  const Hidden& hidden(ValueId id) const;
+  const ConsumedTargets& consumed_targets(ValueId id) const;
   // Returns how many lines that are still to be written read the data.
   uint32_t pending(ValueId id) const;
   // reads() returns how many nodes have a gradient that reads the data, in time

@@ -5,7 +5,7 @@
 #include <unordered_map>
 
 #include "base/origin.h"
-#include "grad/hidden.h"
+#include "grad/consumed_targets.h"
 #include "grad/ids.h"
 
 namespace gt::grad {
@@ -41,12 +41,12 @@ struct Facts {
   bool unwanted = false;  // its node need not be kept for its sake
   Lost lost;              // how it lost its history
   Lost gone;              // how it lost its user's name, unless Cell::gone says
-  Hidden hidden;          // the targets behind its history, if that was lost
+  ConsumedTargets consumed;  // the targets behind its history, if that was lost
   bool is_ours() const { return alias != kNil || internal; }
   bool is_empty() const {
     return alias == kNil && pending == 0 && !counted && !internal && !listed &&
            !unwanted && lost.kind == Lost::Kind::kNot &&
-           gone.kind == Lost::Kind::kNot && !hidden.table;
+           gone.kind == Lost::Kind::kNot && !consumed.table;
   }
 };
 

@@ -51,7 +51,7 @@ std::vector<ValueId> lost_ends(const Tape& tape, ValueId loss) {
 bool may_hide(const Tape& tape, ValueId end, ValueId target) {
   const uint64_t serial = tape.serial(target);
   return end != target && tape.serial(end) >= serial &&
-         tape.hidden(end).may_be(serial);
+         tape.consumed_targets(end).may_be(serial);
 }
 
 // Returns such a value that is reached without passing the target; or kNil.

@@ -34,14 +34,15 @@ void Tape::record(FormId id, std::span<const ValueId> operands, Origin origin,
   results.clear();
   if (live == 0) {
     const Lost inherited = why == nullptr ? Lost{} : *why;
-    const Hidden behind =
-        inherited.hides_targets() ? merge_hidden(*this, operands) : Hidden{};
+    const ConsumedTargets behind = inherited.hides_targets()
+                                       ? merge_consumed_targets(*this, operands)
+                                       : ConsumedTargets{};
     for (size_t r = 0; r < form.types.size(); ++r) {
       results.push_back(
           add_leaf(form.types[r], form.differentiable[r] != 0, origin));
       if (inherited.kind == Lost::Kind::kNot) continue;
       facts(results[r]).lost = inherited;
-      facts(results[r]).hidden = behind;
+      facts(results[r]).consumed = behind;
     }
     return;
   }
@@ -181,10 +182,10 @@ std::vector<ValueId> Tape::take_idle() {
 // ---- the end of nodes -------------------------------------------------------
 
 void Tape::consume(std::span<const NodeId> nodes, const Lost& why) {
-  const Shared<HiddenTable> table = find_hidden(*this, nodes);
+  const Shared<ConsumedTable> table = find_consumed_targets(*this, nodes);
   for (size_t i = 0; table && i < nodes.size(); ++i) {
     for (const ValueId r : results_of(nodes[i])) {
-      if (r != kNil) facts(r).hidden = {table, static_cast<uint32_t>(i)};
+      if (r != kNil) facts(r).consumed = {table, static_cast<uint32_t>(i)};
     }
   }
   for (const NodeId node : nodes) remove(node, &why);
@@ -208,13 +209,14 @@ void Tape::remove(NodeId id, const Lost* why) {
   }
   const bool hides = why != nullptr && why->hides_targets();
   const Lost cause = why == nullptr ? Lost{} : *why;
-  const Hidden behind = hides ? merge_hidden(*this, n.operands) : Hidden{};
+  const ConsumedTargets behind =
+      hides ? merge_consumed_targets(*this, n.operands) : ConsumedTargets{};
   end(id);
   for (const ValueId v : n.results) {
     if (v == kNil) continue;
     if (why != nullptr && lost(v).kind == Lost::Kind::kNot) {
       facts(v).lost = cause;
-      if (hides && !hidden(v).table) facts(v).hidden = behind;
+      if (hides && !consumed_targets(v).table) facts(v).consumed = behind;
     }
     if (is_differentiable(v) && !is_held_by_user(v)) {
       unreached_.push_back({v, cause});

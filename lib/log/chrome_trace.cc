@@ -4,9 +4,9 @@
 // that makes a value and "f" at the start of one that reads it.
 #include <algorithm>
 
+#include "base/units.h"
 #include "log/escape.h"
 #include "log/timeline.h"
-#include "base/units.h"
 #include "stream/rows.h"
 
 namespace gt::log {

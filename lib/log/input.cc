@@ -1,10 +1,8 @@
 #include "log/input.h"
 
-#include <fcntl.h>
-#include <unistd.h>
-
 #include <cerrno>
 #include <cstring>
+#include <utility>
 
 #include "base/message.h"
 
@@ -24,43 +22,36 @@ Input::Input(std::vector<std::string> paths, Say say,
   if (paths_.empty()) paths_.push_back("-");
 }
 
-Input::~Input() {
-  if (fd_ > STDIN_FILENO) ::close(fd_);
-}
-
 bool Input::open_next() {
   while (next_path_ < paths_.size()) {
     const std::string& path = paths_[next_path_++];
-    const bool is_stdin = path == "-";
-    name_ = is_stdin ? "<stdin>" : path;
-    number_ = 0;
+    name_ = name_of_input(path);
     bad_rows_ = 0;
     form_ = Form::kStream;
-    fd_ = is_stdin ? STDIN_FILENO : ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
-    if (fd_ >= 0) {
-      reader_ = std::make_unique<Reader>(fd_, on_idle_);
-      return true;
-    }
+    source_ = open_source(path, on_idle_);
+    if (source_ != nullptr) return true;
     complain(std::strerror(errno), Exit::kUsage);
   }
   return false;
 }
 
 void Input::end_file() {
-  lines_ = number_;
-  number_ = 0;
+  const std::unique_ptr<FileSource> ended = std::move(source_);
+  lines_ = ended->line();
+  has_empty_pipe_ = has_empty_pipe_ || ended->is_empty_pipe();
+  if (ended->errno_value() != 0) {
+    has_failed_ = true;
+    complain(std::strerror(ended->errno_value()), Exit::kUsage);
+  }
   if (bad_rows_ > kMaxTold) {
     complain(std::to_string(bad_rows_ - kMaxTold) + " more such lines",
              Exit::kRejected);
   }
-  if (fd_ > STDIN_FILENO) ::close(fd_);
-  fd_ = -1;
-  reader_.reset();
 }
 
 bool Input::next() {
   for (;;) {
-    if (reader_ == nullptr && !open_next()) {
+    if (source_ == nullptr && !open_next()) {
       const std::string lost = cut_short_message(
           marks_, refuses_empty_pipe_ && has_empty_pipe_, lines_);
       if (!lost.empty() && !has_failed_) {
@@ -72,32 +63,19 @@ bool Input::next() {
       return false;
     }
     std::string_view line;
-    const Reader::Item item = reader_->next(line);
+    const Reader::Item item = source_->next(line);
     switch (item) {
       case Reader::Item::kPart:
-        if (form_ == Form::kStream && marks_.drops_part(line)) {
-          ++number_;
-          break;
-        }
+        if (form_ == Form::kStream && marks_.drops_part(line)) break;
         [[fallthrough]];
       case Reader::Item::kLine:
-        ++number_;
         if (take(line)) return true;
         break;
       case Reader::Item::kTooLong:
-        ++number_;
-        complain("the line is over " + std::to_string(Reader::kMaxLine >> 20) +
-                     " MiB",
-                 Exit::kRejected);
+        complain(std::string(kTooLongText), Exit::kRejected);
         break;
       case Reader::Item::kError:
-        number_ = 0;
-        has_failed_ = true;
-        complain(std::strerror(reader_->errno_value()), Exit::kUsage);
-        end_file();
-        break;
       case Reader::Item::kEnd:
-        has_empty_pipe_ = has_empty_pipe_ || reader_->is_empty_pipe();
         end_file();
     }
   }
@@ -147,7 +125,8 @@ bool Input::take_row() {
 
 void Input::complain(const std::string& message, Exit status) {
   status_ = worst(status_, status);
-  say_(format_error("gt-log", {name_, number_}, {message, 0}, ""));
+  const size_t line = source_ == nullptr ? 0 : source_->line();
+  say_(format_error("gt-log", {name_, line}, {message, 0}, ""));
 }
 
 }  // namespace gt::log

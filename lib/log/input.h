@@ -10,9 +10,9 @@
 #include <vector>
 
 #include "base/exit.h"
-#include "base/reader.h"
 #include "stream/marks.h"
 #include "stream/rows.h"
+#include "stream/source.h"
 
 namespace gt::log {
 
@@ -26,9 +26,6 @@ class Input {
   // Reads the files in order; "-" is standard input. `on_idle` is called before
   // a read that would block.
   Input(std::vector<std::string> paths, Say say, std::function<void()> on_idle);
-  ~Input();
-  Input(const Input&) = delete;
-  Input& operator=(const Input&) = delete;
 
   // From now on a pipe that ends before its first byte is an error. Reports
   // need that; where lines are passed on, their reader finds it out.
@@ -36,7 +33,7 @@ class Input {
 
   // True if there is a file that can be read. To be called before next(). Files
   // before it that cannot be read are reported.
-  bool has_file() { return reader_ != nullptr || open_next(); }
+  bool has_file() { return source_ != nullptr || open_next(); }
 
   // Goes to the next line. Returns false at the end of the last file. Lines of
   // a log or a trace that are no rows are reported and skipped. A row of a log
@@ -75,10 +72,8 @@ class Input {
   std::function<void()> on_idle_;
   size_t next_path_ = 0;
   std::string name_;
-  int fd_ = -1;
-  std::unique_ptr<Reader> reader_;
-  uint64_t number_ = 0;  // the number of the line; 0: there is no current line
-  uint64_t lines_ = 0;   // the number of lines that the previous file had
+  std::unique_ptr<FileSource> source_;  // null: there is no current line
+  uint64_t lines_ = 0;  // the number of lines that the previous file had
   Marks marks_;
   bool has_failed_ = false;  // one of the files could not be read
   bool refuses_empty_pipe_ = false;

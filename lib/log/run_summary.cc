@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <charconv>
 
-#include "log/table.h"
 #include "base/units.h"
+#include "log/table.h"
 #include "stream/ranks.h"
 
 namespace gt::log {

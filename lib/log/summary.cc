@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <tuple>
 
-#include "log/table.h"
 #include "base/units.h"
+#include "log/table.h"
 
 namespace gt::log {
 namespace {

@@ -44,11 +44,11 @@ Tee::~Tee() { finish(); }
 // ---- the reading thread -----------------------------------------------------
 
 Exit Tee::run(const std::vector<std::string>& paths) {
-  if (paths.empty()) read(STDIN_FILENO, "<stdin>");
+  if (paths.empty()) read(STDIN_FILENO, std::string(kStdinName));
   for (const std::string& path : paths) {
     if (stopped_) break;
     if (path == "-") {
-      read(STDIN_FILENO, "<stdin>");
+      read(STDIN_FILENO, std::string(kStdinName));
       continue;
     }
     const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);

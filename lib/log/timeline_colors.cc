@@ -4,8 +4,8 @@
 #include <iterator>
 #include <utility>
 
-#include "log/colors.h"
 #include "base/units.h"
+#include "log/colors.h"
 
 namespace gt::log {
 

@@ -6,11 +6,11 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/units.h"
 #include "log/axis.h"
 #include "log/escape.h"
 #include "log/timeline.h"
 #include "log/timeline_colors.h"
-#include "base/units.h"
 
 namespace gt::log {
 namespace {

@@ -1,8 +1,5 @@
 #include "log/why.h"
 
-#include <fcntl.h>
-#include <unistd.h>
-
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
@@ -11,12 +8,12 @@
 #include "base/clock.h"
 #include "base/message.h"
 #include "base/printable.h"
-#include "base/reader.h"
 #include "base/text.h"
 #include "base/units.h"
 #include "stream/line.h"
 #include "stream/notes.h"
 #include "stream/ranks.h"
+#include "stream/source.h"
 
 namespace gt::log {
 namespace {
@@ -286,29 +283,27 @@ Why::Answer Why::answer(uint64_t now) const {
 // ---- reading a file ---------------------------------------------------------
 
 Exit why(const std::string& path, uint64_t now, Writer& out, const Say& say) {
-  const bool is_stdin = path == "-";
-  const int fd =
-      is_stdin ? STDIN_FILENO : ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
-  const std::string name = is_stdin ? "<stdin>" : path;
   const auto complain = [&](uint64_t number, const std::string& message) {
+    const std::string name = name_of_input(path);
     say(format_error("gt-log", {name, number}, {message, 0}, ""));
   };
-  if (fd < 0) {
+  const auto source = open_source(path);
+  if (source == nullptr) {
     complain(0, std::strerror(errno));
     return Exit::kUsage;
   }
-  Reader reader(fd, [] {});
   Why why;
   LogRow row;
   std::string_view line;
   Exit status = Exit::kDone;
   // Number of the last malformed row; it may still be being written.
   uint64_t bad = 0;
-  for (uint64_t number = 1; status == Exit::kDone; ++number) {
-    const Reader::Item item = reader.next(line);
+  while (status == Exit::kDone) {
+    const Reader::Item item = source->next(line);
+    const uint64_t number = source->line();
     if (item == Reader::Item::kEnd) break;
     if (item == Reader::Item::kError) {
-      complain(0, std::strerror(reader.errno_value()));
+      complain(0, std::strerror(source->errno_value()));
       status = Exit::kUsage;
     } else if (number == 1 && line != kLogHeader) {
       complain(1, "not the log of a run; gt-route --log FILE writes one");
@@ -322,7 +317,6 @@ Exit why(const std::string& path, uint64_t now, Writer& out, const Say& say) {
       why.take(row);
     }
   }
-  if (!is_stdin) ::close(fd);
   if (status != Exit::kDone) return status;
   if (now == 0) now = static_cast<uint64_t>(wall_ns());
   const Why::Answer answer = why.answer(now);

@@ -14,8 +14,8 @@ constexpr uint64_t kSomeSeq = uint64_t{1} << 62;
 constexpr int64_t kSomeLine = int64_t{1} << 61;
 
 bool asks(std::string_view line) {
-  return line.starts_with("print ") || line.starts_with("#ranks ") ||
-         line.starts_with("#fence ");
+  return line.starts_with("print ") || is_ranks_line(line) ||
+         is_fence_line(line);
 }
 
 // Adds the next line of a body to what is known about the body.
@@ -26,7 +26,7 @@ Status add_line(ReadBody& body, const NumberedLines::Item& item) {
   if (!item.is_whole) return wrong("has no end");
   if (asks(item.text)) body.asking.push_back(item.text);
   if (!takes_number(item.text)) {
-    if (item.text.starts_with("#file ") || asks(item.text)) return ok_status();
+    if (is_file_line(item.text) || asks(item.text)) return ok_status();
     return wrong("is no line for a worker");
   }
   ++body.numbered;

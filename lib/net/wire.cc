@@ -19,8 +19,6 @@ constexpr std::array<std::string_view, 28> kVerbs = {
     "gone",   "abort",   "input",  "text", "room",   "taken", "watch",
     "state",  "get",     "data",   "sum",  "put",    "piece", "kept"};
 
-constexpr std::string_view kFence = "#fence";
-
 bool is_word(std::string_view value) {
   return !value.empty() && std::ranges::none_of(value, [](char c) {
     return c == ' ' || c == '"' || c == '#' || is_control(c);
@@ -277,10 +275,6 @@ std::vector<std::string> MessageWriter::finish_all(std::string_view body) {
   }
   out.push_back(finish(body));
   return out;
-}
-
-bool is_fence(std::string_view line) {
-  return line.substr(0, line.find(' ')) == kFence;
 }
 
 namespace {

@@ -13,12 +13,8 @@
 // instruction; a line "#+A B" before an instruction first adds A to seq and B
 // to line. (B may be negative, since gt-route's own lines have no place in the
 // input.) So a body has the same text wherever it occurs, and blocks can be
-// sent as their hash. Other lines that begin with '#' control the worker, and
-// take no number unless they are fences:
-//
-//     #file "NAME"                 the file that the lines behind it stand in
-//     #ranks SPACE RANKS=WORKER... who plays which rank, exec/decode/hosting.h
-//     #fence FROM TO,... "FILE"    exec/worker/exchanges.h; is numbered
+// sent as their hash. Other lines that begin with '#' control the worker
+// (control_lines.h), and take no number unless they are fences.
 //
 // Source of the pattern: the ZeroMQ Guide, chapter 4 (Paranoid Pirate).
 #pragma once
@@ -31,6 +27,7 @@
 
 #include "base/exit.h"
 #include "base/result.h"
+#include "net/control_lines.h"
 
 namespace gt::net {
 
@@ -234,10 +231,9 @@ class MessageWriter {
   std::string text_;
 };
 
-bool is_fence(std::string_view line);
 // True if a line of a body takes a number.
 inline bool takes_number(std::string_view line) {
-  return !line.starts_with('#') || is_fence(line);
+  return !line.starts_with('#') || is_fence_line(line);
 }
 
 // Iterates over the lines of a body with their numbers. A line that takes none

@@ -16,8 +16,8 @@
 #include "base/exit.h"
 #include "base/reported.h"
 #include "route/client_records.h"
-#include "route/homes.h"
 #include "route/users.h"
+#include "route/value_locations.h"
 #include "stream/marks.h"
 
 namespace gt::route {

@@ -66,10 +66,8 @@ bool ClientPipe::take(RouteInput::Item item, std::string_view line,
       return !is_long && !has_ended_;
     }
     case RouteInput::Item::kTooLong:
-      dispatcher_.reject(
-          client_, line,
-          "the line is over " + std::to_string(Reader::kMaxLine >> 20) + " MiB",
-          input_.number());
+      dispatcher_.reject(client_, line, std::string(kTooLongText),
+                         input_.number());
       return true;
     case RouteInput::Item::kFile:
       dispatcher_.set_file(client_, input_.name());

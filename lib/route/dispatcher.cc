@@ -15,9 +15,9 @@ Dispatcher::Dispatcher(const DispatcherOptions& options, Sequencer::Sink log)
     : hashes_(options.caches || options.hot),
       hot_(options.hot),
       sequencer_(options.workers, std::move(log)),
-      builder_(options.workers, homes_, types_),
+      builder_(options.workers, locations_, types_),
       cache_(options.caches, options.cache_sets),
-      issuer_(homes_, types_, sequencer_),
+      issuer_(locations_, types_, sequencer_),
       // A log has a row for each line, so no round may be skipped.
       loops_(options.caches && !sequencer_.is_logged()) {}
 
@@ -27,8 +27,9 @@ void Dispatcher::set_file(Client& client, std::string_view name) {
 }
 
 LoopState Dispatcher::loop_state() const {
-  return {sequencer_.next_seq(), homes_.carved() + sequencer_.path_changes(),
-          sequencer_.loads(), homes_};
+  return {sequencer_.next_seq(),
+          locations_.carved() + sequencer_.path_changes(), sequencer_.loads(),
+          locations_};
 }
 
 void Dispatcher::line(Client& client, std::string_view text, uint64_t number) {
@@ -105,7 +106,7 @@ std::vector<std::string> Dispatcher::users_of(uint32_t worker,
 
 void Dispatcher::lose(uint32_t worker) {
   loops_.drop();
-  homes_.lose(worker);
+  locations_.lose(worker);
   sequencer_.loads().lose(worker);
 }
 
@@ -151,7 +152,7 @@ void Dispatcher::dispatch_marked(Client& client, const RouteText& line,
 }
 
 void Dispatcher::dispatch(Client& client, const RouteText& line) {
-  const Route* route = cache_.find(line, homes_, builder_.mesh_version());
+  const Route* route = cache_.find(line, locations_, builder_.mesh_version());
   if (route == nullptr) {
     loops_.drop();
     decode(client, line, parsed_);
@@ -168,7 +169,7 @@ void Dispatcher::dispatch(Client& client, const RouteText& line) {
 void Dispatcher::decode(Client& client, const RouteText& line, Line& parsed) {
   ++decoded_;
   if (types_.size() > kMaxTypes) reset_types();
-  homes_.begin_line();
+  locations_.begin_line();
   Status status = parse_line(line.text, parsed);
   if (!status.ok() && line.text != line.written) {
     // Columns refer to the text that is shown.
@@ -220,7 +221,7 @@ void Dispatcher::tell_news(const SourceLine& source) {
 // since they contain numbers of types.
 void Dispatcher::reset_types() {
   cache_.clear();
-  homes_.renumber_types(types_);
+  locations_.renumber_types(types_);
 }
 
 // ---- failure ----------------------------------------------------------------

@@ -15,13 +15,13 @@
 #include <vector>
 
 #include "route/client.h"
-#include "route/homes.h"
 #include "route/issuer.h"
 #include "route/loops.h"
 #include "route/outbox.h"
 #include "route/route_builder.h"
 #include "route/route_cache.h"
 #include "route/sequencer.h"
+#include "route/value_locations.h"
 #include "stream/line.h"
 
 namespace gt::route {
@@ -104,7 +104,8 @@ class Dispatcher {
   // Returns how many registers, types, waiting lines and files are kept; these
   // are what memory grows by. For tests that it is bounded.
   size_t kept() const {
-    return homes_.size() + types_.size() + issuer_.held() + sequencer_.paths();
+    return locations_.size() + types_.size() + issuer_.held() +
+           sequencer_.paths();
   }
 
  private:
@@ -128,7 +129,7 @@ class Dispatcher {
   bool hashes_;  // lines are hashed, since something looks them up
   bool hot_;
   TypeIds types_;
-  Homes homes_;
+  ValueLocations locations_;
   Sequencer sequencer_;
   RouteBuilder builder_;
   RouteCache cache_;

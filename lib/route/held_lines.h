@@ -14,13 +14,13 @@
 #include <utility>
 #include <vector>
 
-#include "route/homes.h"
 #include "route/route.h"
+#include "route/value_locations.h"
 
 namespace gt::route {
 
 struct HeldLine {
-  HomeId result = kNoSymbol;
+  SymbolId result = kNoSymbol;
   std::string text;              // notes included
   std::vector<RoutePath> paths;  // the file of a load, else none
   uint64_t cost = 0;             // nanoseconds
@@ -52,13 +52,13 @@ class HeldLines {
   }
   // Returns the register that the oldest line binds; kNoSymbol if there is no
   // line.
-  HomeId oldest() const {
+  SymbolId oldest() const {
     return lines_.empty() ? kNoSymbol : lines_.begin()->second.result;
   }
   // Returns the same for the lines that read a file and for which
   // is_wanted(line) is true.
   template <typename Wanted>
-  HomeId oldest_reader(const Wanted& is_wanted) const {
+  SymbolId oldest_reader(const Wanted& is_wanted) const {
     if (readers_ == 0) return kNoSymbol;
     for (const auto& [key, line] : lines_) {
       if (!line.paths.empty() && is_wanted(line)) return line.result;

@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "base/reader.h"
+#include "stream/source.h"
 
 namespace gt::route {
 
@@ -26,9 +26,6 @@ class RouteInput {
 
   explicit RouteInput(std::vector<std::string> files)
       : files_(std::move(files)) {}
-  ~RouteInput();
-  RouteInput(const RouteInput&) = delete;
-  RouteInput& operator=(const RouteInput&) = delete;
 
   // Consumes `text`, which is `lines` whole lines, as often as it comes next in
   // the input, but at most `most` times, and returns how often that was. It
@@ -38,11 +35,14 @@ class RouteInput {
   // the next call.
   Item next(std::string_view& line);
 
-  int fd() const { return fd_; }  // the current file; -1: there is none
+  // Returns the descriptor of the current file, -1 if there is none.
+  int fd() const { return source_ == nullptr ? -1 : source_->fd(); }
   const std::string& name() const { return name_; }
   const std::string& why() const { return why_; }
   // Returns the number of the last line in its file, from 1.
-  uint64_t number() const { return number_; }
+  uint64_t number() const {
+    return source_ == nullptr ? last_number_ : source_->line();
+  }
   // True if one of the files was a pipe that ended before its first byte.
   bool has_empty_pipe() const { return has_empty_pipe_; }
 
@@ -52,13 +52,12 @@ class RouteInput {
 
   std::vector<std::string> files_;
   size_t next_file_ = 0;
-  int fd_ = -1;
-  std::unique_ptr<Reader> reader_;
+  std::unique_ptr<FileSource> source_;  // null: no file is open
   std::string name_;
   std::string why_;
-  uint64_t number_ = 0;
+  uint64_t last_number_ = 0;  // the last line of the file that was closed last
   bool has_empty_pipe_ = false;
-  // The bytes of the reader's buffer that were already searched for LF in vain.
+  // The bytes of the source's buffer that were already searched for LF in vain.
   size_t searched_ = 0;
 };
 

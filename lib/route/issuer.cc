@@ -30,7 +30,7 @@ std::string with_notes(std::string text, std::string_view notes) {
   return text;
 }
 
-bool has_same(const Home& a, const Home& b) {
+bool has_same(const ValueLocation& a, const ValueLocation& b) {
   return a.holders.size() == b.holders.size() &&
          std::all_of(a.holders.begin(), a.holders.end(),
                      [&b](uint32_t worker) { return b.is_on(worker); });
@@ -64,7 +64,7 @@ void Issuer::act(const Route& route, const NotedText& parts, Client& client) {
     return owe(route, here[0], sequencer_.last_seq(), client.users);
   }
   if (route.action == Action::kFree) {
-    for (const RouteOperand& o : route.operands) homes_.release(o.id);
+    for (const RouteOperand& o : route.operands) locations_.release(o.id);
     return;
   }
   bind(route, here, source);
@@ -110,22 +110,23 @@ void Issuer::owe(const Route& route, uint32_t worker, uint64_t seq,
 uint32_t Issuer::prepare(const Route& route, const SourceLine& source) {
   if (route.action == Action::kGive) {
     const RouteOperand& operand = route.operands[0];
-    Home& home = homes_[operand.id];
-    if (home.held != 0) {
+    ValueLocation& location = locations_[operand.id];
+    if (location.held != 0) {
       issue_held(operand.id, placer_.place_alone(operand.id));
-    } else if (home.recipe && loads_.is_lost(home.holders[0])) {
+    } else if (location.recipe && loads_.is_lost(location.holders[0])) {
       bring(operand, placer_.place_alone(operand.id), source);
-      std::swap(home.holders[0], home.holders[home.holders.size() - 1]);
+      std::swap(location.holders[0],
+                location.holders[location.holders.size() - 1]);
     }
-    return home.holders[0];
+    return location.holders[0];
   }
   const Placer::Choice choice = placer_.place(route);
   for (const RouteOperand& operand : route.operands) {
-    if (choice.weighs) homes_[operand.id].waited = choice.waited;
+    if (choice.weighs) locations_[operand.id].waited = choice.waited;
     bring(operand, choice.worker, source);
   }
   for (const RouteResult& result : route.results) {
-    if (homes_[result.id].held != 0) issue_held(result.id, choice.worker);
+    if (locations_[result.id].held != 0) issue_held(result.id, choice.worker);
   }
   return choice.worker;
 }
@@ -134,17 +135,17 @@ uint32_t Issuer::prepare(const Route& route, const SourceLine& source) {
 // it.
 void Issuer::bring(const RouteOperand& operand, uint32_t worker,
                    const SourceLine& source) {
-  Home& home = homes_[operand.id];
-  home.wanted_by = worker + 1;
-  if (home.held != 0) return issue_held(operand.id, worker);
-  if (home.is_on(worker)) return;
-  if (home.recipe) {
-    make_again(*home.recipe, worker);
+  ValueLocation& location = locations_[operand.id];
+  location.wanted_by = worker + 1;
+  if (location.held != 0) return issue_held(operand.id, worker);
+  if (location.is_on(worker)) return;
+  if (location.recipe) {
+    make_again(*location.recipe, worker);
   } else {
     copy(operand, worker, source);
   }
   loads_.hold(worker, operand.bytes);
-  home.holders.push_back(worker);
+  location.holders.push_back(worker);
 }
 
 // The line is issued as kControl: when one worker replays the log, the value is
@@ -157,14 +158,14 @@ void Issuer::make_again(const PureLine& recipe, uint32_t worker) {
 
 void Issuer::copy(const RouteOperand& operand, uint32_t worker,
                   const SourceLine& source) {
-  const Home& home = homes_[operand.id];
-  const uint32_t from = home.holders[0];
-  const std::string_view name = homes_.name_of(operand.id);
+  const ValueLocation& location = locations_[operand.id];
+  const uint32_t from = location.holders[0];
+  const std::string_view name = locations_.name_of(operand.id);
   std::string text(name);
   text.append(" = copy ").append(name);
   text.append(" #from=").append(std::to_string(from));
   text.append(" #to=").append(std::to_string(worker));
-  text.append(" #pieces=").append(to_string(types_[home.stamp.type]));
+  text.append(" #pieces=").append(to_string(types_[location.stamp.type]));
   sequencer_.issue({std::min(from, worker), std::max(from, worker)}, text,
                    source);
   loads_.add(worker, copy_cost(operand.bytes) - kCopyCost);
@@ -175,17 +176,17 @@ void Issuer::copy(const RouteOperand& operand, uint32_t worker,
 void Issuer::bind(const Route& route, const Workers& here,
                   const SourceLine& source) {
   if (route.is_placed) {
-    for (const RouteResult& result : route.results) homes_.keep(result.id);
+    for (const RouteResult& result : route.results) locations_.keep(result.id);
   }
   for (const RouteResult& result : route.results) {
     if (!route.is_placed) bind_on(here[0], result, source);
     if (route.action == Action::kFail) {
-      homes_.fail(result.id, route.failure, types_);
+      locations_.fail(result.id, route.failure, types_);
       continue;
     }
-    homes_.bind(result.id, result.type, types_);
+    locations_.bind(result.id, result.type, types_);
     if (route.failure != nullptr) {
-      homes_.note_failure(result.id, route.failure);
+      locations_.note_failure(result.id, route.failure);
     }
   }
 }
@@ -193,31 +194,32 @@ void Issuer::bind(const Route& route, const Workers& here,
 // Notes that the new value of a register without ranks is made on this worker.
 void Issuer::bind_on(uint32_t worker, const RouteResult& result,
                      const SourceLine& source) {
-  Home& home = homes_[result.id];
-  const bool stays = home.holders.size() == 1 && home.holders[0] == worker;
-  if (stays && home.stamp.type == result.type) {
-    home.ready = loads_.issued(worker);
+  ValueLocation& location = locations_[result.id];
+  const bool stays =
+      location.holders.size() == 1 && location.holders[0] == worker;
+  if (stays && location.stamp.type == result.type) {
+    location.ready = loads_.issued(worker);
   } else {
-    release_on(home);
+    release_on(location);
     settle(result.id, worker, result.bytes, source);
   }
 }
 
 // The register's value dies: takes its bytes off the loads of its holders.
-void Issuer::release_on(const Home& home) {
-  if (!home.is_live() || home.has_failed()) return;
-  const uint64_t bytes = types_[home.stamp.type].bytes();
-  for (const uint32_t worker : home.holders) loads_.let_go(worker, bytes);
+void Issuer::release_on(const ValueLocation& location) {
+  if (!location.is_live() || location.has_failed()) return;
+  const uint64_t bytes = types_[location.stamp.type].bytes();
+  for (const uint32_t worker : location.holders) loads_.let_go(worker, bytes);
 }
 
 // Notes that the register's value is on this worker alone, and lets other
 // holders of the old value free it.
-void Issuer::settle(HomeId id, uint32_t worker, uint64_t bytes,
+void Issuer::settle(SymbolId id, uint32_t worker, uint64_t bytes,
                     const SourceLine& source) {
-  Home& home = homes_[id];
-  const Holders before = std::exchange(home.holders, Holders());
-  home.holders.push_back(worker);
-  home.ready = loads_.issued(worker);
+  ValueLocation& location = locations_[id];
+  const Holders before = std::exchange(location.holders, Holders());
+  location.holders.push_back(worker);
+  location.ready = loads_.issued(worker);
   loads_.hold(worker, bytes);
   for (const uint32_t holder : before) {
     if (holder != worker) return free_copies(id, before, worker, source);
@@ -227,12 +229,12 @@ void Issuer::settle(HomeId id, uint32_t worker, uint64_t bytes,
 // Frees the register's old value on its holders other than this worker. The
 // line is issued as kControl: when one worker replays the log, it would free
 // the new value.
-void Issuer::free_copies(HomeId id, const Holders& before, uint32_t worker,
+void Issuer::free_copies(SymbolId id, const Holders& before, uint32_t worker,
                          const SourceLine& source) {
   Workers stale(before.begin(), before.end());
   std::erase(stale, worker);
   std::sort(stale.begin(), stale.end());
-  sequencer_.issue(stale, std::string("free ").append(homes_.name_of(id)),
+  sequencer_.issue(stale, std::string("free ").append(locations_.name_of(id)),
                    source, Issue::Kind::kControl);
 }
 
@@ -241,28 +243,28 @@ void Issuer::free_copies(HomeId id, const Holders& before, uint32_t worker,
 void Issuer::free(const Route& route, const NotedText& parts,
                   const SourceLine& source) {
   for (const RouteOperand& operand : route.operands) {
-    if (homes_[operand.id].held != 0) {
+    if (locations_[operand.id].held != 0) {
       issue_held(operand.id, placer_.place_alone(operand.id));
     }
   }
-  const Home& first = homes_[route.operands[0].id];
+  const ValueLocation& first = locations_[route.operands[0].id];
   const bool alike = std::all_of(
       route.operands.begin(), route.operands.end(),
-      [&](const RouteOperand& o) { return has_same(homes_[o.id], first); });
+      [&](const RouteOperand& o) { return has_same(locations_[o.id], first); });
   for (const RouteOperand& operand : route.operands) {
-    const Home& home = homes_[operand.id];
-    Workers here(home.holders.begin(), home.holders.end());
+    const ValueLocation& location = locations_[operand.id];
+    Workers here(location.holders.begin(), location.holders.end());
     std::sort(here.begin(), here.end());
     if (!alike) {
       std::string text = "free ";
-      text.append(homes_.name_of(operand.id));
+      text.append(locations_.name_of(operand.id));
       sequencer_.issue(here, with_notes(std::move(text), parts.notes), source);
     } else if (&operand == route.operands.data()) {
       sequencer_.issue(here, with_notes(std::string(parts.text), parts.notes),
                        source);
     }
-    release_on(home);
-    homes_.release(operand.id);
+    release_on(location);
+    locations_.release(operand.id);
   }
 }
 
@@ -274,29 +276,29 @@ bool Issuer::hold(const Route& route, std::string_view text,
                   const SourceLine& source) {
   if (loads_.size() == 1 || text.size() > kMostHeldText) return false;
   const RouteResult& result = route.results[0];
-  Home& home = homes_[result.id];
-  if (home.held != 0) issue_held(result.id, placer_.place_alone(result.id));
+  ValueLocation& location = locations_[result.id];
+  if (location.held != 0) issue_held(result.id, placer_.place_alone(result.id));
   while (held_.is_full()) {
-    const HomeId oldest = held_.oldest();
+    const SymbolId oldest = held_.oldest();
     issue_held(oldest, placer_.place_alone(oldest));
   }
-  release_on(home);
-  homes_.bind(result.id, result.type, types_);
-  home.held = held_.add({result.id, std::string(text), route.paths, route.cost,
-                         result.bytes, source});
+  release_on(location);
+  locations_.bind(result.id, result.type, types_);
+  location.held = held_.add({result.id, std::string(text), route.paths,
+                             route.cost, result.bytes, source});
   return true;
 }
 
-void Issuer::issue_held(HomeId id, uint32_t worker) {
-  Home& home = homes_[id];
-  HeldLine line = held_.take(std::exchange(home.held, 0));
+void Issuer::issue_held(SymbolId id, uint32_t worker) {
+  ValueLocation& location = locations_[id];
+  HeldLine line = held_.take(std::exchange(location.held, 0));
   const Workers& here = sequencer_.alone(worker);
   sequencer_.fence(line.paths, here, line.source);
   sequencer_.issue(here, line.text, line.source);
   loads_.add(worker, line.cost);
   settle(id, worker, line.bytes, line.source);
   if (line.paths.empty() && line.text.size() <= kMostRecipe) {
-    home.recipe = Shared<PureLine>(
+    location.recipe = Shared<PureLine>(
         {std::move(line.text), line.cost, std::move(line.source)});
   }
 }
@@ -307,7 +309,7 @@ void Issuer::issue_readers(const std::vector<RoutePath>& paths) {
   for (const RoutePath& path : paths) {
     if (!path.writes) continue;
     for (;;) {
-      const HomeId id = held_.oldest_reader([&](const HeldLine& line) {
+      const SymbolId id = held_.oldest_reader([&](const HeldLine& line) {
         return line.paths[0].file == path.file;
       });
       if (id == kNoSymbol) break;
@@ -319,8 +321,8 @@ void Issuer::issue_readers(const std::vector<RoutePath>& paths) {
 void Issuer::issue_readers(
     const std::function<bool(std::string_view name)>& is_wanted) {
   for (;;) {
-    const HomeId id = held_.oldest_reader([&](const HeldLine& line) {
-      return is_wanted(homes_.name_of(line.result));
+    const SymbolId id = held_.oldest_reader([&](const HeldLine& line) {
+      return is_wanted(locations_.name_of(line.result));
     });
     if (id == kNoSymbol) return;
     issue_held(id, placer_.place_alone(id));
@@ -329,7 +331,7 @@ void Issuer::issue_readers(
 
 void Issuer::flush() {
   while (held_.oldest() != kNoSymbol) {
-    const HomeId id = held_.oldest();
+    const SymbolId id = held_.oldest();
     issue_held(id, placer_.place_alone(id));
   }
 }

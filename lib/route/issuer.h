@@ -1,5 +1,6 @@
 // Issues decoded lines: says which workers run a line, issues it to them
-// through the Sequencer, and notes in Homes and Loads what that changes.
+// through the Sequencer, and notes in ValueLocations and Loads what that
+// changes.
 //
 // A line with ranks goes to the workers that play them. If it crosses ranks, as
 // a collective does, these workers bring the pieces from one to the other by
@@ -13,10 +14,10 @@
 //     x = zeros f32[4]                           to worker 1 alone
 //
 // The first lets worker 1 fetch the value from worker 0. The second is the line
-// that made it, if it has a recipe (Home::recipe), which costs no transfer.
-// Either way worker 1 is a holder of the value from then on. When the register
-// is bound again, "free x" is inserted for holders of the old value on which
-// the new one is not made.
+// that made it, if it has a recipe (ValueLocation::recipe), which costs no
+// transfer. Either way worker 1 is a holder of the value from then on. When the
+// register is bound again, "free x" is inserted for holders of the old value on
+// which the new one is not made.
 //
 // A line that makes a value from nothing is not issued before the value is read
 // (held_lines.h).
@@ -29,10 +30,10 @@
 
 #include "route/client.h"
 #include "route/held_lines.h"
-#include "route/homes.h"
 #include "route/placer.h"
 #include "route/route.h"
 #include "route/sequencer.h"
+#include "route/value_locations.h"
 #include "stream/notes.h"
 
 namespace gt::route {
@@ -40,12 +41,12 @@ namespace gt::route {
 class Issuer {
  public:
   // All three outlive it.
-  Issuer(Homes& homes, TypeIds& types, Sequencer& sequencer)
-      : homes_(homes),
+  Issuer(ValueLocations& locations, TypeIds& types, Sequencer& sequencer)
+      : locations_(locations),
         types_(types),
         sequencer_(sequencer),
         loads_(sequencer.loads()),
-        placer_(homes, loads_) {}
+        placer_(locations, loads_) {}
 
   // Issues the line of that route, which must be valid now. `parts` are its
   // text and its notes, which are views into one text. client.source says where
@@ -76,22 +77,22 @@ class Issuer {
   void bind(const Route& route, const Workers& here, const SourceLine& source);
   void bind_on(uint32_t worker, const RouteResult& result,
                const SourceLine& source);
-  void settle(HomeId id, uint32_t worker, uint64_t bytes,
+  void settle(SymbolId id, uint32_t worker, uint64_t bytes,
               const SourceLine& source);
-  void free_copies(HomeId id, const Holders& before, uint32_t worker,
+  void free_copies(SymbolId id, const Holders& before, uint32_t worker,
                    const SourceLine& source);
   void free(const Route& route, const NotedText& parts,
             const SourceLine& source);
-  void release_on(const Home& home);
+  void release_on(const ValueLocation& location);
   static void owe(const Route& route, uint32_t worker, uint64_t seq,
                   Users& users);
 
   bool hold(const Route& route, std::string_view text,
             const SourceLine& source);
-  void issue_held(HomeId id, uint32_t worker);
+  void issue_held(SymbolId id, uint32_t worker);
   void issue_readers(const std::vector<RoutePath>& paths);
 
-  Homes& homes_;
+  ValueLocations& locations_;
   TypeIds& types_;
   Sequencer& sequencer_;
   Loads& loads_;

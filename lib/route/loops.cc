@@ -40,10 +40,10 @@ bool Loops::close(const LoopState& now) {
   coming_.types.clear();
   for (const Route* route : coming_.routes) {
     for (const RouteOperand& operand : route->operands) {
-      coming_.types.push_back(now.homes[operand.id].stamp.type);
+      coming_.types.push_back(now.locations[operand.id].stamp.type);
     }
     for (const RouteResult& result : route->results) {
-      coming_.types.push_back(now.homes[result.id].stamp.type);
+      coming_.types.push_back(now.locations[result.id].stamp.type);
     }
   }
   return true;

@@ -10,8 +10,8 @@
 // RouteCache finds depends only on the types of the registers that it names and
 // on what PathOrder knows of files. So if two rounds have the same text and
 // consist of such lines alone, if these types are the same after both, and if
-// meanwhile no other register lost ranks (Homes::carved()) and PathOrder did
-// not change, then any number of such rounds can follow.
+// meanwhile no other register lost ranks (ValueLocations::carved()) and
+// PathOrder did not change, then any number of such rounds can follow.
 //
 // Rounds are never recognised while a log is written, which has a row for each
 // line. With several workers, rounds that have a line without ranks are not
@@ -23,9 +23,9 @@
 #include <string_view>
 #include <vector>
 
-#include "route/homes.h"
 #include "route/loads.h"
 #include "route/route.h"
+#include "route/value_locations.h"
 #include "stream/block_finder.h"
 
 namespace gt::route {
@@ -57,7 +57,7 @@ struct LoopState {
   // one, and when PathOrder changes.
   uint64_t changes = 0;
   const Loads& loads;
-  const Homes& homes;
+  const ValueLocations& locations;
 };
 
 class Loops {

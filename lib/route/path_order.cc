@@ -22,11 +22,11 @@ PathOrder::File& PathOrder::file(std::string_view name) {
 
 void PathOrder::read(std::string_view name,
                      const std::vector<uint32_t>& workers,
-                     std::vector<Fence>& fences) {
+                     std::vector<net::FenceLine>& fences) {
   File& f = file(name);
   for (uint32_t from = 0; from < workers_; ++from) {
     if (!f.writers[from]) continue;
-    Fence fence{from, {}, {}};
+    net::FenceLine fence{from, {}, {}};
     for (const uint32_t w : workers) {
       if (w != from && !f.synced[w]) fence.to.push_back(w);
     }
@@ -40,7 +40,7 @@ void PathOrder::read(std::string_view name,
 }
 
 void PathOrder::write(std::string_view name, uint32_t worker,
-                      std::vector<Fence>& fences) {
+                      std::vector<net::FenceLine>& fences) {
   File& f = file(name);
   for (uint32_t from = 0; from < workers_; ++from) {
     const bool wrote = f.writers[from] && !f.synced[worker];

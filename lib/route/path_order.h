@@ -3,11 +3,10 @@
 // lines run in order anyway; if the two are on different workers, a fence makes
 // one wait for the other.
 //
-// A fence is a line "#fence FROM TO,... FILE" to the workers FROM and TO, whom
-// it keeps in step: the workers TO go on behind it once FROM has run all lines
-// before it (exec/worker/exchanges.h). PathOrder knows which workers have
-// written and read each file, and says which fences must be issued before the
-// next use; Sequencer::fence() issues them.
+// A fence is a line to some workers that keeps them in step
+// (net/control_lines.h). PathOrder knows which workers have written and read
+// each file, and says which fences must be issued before the next use;
+// Sequencer::fence() issues them.
 #pragma once
 
 #include <cstdint>
@@ -18,28 +17,21 @@
 #include <vector>
 
 #include "base/hash.h"
+#include "net/control_lines.h"
 
 namespace gt::route {
-
-// The workers `to` go on once `from` has done all its earlier lines.
-struct Fence {
-  uint32_t from = 0;
-  std::vector<uint32_t> to;
-  // The file as the program spells it, by which workers know it: `from` tells
-  // which of its saves to the file have failed. The caller fills it in.
-  std::string file;
-};
 
 class PathOrder {
  public:
   explicit PathOrder(size_t workers) : workers_(workers), rest_(workers) {}
 
   // read(): the next line reads the file on these workers. write(): it writes
-  // the file on this worker. Both add the fences that must be issued before it.
+  // the file on this worker. Both add the fences that must be issued before it;
+  // the caller fills in their `file`.
   void read(std::string_view file, const std::vector<uint32_t>& workers,
-            std::vector<Fence>& fences);
+            std::vector<net::FenceLine>& fences);
   void write(std::string_view file, uint32_t worker,
-             std::vector<Fence>& fences);
+             std::vector<net::FenceLine>& fences);
   size_t size() const { return files_.size(); }  // files that it knows
   // Counts the changes of what is known. While it stays the same, lines with
   // the same files on the same workers need the same fences.

@@ -20,15 +20,15 @@ Placer::Choice Placer::place(const Route& route) const {
   uint32_t worker = kNobody;
   uint64_t start = 0;
   for (const RouteOperand& operand : route.operands) {
-    const Home& home = homes_[operand.id];
-    if (home.held != 0) continue;
-    const uint32_t first = home.holders[0];
-    if (home.holders.size() > 1 || loads_.is_lost(first) ||
+    const ValueLocation& location = locations_[operand.id];
+    if (location.held != 0) continue;
+    const uint32_t first = location.holders[0];
+    if (location.holders.size() > 1 || loads_.is_lost(first) ||
         (worker != kNobody && worker != first)) {
       return choose(route);
     }
     worker = first;
-    start = std::max(start, loads_.remaining(worker, home.ready));
+    start = std::max(start, loads_.remaining(worker, location.ready));
   }
   if (worker == kNobody) return {place_new(route), false, 0};
   // The line continues a chain: its operands are about the last values that the
@@ -45,8 +45,8 @@ uint32_t Placer::place_new(const Route& route) const {
   return place_alone(route.results[0].id);
 }
 
-uint32_t Placer::place_alone(HomeId id) const {
-  const uint32_t wanted_by = homes_[id].wanted_by;
+uint32_t Placer::place_alone(SymbolId id) const {
+  const uint32_t wanted_by = locations_[id].wanted_by;
   const bool is_there = wanted_by != 0 && !loads_.is_lost(wanted_by - 1);
   return is_there ? wanted_by - 1 : loads_.least();
 }
@@ -55,10 +55,10 @@ Placer::Choice Placer::choose(const Route& route) const {
   Workers near;
   uint64_t waited = 0;
   for (const RouteOperand& operand : route.operands) {
-    const Home& home = homes_[operand.id];
-    if (home.held != 0) continue;
-    waited = std::max(waited, home.waited);
-    for (const uint32_t worker : home.holders) {
+    const ValueLocation& location = locations_[operand.id];
+    if (location.held != 0) continue;
+    waited = std::max(waited, location.waited);
+    for (const uint32_t worker : location.holders) {
       if (loads_.is_lost(worker)) continue;
       if (std::find(near.begin(), near.end(), worker) == near.end()) {
         near.push_back(worker);
@@ -91,7 +91,7 @@ Placer::Choice Placer::choose(const Route& route) const {
 uint32_t Placer::nearest(const Route& route, const Workers& near) const {
   const uint32_t wanted_by = route.results.empty() || route.cost >= kCopyCost
                                  ? 0
-                                 : homes_[route.results[0].id].wanted_by;
+                                 : locations_[route.results[0].id].wanted_by;
   uint32_t best = near[0];
   uint64_t least = missing_on(best, route);
   for (const uint32_t worker : near) {
@@ -115,9 +115,9 @@ uint32_t Placer::nearest(const Route& route, const Workers& near) const {
 uint64_t Placer::missing_on(uint32_t worker, const Route& route) const {
   uint64_t cost = 0;
   for (const RouteOperand& operand : route.operands) {
-    const Home& home = homes_[operand.id];
-    if (home.held != 0 || home.is_on(worker)) continue;
-    cost += home.recipe ? home.recipe->cost : copy_cost(operand.bytes);
+    const ValueLocation& location = locations_[operand.id];
+    if (location.held != 0 || location.is_on(worker)) continue;
+    cost += location.recipe ? location.recipe->cost : copy_cost(operand.bytes);
   }
   return cost;
 }
@@ -126,9 +126,10 @@ uint64_t Placer::missing_on(uint32_t worker, const Route& route) const {
 uint64_t Placer::finish_on(uint32_t worker, const Route& route) const {
   uint64_t start = loads_.outstanding(worker);
   for (const RouteOperand& operand : route.operands) {
-    const Home& home = homes_[operand.id];
-    if (home.held != 0 || home.recipe || home.is_on(worker)) continue;
-    const uint64_t made = loads_.remaining(home.holders[0], home.ready);
+    const ValueLocation& location = locations_[operand.id];
+    if (location.held != 0 || location.recipe || location.is_on(worker))
+      continue;
+    const uint64_t made = loads_.remaining(location.holders[0], location.ready);
     start = std::max(start, made + copy_cost(operand.bytes));
   }
   return start + route.cost;

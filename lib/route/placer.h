@@ -2,7 +2,7 @@
 //
 // A line whose operands are not on any worker yet, or that has none, goes to
 // the worker with the least to do; if it is little work, to the worker that
-// read the last value of its result's name (Home::wanted_by).
+// read the last value of its result's name (ValueLocation::wanted_by).
 //
 // A line whose operands are on one worker alone stays there if all the work
 // that the worker was given since takes no longer than a copy of the least size
@@ -17,36 +17,36 @@
 // cost of the copies there and back plus four copies of the least size. The
 // gain is the time by which the line is done sooner, at most its own cost, plus
 // the time that earlier lines lost by staying beside these operands
-// (Home::waited). The line moves to the worker that is done with it first,
-// among the holders and the least loaded worker.
+// (ValueLocation::waited). The line moves to the worker that is done with it
+// first, among the holders and the least loaded worker.
 //
 // Nothing is placed on a worker that is lost. A value that such a worker alone
 // held cannot be copied from it, and lines that read the copy fail where they
 // run.
 //
-// The placer reads homes and loads, and changes neither.
+// The placer reads locations and loads, and changes neither.
 #pragma once
 
 #include <cstdint>
 
 #include "base/small_vector.h"
-#include "route/homes.h"
 #include "route/loads.h"
 #include "route/route.h"
+#include "route/value_locations.h"
 
 namespace gt::route {
 
 class Placer {
  public:
   // Both outlive it.
-  Placer(const Homes& homes, const Loads& loads)
-      : homes_(homes), loads_(loads) {}
+  Placer(const ValueLocations& locations, const Loads& loads)
+      : locations_(locations), loads_(loads) {}
 
   // The chosen worker.
   struct Choice {
     uint32_t worker = 0;
     // True if base and another worker were compared. Then the caller must set
-    // Home::waited of all operands to `waited`, in nanoseconds.
+    // ValueLocation::waited of all operands to `waited`, in nanoseconds.
     bool weighs = false;
     uint64_t waited = 0;
   };
@@ -54,7 +54,7 @@ class Placer {
   // free, which run where their operand is.
   Choice place(const Route& route) const;
   // Returns where a value that no line reads yet is to be made.
-  uint32_t place_alone(HomeId id) const;
+  uint32_t place_alone(SymbolId id) const;
 
  private:
   using Workers = SmallVector<uint32_t, 8>;
@@ -65,7 +65,7 @@ class Placer {
   uint64_t missing_on(uint32_t worker, const Route& route) const;
   uint64_t finish_on(uint32_t worker, const Route& route) const;
 
-  const Homes& homes_;
+  const ValueLocations& locations_;
   const Loads& loads_;
 };
 

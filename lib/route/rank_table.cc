@@ -1,6 +1,7 @@
 #include "route/rank_table.h"
 
 #include "base/result.h"
+#include "net/control_lines.h"
 
 namespace gt::route {
 
@@ -9,8 +10,7 @@ namespace gt::route {
 void RankTable::tell(std::string_view space, const Ranks& ranks,
                      const Workers& worker_of) {
   if (ranks.empty()) return;
-  std::string out = "#ranks ";
-  out += space.empty() ? "-" : space;
+  net::RanksLine line{std::string(space), {}};
   for (size_t i = 0; i < ranks.size();) {
     const uint32_t worker = worker_of[static_cast<size_t>(ranks[i])];
     size_t end = i + 1;
@@ -18,11 +18,10 @@ void RankTable::tell(std::string_view space, const Ranks& ranks,
            worker_of[static_cast<size_t>(ranks[end])] == worker) {
       ++end;
     }
-    out += " " + std::to_string(ranks[i]) + "-" +
-           std::to_string(ranks[end - 1]) + "=" + std::to_string(worker);
+    line.blocks.push_back({ranks[i], ranks[end - 1], worker});
     i = end;
   }
-  news_.push_back(std::move(out));
+  news_.push_back(net::text_of(line));
 }
 
 void RankTable::assign(std::string_view space, const Ranks& ranks,
@@ -52,7 +51,8 @@ void RankTable::inherit(std::string_view space, std::string_view from) {
 }
 
 void RankTable::forget(std::string_view space) {
-  if (spaces_.erase(space)) news_.push_back("#ranks " + std::string(space));
+  if (!spaces_.erase(space)) return;
+  news_.push_back(net::text_of(net::RanksLine{std::string(space), {}}));
 }
 
 std::string_view RankTable::space_of(std::string_view name) const {

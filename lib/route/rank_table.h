@@ -31,9 +31,8 @@ class RankTable {
   // Returns the innermost name space that the name is in and whose ranks have
   // workers; "" if there is none.
   std::string_view space_of(std::string_view name) const;
-  // Returns the lines that tell all workers what changed since the last call:
-  // "#ranks SPACE FIRST-LAST=WORKER ...", in which "-" stands for the SPACE "".
-  // For a space that was forgotten the line is "#ranks SPACE".
+  // Returns the lines that tell all workers what changed since the last call,
+  // each the text of a net::RanksLine.
   std::vector<std::string> take_news() { return std::exchange(news_, {}); }
 
   // Returns the worker of a rank, which must have one.

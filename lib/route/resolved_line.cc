@@ -15,7 +15,7 @@ namespace {
 
 using Id = TypeId;
 
-void add_once(ResolvedLine::Found& found, HomeId id) {
+void add_once(ResolvedLine::Found& found, SymbolId id) {
   if (std::ranges::find(found, id) == found.end()) found.push_back(id);
 }
 
@@ -25,13 +25,13 @@ bool is_register(const Operand& operand) {
   return operand.kind == Operand::Kind::kName;
 }
 
-ResolvedLine::ResolvedLine(const Line& text, const Homes& homes,
+ResolvedLine::ResolvedLine(const Line& text, const ValueLocations& locations,
                            const TypeIds& types)
     : parsed(text),
       op(find_op(text.op)),
       statement(op == nullptr ? Statement::kCompute : op->row->statement),
       is_placed(gt::is_placed(text)),
-      homes_(homes),
+      locations_(locations),
       types_(types) {}
 
 Status ResolvedLine::set_ranks(const Meshes& meshes, const RankTable& table) {
@@ -55,11 +55,11 @@ Status ResolvedLine::find_operands(Found& found) {
       if (Status s = find_pieces(o, found); !s.ok()) return s;
       continue;
     }
-    alone_.push_back(is_register(operand) ? homes_.find(operand.text)
+    alone_.push_back(is_register(operand) ? locations_.find(operand.text)
                                           : kNoSymbol);
     if (!is_register(operand)) continue;
     if (alone_.back() == kNoSymbol) {
-      return unknown_name(parsed, o, {}, homes_.some_live_names());
+      return unknown_name(parsed, o, {}, locations_.some_live_names());
     }
     add_once(found, alone_.back());
   }
@@ -71,8 +71,8 @@ Status ResolvedLine::find_pieces(size_t operand, Found& found) const {
   const Ranks& wanted = ranks_read(parsed, where, operand);
   const Ranks sorted = ascending(wanted);
   size_t pieces = 0;
-  for (const HomeId id : homes_.parts(base)) {
-    const size_t shared = common(*homes_[id].ranks, sorted).size();
+  for (const SymbolId id : locations_.parts(base)) {
+    const size_t shared = common(*locations_[id].ranks, sorted).size();
     if (shared > 0) add_once(found, id);
     pieces += shared;
   }
@@ -81,7 +81,7 @@ Status ResolvedLine::find_pieces(size_t operand, Found& found) const {
       wanted.begin(), wanted.end(),
       [&](int64_t rank) { return type_on(operand, rank) != kNoType; });
   if (is_whole) return ok_status();
-  return unknown_name(parsed, operand, sorted, homes_.some_live_names());
+  return unknown_name(parsed, operand, sorted, locations_.some_live_names());
 }
 
 const Ranks& ResolvedLine::ranks() const {
@@ -89,14 +89,14 @@ const Ranks& ResolvedLine::ranks() const {
   return is_placed ? where.ranks : kAlone;
 }
 
-std::span<const HomeId> ResolvedLine::registers(size_t operand) const {
-  if (is_placed) return homes_.parts(parsed.operands[operand].text);
+std::span<const SymbolId> ResolvedLine::registers(size_t operand) const {
+  if (is_placed) return locations_.parts(parsed.operands[operand].text);
   if (operand >= alone_.size() || alone_[operand] == kNoSymbol) return {};
   return {&alone_[operand], 1};
 }
 
 Id ResolvedLine::type_on(size_t operand, int64_t rank) const {
-  return homes_.piece(registers(operand), rank, types_);
+  return locations_.piece(registers(operand), rank, types_);
 }
 
 ResolvedLine::Types ResolvedLine::types_on(int64_t rank) const {
@@ -120,11 +120,12 @@ PieceType ResolvedLine::piece_types() const {
 }
 
 FailureText ResolvedLine::failure_in(size_t operand, const Ranks& ranks) const {
-  if (!homes_.has_failures()) return nullptr;
+  if (!locations_.has_failures()) return nullptr;
   for (const int64_t rank : ranks) {
-    for (const HomeId id : registers(operand)) {
-      if (Homes::piece_of(homes_[id], rank, types_) == kFailedType) {
-        return homes_.failure_of(id);
+    for (const SymbolId id : registers(operand)) {
+      if (ValueLocations::piece_of(locations_[id], rank, types_) ==
+          kFailedType) {
+        return locations_.failure_of(id);
       }
     }
   }
@@ -133,7 +134,7 @@ FailureText ResolvedLine::failure_in(size_t operand, const Ranks& ranks) const {
 
 ResolvedLine::Failures ResolvedLine::failures() const {
   Failures out;
-  if (!homes_.has_failures()) return out;
+  if (!locations_.has_failures()) return out;
   const Ranks& all = ranks();
   out.ranks.resize(all.size());
   for (size_t o = 0; o < parsed.operands.size(); ++o) {

@@ -1,7 +1,7 @@
-// A line whose names are looked up in Homes: it says on which ranks the line
-// runs, and which registers, types and failures it finds there. RouteBuilder
-// makes one for each line that it decodes. A line is placed if its names have
-// ranks.
+// A line whose names are looked up in ValueLocations: it says on which ranks
+// the line runs, and which registers, types and failures it finds there.
+// RouteBuilder makes one for each line that it decodes. A line is placed if its
+// names have ranks.
 //
 // A line that is not placed is taken to run on rank 0, its only rank, so that
 // both kinds have the same interface. No worker plays this rank.
@@ -16,8 +16,8 @@
 #include "base/result.h"
 #include "base/small_vector.h"
 #include "ops/call.h"
-#include "route/homes.h"
 #include "route/rank_table.h"
+#include "route/value_locations.h"
 #include "spmd/mesh.h"
 #include "spmd/placed.h"
 #include "stream/line.h"
@@ -28,7 +28,7 @@ class ResolvedLine {
  public:
   // The types by operand; null for an operand that is no name.
   using Types = SmallVector<const Type*, 4>;
-  using Found = SmallVector<HomeId, 4>;  // each register once
+  using Found = SmallVector<SymbolId, 4>;  // each register once
   // The ranks on which something that the line reads has failed.
   struct Failures {
     FailureText why;          // that of the first failure; null: none failed
@@ -38,7 +38,8 @@ class ResolvedLine {
 
   // All of these outlive it. Names are not looked up yet: set_ranks() and then
   // find_operands() are to be called before all else.
-  ResolvedLine(const Line& text, const Homes& homes, const TypeIds& types);
+  ResolvedLine(const Line& text, const ValueLocations& locations,
+               const TypeIds& types);
 
   // Finds where the line runs. Error: it has names without ranks beside names
   // with ranks, or its ranks do not fit each other or their mesh.
@@ -51,7 +52,7 @@ class ResolvedLine {
   const Ranks& ranks() const;
   // Returns the registers of an operand; for a placed line all parts of its
   // name, including those on ranks that the line does not read.
-  std::span<const HomeId> registers(size_t operand) const;
+  std::span<const SymbolId> registers(size_t operand) const;
   // Returns the type of an operand's piece on a rank; kNoType if it has no
   // piece there.
   TypeId type_on(size_t operand, int64_t rank) const;
@@ -86,11 +87,11 @@ class ResolvedLine {
  private:
   Status find_pieces(size_t operand, Found& found) const;
 
-  const Homes& homes_;
+  const ValueLocations& locations_;
   const TypeIds& types_;
   // For a line that is not placed, the register of each operand; kNoSymbol for
   // an operand that is no name.
-  SmallVector<HomeId, 4> alone_;
+  SmallVector<SymbolId, 4> alone_;
 };
 
 // True if the operand is a name.

@@ -33,7 +33,7 @@ class ResultCheck {
   bool has_failed() const { return has_failed_; }
   // Takes bytes of the open line, and returns how many of them belong to it.
   // The line has ended when is_open() is false. Error: the bytes are not what
-  // was asked for; crew.h says what then happens to the worker.
+  // was asked for; worker_pool.h says what then happens to the worker.
   Result<size_t> take(std::string_view bytes);
 
  private:

@@ -16,20 +16,20 @@
 #include <vector>
 
 #include "file/stored.h"
-#include "route/homes.h"
+#include "route/value_locations.h"
 
 namespace gt::route {
 
 // A register that the line reads or frees.
 struct RouteOperand {
-  HomeId id = kNoSymbol;
+  SymbolId id = kNoSymbol;
   Stamp stamp;         // its stamp when the line was decoded
   uint64_t bytes = 0;  // size of its value; 0 if it has ranks or has failed
 };
 
 // A register that the line binds.
 struct RouteResult {
-  HomeId id = kNoSymbol;
+  SymbolId id = kNoSymbol;
   uint32_t generation = 0;  // that of its stamp when decoded
   TypeId type = kNoType;    // type of the new value
   uint64_t bytes = 0;       // size of that value; 0 if it has ranks or failed

@@ -51,7 +51,8 @@ Status RouteBuilder::declare(const Line& line, Route& route) {
   const std::string first = name_in(space);
   if (Status s = meshes_.take(line); !s.ok()) return s;
   const bool has_mesh = meshes_.space_of(first) == space;
-  const bool has_parts = !space.empty() && homes_.has_parts_under(space + "/");
+  const bool has_parts =
+      !space.empty() && locations_.has_parts_under(space + "/");
   if (!has_mesh && !has_parts) ranks_.forget(space);
   if (statement_of(line.op) != Statement::kMesh) return ok_status();
   const std::string_view around = ranks_.space_of(first);
@@ -65,7 +66,7 @@ Status RouteBuilder::declare(const Line& line, Route& route) {
 
 Result<std::unique_ptr<Route>> RouteBuilder::build(const Line& text) {
   auto route = std::make_unique<Route>();
-  ResolvedLine line(text, homes_, types_);
+  ResolvedLine line(text, locations_, types_);
   const Status s = is_declaration(line.statement) ? declare(text, *route)
                                                   : fill(line, *route);
   if (!s.ok()) return s.error();
@@ -82,7 +83,7 @@ Status RouteBuilder::fill(ResolvedLine& line, Route& route) {
   if (line.op != nullptr) {
     ResolvedLine::Found found;
     if (Status s = line.find_operands(found); !s.ok()) return s;
-    for (const HomeId id : found) add_operand(route, id);
+    for (const SymbolId id : found) add_operand(route, id);
   }
   if (line.statement == Statement::kFree) return fill_free(line, route);
   if (line.is_placed && is_output(line.statement) &&
@@ -125,10 +126,10 @@ Status RouteBuilder::fill_free(const ResolvedLine& line, Route& route) {
     const std::string_view base = line.parsed.operands[o].text;
     // If a free names only some ranks of a register, these become a register of
     // their own: then the route names whole registers, and can be kept.
-    for (const HomeId id : std::vector<HomeId>(homes_.parts(base))) {
-      const Ranks part = common(*homes_[id].ranks, ranks);
+    for (const SymbolId id : std::vector<SymbolId>(locations_.parts(base))) {
+      const Ranks part = common(*locations_[id].ranks, ranks);
       if (!part.empty()) {
-        add_operand(route, homes_.separate(base, part, types_));
+        add_operand(route, locations_.separate(base, part, types_));
       }
     }
   }
@@ -324,16 +325,17 @@ void RouteBuilder::place_ranks(const ResolvedLine& line, const Ranks& more,
   route.workers = std::move(all);
 }
 
-void RouteBuilder::add_operand(Route& route, HomeId id) const {
-  const Home& home = homes_[id];
-  const bool has_bytes = !home.ranks && !home.has_failed();
+void RouteBuilder::add_operand(Route& route, SymbolId id) const {
+  const ValueLocation& location = locations_[id];
+  const bool has_bytes = !location.ranks && !location.has_failed();
   route.operands.push_back(
-      {id, home.stamp, has_bytes ? types_[home.stamp.type].bytes() : 0});
+      {id, location.stamp,
+       has_bytes ? types_[location.stamp.type].bytes() : 0});
 }
 
-void RouteBuilder::add_result(Route& route, HomeId id, Id type) const {
-  const bool has_bytes = !homes_[id].ranks && type != kFailedType;
-  route.results.push_back({id, homes_[id].stamp.generation, type,
+void RouteBuilder::add_result(Route& route, SymbolId id, Id type) const {
+  const bool has_bytes = !locations_[id].ranks && type != kFailedType;
+  route.results.push_back({id, locations_[id].stamp.generation, type,
                            has_bytes ? types_[type].bytes() : 0});
 }
 
@@ -342,8 +344,8 @@ void RouteBuilder::add_results(const ResolvedLine& line, const Ids& types,
   const Ranks ranks = line.is_placed ? ascending(line.ranks()) : Ranks();
   for (size_t r = 0; r < line.parsed.results.size(); ++r) {
     const std::string_view name = line.parsed.results[r].text;
-    const HomeId id =
-        line.is_placed ? homes_.obtain_part(name, ranks) : homes_.obtain(name);
+    const SymbolId id = line.is_placed ? locations_.obtain_part(name, ranks)
+                                       : locations_.obtain(name);
     add_result(route, id, types[r]);
   }
 }

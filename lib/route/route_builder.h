@@ -14,10 +14,10 @@
 #include "base/result.h"
 #include "base/small_vector.h"
 #include "ops/call.h"
-#include "route/homes.h"
 #include "route/rank_table.h"
 #include "route/resolved_line.h"
 #include "route/route.h"
+#include "route/value_locations.h"
 #include "spmd/mesh.h"
 #include "stream/line.h"
 
@@ -29,9 +29,12 @@ std::string failure_line(std::span<const Name> results, std::string_view why);
 
 class RouteBuilder {
  public:
-  // Homes and types outlive it.
-  RouteBuilder(uint32_t workers, Homes& homes, TypeIds& types)
-      : workers_(workers), homes_(homes), types_(types), ranks_(workers) {}
+  // The locations and the types outlive it.
+  RouteBuilder(uint32_t workers, ValueLocations& locations, TypeIds& types)
+      : workers_(workers),
+        locations_(locations),
+        types_(types),
+        ranks_(workers) {}
 
   // Returns the route of the line at this point of the program. Nothing is
   // bound or freed, but registers of its results get numbers, and those of
@@ -62,8 +65,8 @@ class RouteBuilder {
   Ids intern(const ResolvedLine& line,
              const std::vector<std::vector<Type>>& types);
   void place_ranks(const ResolvedLine& line, const Ranks& more, Route& route);
-  void add_operand(Route& route, HomeId id) const;
-  void add_result(Route& route, HomeId id, TypeId type) const;
+  void add_operand(Route& route, SymbolId id) const;
+  void add_result(Route& route, SymbolId id, TypeId type) const;
   void add_results(const ResolvedLine& line, const Ids& types, Route& route);
   void fail_some(const ResolvedLine& line, const ResolvedLine::Failures& failed,
                  Ids& types);
@@ -75,7 +78,7 @@ class RouteBuilder {
                   const Type* whole, Route& route) const;
 
   uint32_t workers_;
-  Homes& homes_;
+  ValueLocations& locations_;
   TypeIds& types_;
   RankTable ranks_;
   Meshes meshes_;

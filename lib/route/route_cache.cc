@@ -18,24 +18,26 @@ bool has_route_notes(const Line& line) {
 
 void drop_route_notes(Line& line) { std::erase_if(line.notes, is_route_note); }
 
-const Route* RouteCache::find(const RouteText& line, const Homes& homes,
+const Route* RouteCache::find(const RouteText& line,
+                              const ValueLocations& locations,
                               uint64_t mesh_version) {
   if (!line.parts.is_clean) return nullptr;
   Route* route = routes_.find(line.hash, line.parts.text);
   const bool holds = route != nullptr &&
-                     is_valid(*route, homes, mesh_version) &&
+                     is_valid(*route, locations, mesh_version) &&
                      check_notes(*route, line.parts.notes);
   return holds ? route : nullptr;
 }
 
-bool RouteCache::is_valid(const Route& route, const Homes& homes,
+bool RouteCache::is_valid(const Route& route, const ValueLocations& locations,
                           uint64_t mesh_version) {
   if (route.is_placed && route.mesh_version != mesh_version) return false;
   for (const RouteOperand& operand : route.operands) {
-    if (homes[operand.id].stamp != operand.stamp) return false;
+    if (locations[operand.id].stamp != operand.stamp) return false;
   }
   for (const RouteResult& result : route.results) {
-    if (homes[result.id].stamp.generation != result.generation) return false;
+    if (locations[result.id].stamp.generation != result.generation)
+      return false;
   }
   return true;
 }

@@ -17,8 +17,8 @@
 #include <string_view>
 
 #include "program/line_cache.h"
-#include "route/homes.h"
 #include "route/route.h"
+#include "route/value_locations.h"
 #include "stream/line.h"
 #include "stream/notes.h"
 
@@ -47,14 +47,14 @@ class RouteCache {
 
   // Returns the route of the line, if there is one that is not stale; else
   // null. It stays valid until the next keep() or clear().
-  const Route* find(const RouteText& line, const Homes& homes,
+  const Route* find(const RouteText& line, const ValueLocations& locations,
                     uint64_t mesh_version);
   // Keeps the route of the line if the line came before. May evict another one.
   void keep(const RouteText& line, std::unique_ptr<Route> route);
   void clear() { routes_.clear(); }
 
  private:
-  static bool is_valid(const Route& route, const Homes& homes,
+  static bool is_valid(const Route& route, const ValueLocations& locations,
                        uint64_t mesh_version);
   static bool check_notes(Route& route, std::string_view notes);
 

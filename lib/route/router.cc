@@ -32,11 +32,11 @@ RouterLoop::RouterLoop(const RouterOptions& options, Client::Say say)
                   log_.is_on() ? [this](const Issue& i) { log_.issue(i); }
                                : Sequencer::Sink()),
       pipe_(client_, dispatcher_, options.files, options.fail_fast),
-      crew_(options, log_, dispatcher_, sources_, client_),
+      pool_(options, log_, dispatcher_, sources_, client_),
       monitor_(options.monitor) {}
 
 Exit RouterLoop::run() {
-  if (Status s = crew_.begin(); !s.ok()) {
+  if (Status s = pool_.begin(); !s.ok()) {
     client_.say("gt-route: " + s.error().message + "\n");
     return Exit::kUsage;
   }
@@ -50,10 +50,10 @@ Exit RouterLoop::run() {
   while (!is_over()) {
     wait();
     log_.tick();
-    crew_.step();
+    pool_.step();
     take_signals();
-    if (crew_.is_lost()) pipe_.end_reading();
-    pipe_.read([this] { return has_room(); }, crew_.host());
+    if (pool_.is_lost()) pipe_.end_reading();
+    pipe_.read([this] { return has_room(); }, pool_.host());
     send_bodies();
     write_results();
     tell_watchers();
@@ -63,17 +63,17 @@ Exit RouterLoop::run() {
 
 bool RouterLoop::is_over() const {
   if (killed_) return true;
-  return pipe_.is_written() && (crew_.is_lost() || crew_.all_left());
+  return pipe_.is_written() && (pool_.is_lost() || pool_.all_left());
 }
 
 bool RouterLoop::has_room() const {
-  return crew_.is_complete() && !who_is_full();
+  return pool_.is_complete() && !who_is_full();
 }
 
 std::optional<uint32_t> RouterLoop::who_is_full() const {
   if (!client_.has_credit()) return net::kNoWorker;
   for (uint32_t w = 0; w < options_.workers; ++w) {
-    if (crew_.is_full(w)) return w;
+    if (pool_.is_full(w)) return w;
   }
   return std::nullopt;
 }
@@ -104,12 +104,12 @@ void RouterLoop::flush_log() {
 void RouterLoop::wait() {
   const bool reads = !pipe_.has_ended() && has_room();
   poller_.clear();
-  crew_.add_to(poller_);
+  pool_.add_to(poller_);
   monitor_.add_to(poller_);
   poller_.add_fd(interrupts_.fd());
   pipe_.add_to(poller_, reads);
   flush_log();
-  int64_t limit = std::min(crew_.wait_ms(), monitor_.wait_ms());
+  int64_t limit = std::min(pool_.wait_ms(), monitor_.wait_ms());
   if (drained_by_ != 0) {
     limit = std::min(limit, std::max<int64_t>(0, drained_by_ - net::now_ms()));
   }
@@ -123,14 +123,14 @@ void RouterLoop::wait() {
 // results, those lines leave as well, since their prints are among the results
 // that are counted.
 void RouterLoop::send_bodies() {
-  if (crew_.is_lost() || !crew_.is_complete()) return;
+  if (pool_.is_lost() || !pool_.is_complete()) return;
   if (pipe_.has_ended()) dispatcher_.flush();
   const bool is_all = pipe_.is_idle() || pipe_.has_ended() ||
                       dispatcher_.hurries() || !client_.has_credit();
   const auto which = is_all       ? Outbox::Take::kAll
                      : has_room() ? Outbox::Take::kFull
                                   : Outbox::Take::kSettled;
-  crew_.send(dispatcher_.take(which), pipe_.has_ended());
+  pool_.send(dispatcher_.take(which), pipe_.has_ended());
 }
 
 void RouterLoop::write_results() {
@@ -140,7 +140,7 @@ void RouterLoop::write_results() {
       log_.result(static_cast<uint32_t>(worker), seq, line);
     };
   }
-  const bool may_be_done = crew_.is_complete();
+  const bool may_be_done = pool_.is_complete();
   const Status written = pipe_.write(
       [&](const Awaited& awaited) {
         return may_be_done && dispatcher_.has_done(awaited);
@@ -167,12 +167,12 @@ std::string RouterLoop::state() const {
   more.has_ended = pipe_.has_ended();
   more.full = who_is_full();
   more.full_ms = full_since_ == 0 ? 0 : net::now_ms() - full_since_;
-  return state_text(client_, dispatcher_, crew_, more);
+  return state_text(client_, dispatcher_, pool_, more);
 }
 
 void RouterLoop::tell_watchers() {
   monitor_.step();
-  crew_.watch(monitor_.watchers() > 0);
+  pool_.watch(monitor_.watchers() > 0);
   if (monitor_.is_due()) monitor_.tell([this] { return state(); });
 }
 
@@ -195,13 +195,13 @@ void RouterLoop::take_signals() {
                 " after SIGTERM; ends all the same\n");
   }
   // Workers are still waited for: nothing was begun that could be completed.
-  if (is_interrupted_ && !crew_.is_complete()) killed_ = true;
+  if (is_interrupted_ && !pool_.is_complete()) killed_ = true;
 }
 
 Exit RouterLoop::end() {
-  if (killed_ && !crew_.is_lost())
-    crew_.abort("gt-route ended before its time");
-  crew_.end();
+  if (killed_ && !pool_.is_lost())
+    pool_.abort("gt-route ended before its time");
+  pool_.end();
   if (monitor_.watchers() > 0) {
     monitor_.end(state(), worst(client_.status, client_.marks.status()));
   }

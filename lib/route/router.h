@@ -10,15 +10,16 @@
 //                  the workers of its ranks (RankTable). RouteCache keeps the
 //                  routes of lines that came before
 //   Issuer         chooses the worker of a line without ranks (Placer), by
-//                  where values are (Homes) and what each worker has to do
-//                  (Loads), and inserts the copies that the line needs there
+//                  where values are (ValueLocations) and what each worker has
+//                  to do (Loads), and inserts the copies that the line needs
+//                  there
 //   Sequencer      gives the line its `seq`: its number, from 1, in the one
 //                  order of all lines that are issued
 //   Outbox         collects the lines of each worker until they leave; finds
 //                  blocks of lines that were sent before (BlockTable)
 //   Deliveries     has them as messages, until the worker has credit for them
 //                  and then until it has finished them
-//   Crew           has the connections and processes of the workers; takes
+//   WorkerPool     has the connections and processes of the workers; takes
 //                  what they say, and notices when one is lost
 //   Monitor        tells those who watch how all of these are (state_text.h)
 //   ResultOrder    gives the results to the client in the order of its prints;
@@ -45,8 +46,8 @@
 namespace gt::route {
 
 // What happens to a run that loses a worker after all workers were there.
-// crew.h says which objects do what then, and what happens if a worker is lost
-// earlier.
+// worker_pool.h says which objects do what then, and what happens if a worker
+// is lost earlier.
 enum class OnLoss {
   kEndRun,  // the other workers are ended, and all results still owed fail
   kGoOn     // what needs the lost worker fails, and nothing else

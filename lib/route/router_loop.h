@@ -6,7 +6,7 @@
 // Memory is bounded, since no more of the program is read while there is no
 // room: before all workers are there, while more than Client::kMostResults
 // bytes of results are owed or unread, or while more than 2 MiB of text wait
-// for one of the workers (Crew::is_full()).
+// for one of the workers (WorkerPool::is_full()).
 #pragma once
 
 #include <cstdint>
@@ -17,11 +17,11 @@
 #include "net/poller.h"
 #include "route/client.h"
 #include "route/client_pipe.h"
-#include "route/crew.h"
 #include "route/dispatcher.h"
 #include "route/monitor.h"
 #include "route/router.h"
 #include "route/run_recorder.h"
+#include "route/worker_pool.h"
 
 namespace gt::route {
 
@@ -62,7 +62,7 @@ class RouterLoop {
   Client client_;
   Dispatcher dispatcher_;
   ClientPipe pipe_;
-  Crew crew_;
+  WorkerPool pool_;
   Monitor monitor_;
   net::Poller poller_;
   // Times are those of net::now_ms().

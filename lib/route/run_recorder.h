@@ -61,7 +61,7 @@ class RunRecorder {
   // for.
   void done(uint32_t worker, const net::WorkerStatus& status);
   // A worker's message `ran` came, which says what ran when. Error: it is
-  // malformed; the worker is then lost (crew.h).
+  // malformed; the worker is then lost (worker_pool.h).
   Status ran(uint32_t worker, const net::Message& message);
   // A result line, with its newline, left for the client. The worker is
   // UINT32_MAX if the line came from none. To be called only if is_on().

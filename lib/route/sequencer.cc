@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "stream/line.h"
+#include "net/control_lines.h"
 
 namespace gt::route {
 
@@ -48,7 +48,7 @@ void Sequencer::tell(std::string_view text, const SourceLine& source) {
 void Sequencer::tell_file(const SourceLine& source) {
   told_file_ = source.file;
   outbox_.drop_block();  // places in the input go back to the file's beginning
-  if (!source.file->empty()) tell("#file " + quote(*source.file), source);
+  if (!source.file->empty()) tell(net::file_line(*source.file), source);
 }
 
 void Sequencer::log_comment(std::string_view text,
@@ -61,7 +61,7 @@ void Sequencer::log_comment(std::string_view text,
 void Sequencer::fence(const std::vector<RoutePath>& paths, const Workers& here,
                       const SourceLine& source) {
   if (paths.empty() || loads_.size() == 1) return;
-  std::vector<Fence> fences;
+  std::vector<net::FenceLine> fences;
   for (const RoutePath& path : paths) {
     const Workers& workers = path.workers.empty() ? here : path.workers;
     const size_t before = fences.size();
@@ -74,19 +74,15 @@ void Sequencer::fence(const std::vector<RoutePath>& paths, const Workers& here,
       fences[i].file = path.spelling;
     }
   }
-  for (const Fence& fence : fences) issue_fence(fence, source);
+  for (const net::FenceLine& fence : fences) issue_fence(fence, source);
 }
 
-void Sequencer::issue_fence(const Fence& fence, const SourceLine& source) {
-  std::string text = "#fence " + std::to_string(fence.from);
+void Sequencer::issue_fence(const net::FenceLine& fence,
+                            const SourceLine& source) {
   Workers all = fence.to;
-  for (const uint32_t to : fence.to) {
-    text += (to == fence.to[0] ? " " : ",") + std::to_string(to);
-  }
-  text += " " + quote(fence.file);
   all.push_back(fence.from);
   std::sort(all.begin(), all.end());
-  issue(all, text, source, Issue::Kind::kControl);
+  issue(all, net::text_of(fence), source, Issue::Kind::kControl);
 }
 
 std::vector<Outbox::Batch> Sequencer::take(Outbox::Take which) {

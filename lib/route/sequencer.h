@@ -16,12 +16,12 @@
 #include <string_view>
 #include <vector>
 
-#include "route/homes.h"
 #include "route/loads.h"
 #include "route/outbox.h"
 #include "route/path_order.h"
 #include "route/route.h"
 #include "route/users.h"
+#include "route/value_locations.h"
 
 namespace gt::route {
 
@@ -106,7 +106,7 @@ class Sequencer {
  private:
   void tell_file(const SourceLine& source);
   void note_given(const Workers& workers, uint64_t seq);
-  void issue_fence(const Fence& fence, const SourceLine& source);
+  void issue_fence(const net::FenceLine& fence, const SourceLine& source);
 
   Sink log_;
   Workers everyone_;

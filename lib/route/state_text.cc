@@ -15,7 +15,7 @@ namespace {
 
 using net::RecordWriter;
 
-std::string_view word_of(const Crew::View& worker) {
+std::string_view word_of(const WorkerPool::View& worker) {
   if (worker.has_left) {
     return worker.status.state == net::WorkerState::kLeft ? "left" : "lost";
   }
@@ -35,7 +35,7 @@ std::string_view word_of(const Crew::View& worker) {
 }
 
 void add_route(std::string& to, const Client& client,
-               const Dispatcher& dispatcher, const Crew& crew,
+               const Dispatcher& dispatcher, const WorkerPool& pool,
                const StateOptions& more) {
   RecordWriter record(to, "route");
   record.field("pid", static_cast<uint64_t>(::getpid()))
@@ -43,7 +43,7 @@ void add_route(std::string& to, const Client& client,
       .field("uptime_ms", static_cast<uint64_t>(more.uptime_ms))
       .field("file", more.file)
       .field("workers", uint64_t{dispatcher.loads().size()})
-      .field("here", uint64_t{crew.here()})
+      .field("here", uint64_t{pool.here()})
       .field("lines", client.lines)
       .field("repeated", client.repeated)
       .field("decoded", dispatcher.decoded())
@@ -59,7 +59,7 @@ void add_route(std::string& to, const Client& client,
 }
 
 void add_worker(std::string& to, uint32_t number, const Dispatcher& dispatcher,
-                const Crew::View& worker) {
+                const WorkerPool::View& worker) {
   const net::WorkerStatus& status = worker.status;
   RecordWriter record(to, "worker");
   record.field("id", uint64_t{number})
@@ -89,10 +89,11 @@ void add_worker(std::string& to, uint32_t number, const Dispatcher& dispatcher,
   record.field("waits_on", net::worker_named(status.waits_for));
 }
 
-void add_ops(std::string& to, const Dispatcher& dispatcher, const Crew& crew) {
+void add_ops(std::string& to, const Dispatcher& dispatcher,
+             const WorkerPool& pool) {
   std::map<std::string_view, net::OpUsed> sums;
   for (uint32_t w = 0; w < dispatcher.loads().size(); ++w) {
-    for (const net::OpUsed& op : crew.used(w).ops) {
+    for (const net::OpUsed& op : pool.used(w).ops) {
       net::OpUsed& sum = sums[op.op];
       sum.count += op.count;
       sum.ns += op.ns;
@@ -106,23 +107,23 @@ void add_ops(std::string& to, const Dispatcher& dispatcher, const Crew& crew) {
 }  // namespace
 
 std::string state_text(const Client& client, const Dispatcher& dispatcher,
-                       const Crew& crew, const StateOptions& more) {
+                       const WorkerPool& pool, const StateOptions& more) {
   std::string out;
-  add_route(out, client, dispatcher, crew, more);
+  add_route(out, client, dispatcher, pool, more);
   const auto workers = static_cast<uint32_t>(dispatcher.loads().size());
   size_t ops = 0;
   for (uint32_t w = 0; w < workers; ++w) {
-    const Crew::View worker = crew.view(w);
+    const WorkerPool::View worker = pool.view(w);
     add_worker(out, w, dispatcher, worker);
-    ops += crew.used(w).ops.size();
+    ops += pool.used(w).ops.size();
   }
   for (uint32_t w = 0; w < workers; ++w) {
-    const net::Used& used = crew.used(w);
+    const net::Used& used = pool.used(w);
     if (used.time != 0) net::append_use(out, used, w);
     if (ops > StateOptions::kMostOps) continue;
     for (const net::OpUsed& op : used.ops) net::append_op(out, op, w);
   }
-  if (ops > StateOptions::kMostOps) add_ops(out, dispatcher, crew);
+  if (ops > StateOptions::kMostOps) add_ops(out, dispatcher, pool);
   const Users& users = client.users;
   users.each([&](std::string_view space, UserId user) {
     RecordWriter record(out, "space");

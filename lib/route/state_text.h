@@ -9,8 +9,8 @@
 #include <string>
 
 #include "route/client.h"
-#include "route/crew.h"
 #include "route/dispatcher.h"
+#include "route/worker_pool.h"
 
 namespace gt::route {
 
@@ -28,6 +28,6 @@ struct StateOptions {
 };
 
 std::string state_text(const Client& client, const Dispatcher& dispatcher,
-                       const Crew& crew, const StateOptions& more);
+                       const WorkerPool& pool, const StateOptions& more);
 
 }  // namespace gt::route

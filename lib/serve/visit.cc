@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "base/io.h"
+#include "base/message.h"
 #include "net/interrupts.h"
 #include "net/poller.h"
 #include "net/wire.h"
@@ -76,7 +77,9 @@ class Inputs {
     const EmitInput& input = job_.inputs[next_];
     const bool is_file = input.kind == EmitInput::Kind::kFile;
     const bool is_text = input.kind == EmitInput::Kind::kText;
-    name_ = is_file ? input.text : is_text ? "-e" : "<stdin>";
+    name_ = is_file   ? input.text
+            : is_text ? std::string("-e")
+                      : std::string(kStdinName);
     is_open_ = true;
     has_bytes_ = false;
     at_ = 0;

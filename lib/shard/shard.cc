@@ -55,7 +55,7 @@ class ShardInput {
   // Returns the source of the line that next() returned last.
   Source& source() { return *source_; }
   // Returns the name of the first stream, for messages.
-  std::string first() const { return name_of(files_[0]); }
+  std::string first() const { return name_of_input(files_[0]); }
   // Returns the place of the line that next() returned last.
   Place place() const { return {name_, source_->line()}; }
   // Returns the status for what was wrong with the streams themselves.
@@ -64,14 +64,10 @@ class ShardInput {
   Exit upstream() const { return worst(upstream_, marks_.status()); }
 
  private:
-  static std::string name_of(const std::string& file) {
-    return file == "-" ? "<stdin>" : file;
-  }
-
   bool open() {
     if (next_ == files_.size()) return false;
     const std::string& file = files_[next_++];
-    name_ = name_of(file);
+    name_ = name_of_input(file);
     source_ = open_source(file, on_idle_);
     if (source_ == nullptr) fail_io(errno);
     return source_ != nullptr;

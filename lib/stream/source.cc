@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/message.h"
+
 namespace gt {
 
 FileSource::FileSource(int fd, std::function<void()> on_idle)
@@ -28,12 +30,16 @@ void FileSource::consume(size_t bytes, size_t lines) {
   line_ += lines;
 }
 
-std::unique_ptr<Source> open_source(const std::string& file,
-                                    std::function<void()> on_idle) {
+std::unique_ptr<FileSource> open_source(const std::string& path,
+                                        std::function<void()> on_idle) {
   const int fd =
-      file == "-" ? STDIN_FILENO : ::open(file.c_str(), O_RDONLY | O_CLOEXEC);
+      path == "-" ? STDIN_FILENO : ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
   if (fd < 0) return nullptr;
   return std::make_unique<FileSource>(fd, std::move(on_idle));
+}
+
+std::string name_of_input(const std::string& path) {
+  return path == "-" ? std::string(kStdinName) : path;
 }
 
 namespace {

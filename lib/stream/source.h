@@ -1,4 +1,4 @@
-// The sources of a filter's lines: a file descriptor, or a text that is fed a
+// The sources of a program's lines: a file descriptor, or a text that is fed a
 // number of times (gt-emit --repeat).
 #pragma once
 
@@ -10,6 +10,10 @@
 #include "base/reader.h"
 
 namespace gt {
+
+// What programs say of a line for which next() returned kTooLong.
+inline constexpr std::string_view kTooLongText = "the line is over 64 MiB";
+static_assert(Reader::kMaxLine == size_t{64} << 20);
 
 class Source {
  public:
@@ -33,7 +37,7 @@ class Source {
 
 // The lines of a descriptor, which its destructor closes unless it is standard
 // input. `on_idle` is passed to Reader.
-class FileSource : public Source {
+class FileSource final : public Source {
  public:
   FileSource(int fd, std::function<void()> on_idle);
   ~FileSource() override;
@@ -44,6 +48,7 @@ class FileSource : public Source {
   size_t line() const override { return line_; }
   int errno_value() const override { return reader_.errno_value(); }
   bool is_empty_pipe() const override { return reader_.is_empty_pipe(); }
+  int fd() const { return fd_; }
 
  private:
   int fd_;
@@ -51,10 +56,13 @@ class FileSource : public Source {
   size_t line_ = 0;
 };
 
-// Opens a file, "-" for standard input, to read its lines. Returns null if it
-// cannot be opened; errno says why.
-std::unique_ptr<Source> open_source(const std::string& file,
-                                    std::function<void()> on_idle = nullptr);
+// Opens an input, which is a file or "-" for standard input, to read its lines.
+// Returns null if it cannot be opened; errno says why.
+std::unique_ptr<FileSource> open_source(
+    const std::string& path, std::function<void()> on_idle = nullptr);
+
+// Returns the name of such an input for messages: the path, or kStdinName.
+std::string name_of_input(const std::string& path);
 
 // The lines of a text, which is given `rounds` times. Line numbers start again
 // from 1 in every round.

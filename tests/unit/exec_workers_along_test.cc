@@ -25,7 +25,8 @@ Sets sets_of(std::initializer_list<const char*> lines, unsigned workers,
     EXPECT_TRUE(meshes.take(line).ok()) << text;
   }
   Hosting hosting(0, workers);
-  EXPECT_TRUE(hosting.take(ranks).ok()) << ranks;
+  const auto line = net::parse_ranks_line("#ranks " + ranks);
+  EXPECT_TRUE(line.ok() && hosting.take(line.value()).ok()) << ranks;
   return workers_along(*meshes.of("x"), hosting, "x");
 }
 

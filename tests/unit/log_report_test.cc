@@ -3,11 +3,11 @@
 
 #include <cmath>
 
+#include "base/units.h"
 #include "log/axis.h"
 #include "log/escape.h"
 #include "log/plot.h"
 #include "log/series.h"
-#include "base/units.h"
 
 namespace gt::log {
 namespace {
@@ -23,7 +23,7 @@ TEST(Escape, GivesValidTextOfItsFormat) {
 TEST(Escape, WhatIsNoUtf8IsReplaced) {
   const std::string bad = "\xef\xbf\xbd";
   EXPECT_EQ(xml_text("\xff"
-                      "a"),
+                     "a"),
             bad + "a");
   EXPECT_EQ(xml_text("\xc3"), bad);                      // cut short
   EXPECT_EQ(xml_text("\xc0\x80"), bad + bad);            // overlong

@@ -1,13 +1,7 @@
 // Hosting knows which worker plays which rank. A rank is a position in the
 // program's mesh; a worker is a process, and plays any number of ranks.
-// gt-route decides this, and tells all workers in comments among the lines that
-// it sends (net/wire.h), before the first line that needs them:
-//
-//     #ranks SPACE FIRST-LAST=WORKER...
-//
-// SPACE is a name space, "-" for none; RANK=WORKER stands for a single rank. A
-// later statement about a rank replaces an earlier one. A line without ranks,
-// "#ranks SPACE", removes the name space.
+// gt-route decides this, and tells all workers in "#ranks" lines
+// (net/control_lines.h).
 #pragma once
 
 #include <cstdint>
@@ -16,6 +10,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "net/control_lines.h"
 #include "spmd/spaces.h"
 #include "stream/line.h"
 
@@ -26,10 +21,9 @@ class Hosting {
   // `self` is this worker's number, below `workers`.
   Hosting(unsigned self, unsigned workers) : self_(self), workers_(workers) {}
 
-  // Takes the words after "#ranks". Errors, which change nothing: a word does
-  // not have the form above, a rank is above kMaxRank, or there is no such
-  // worker.
-  Status take(std::string_view words);
+  // Takes a statement of gt-route. Error, which changes nothing: it names a
+  // worker that does not exist.
+  Status take(const net::RanksLine& line);
 
   // Returns the worker that plays a rank of a name, "x" or "space/x"; none if
   // that is not known.
@@ -45,12 +39,6 @@ class Hosting {
 
  private:
   static constexpr uint32_t kNobody = UINT32_MAX;
-  struct Block {
-    int64_t first = 0;
-    int64_t last = 0;
-    uint32_t worker = 0;
-  };
-  Result<Block> parse_block(std::string_view text) const;
 
   unsigned self_;
   unsigned workers_;

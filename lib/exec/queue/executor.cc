@@ -25,8 +25,8 @@ Executor::Executor(Backend& backend, Saves& saves, Writer& out,
       fail_fast_(options.fail_fast),
       trace_(options.trace),
       interpreter_(backend.device()),
-      runs_ahead_(backend.device().leaves_checks()),
-      ahead_(
+      is_speculative_(backend.device().leaves_checks()),
+      issue_(
           backend.device(), interpreter_,
           [this](const TaskRecord& task, const Error& error) {
             return failure(task, error);
@@ -35,10 +35,10 @@ Executor::Executor(Backend& backend, Saves& saves, Writer& out,
   backend.device().allow_delay();
   saves_.set_reader(backend.device().make_reader());
   if (trace_ != nullptr && backend.device().keeps_time()) {
-    ahead_.record_times(*trace_);
+    issue_.record_times(*trace_);
   }
-  if (options.waits_for_each) ahead_.wait_for_each();
-  if (options.records_repeats) ahead_.record_repeats();
+  if (options.waits_for_each) issue_.wait_for_each();
+  if (options.records_repeats) issue_.record_repeats();
 }
 
 void Executor::run(uint64_t* record) {
@@ -53,7 +53,7 @@ void Executor::run(uint64_t* record) {
     return trace_ == nullptr ? run_task(task) : run_traced(task);
   }
   if (head->kind == kForgetRecord) {
-    return ahead_.forget(*reinterpret_cast<ForgetRecord*>(record));
+    return issue_.forget(*reinterpret_cast<ForgetRecord*>(record));
   }
   auto& next = *reinterpret_cast<JobRecord*>(record);
   if (!stopped()) at_.store(next.seq, std::memory_order_release);
@@ -62,18 +62,18 @@ void Executor::run(uint64_t* record) {
 }
 
 void Executor::run_job(std::unique_ptr<Job> job) {
-  if (job->when() != Job::When::kLater) ahead_.run_held();
+  if (job->when() != Job::When::kLater) issue_.run_held();
   if (const auto bytes = download(job->wants())) {
     std::shared_ptr<Job> held = std::move(job);
-    return ahead_.after(
+    return issue_.after(
         [this, held, bytes] { held->run_on(*this, bytes->data()); }, bytes);
   }
-  if (!ahead_.is_settled()) {
+  if (!issue_.is_settled()) {
     if (job->when() == Job::When::kLater) {
       std::shared_ptr<Job> held = std::move(job);
-      return ahead_.after([this, held] { held->run(*this); });
+      return issue_.after([this, held] { held->run(*this); });
     }
-    if (job->when() == Job::When::kSettled) ahead_.settle(true);
+    if (job->when() == Job::When::kSettled) issue_.settle(true);
   }
   job->run(*this);
 }
@@ -82,8 +82,8 @@ void Executor::run_job(std::unique_ptr<Job> job) {
 // once all tasks are settled: the job wants none, it lies on the host, or it
 // may have failed.
 std::shared_ptr<DeviceDownload> Executor::download(const Job::Wanted& wanted) {
-  if (wanted.value == nullptr || !runs_ahead_ || ahead_.waits() || stopped() ||
-      interpreter_.knows_faults() || loss() != nullptr) {
+  if (wanted.value == nullptr || !is_speculative_ || issue_.waits() ||
+      stopped() || interpreter_.knows_faults() || loss() != nullptr) {
     return nullptr;
   }
   return backend_.device().begin_download(wanted.value->data, wanted.bytes);
@@ -103,12 +103,12 @@ bool Executor::awaits_saves() {
 // Called when the queue is empty. True while the device may still report
 // failures of tasks that it was given, or holds tasks back.
 bool Executor::awaits_device(bool is_idle) {
-  const bool held = ahead_.holds();
-  if (ahead_.awaits_more(is_idle)) return true;
+  const bool held = issue_.holds();
+  if (issue_.awaits_more(is_idle)) return true;
   const bool holds_back = backend_.device().holds_back();
-  if (ahead_.is_settled() && !held) return holds_back;
-  ahead_.settle(false);
-  if (!ahead_.is_settled()) {
+  if (issue_.is_settled() && !held) return holds_back;
+  issue_.settle(false);
+  if (!issue_.is_settled()) {
     saves_.begin_settle();  // saves may have begun since idle() was called
     let_out();
     return true;
@@ -117,10 +117,10 @@ bool Executor::awaits_device(bool is_idle) {
   return holds_back;
 }
 
-// Where the device measures times, RunsAhead adds the row later, with those
-// times.
+// Where the device measures times, SpeculativeIssue adds the row later, with
+// those times.
 void Executor::run_traced(TaskRecord& task) {
-  if (ahead_.records_times()) return run_task(task);
+  if (issue_.records_times()) return run_task(task);
   trace_->begin();
   run_task(task);
   trace_->end(*task.traced(), task.head.line);
@@ -206,8 +206,8 @@ void Executor::settle_before(const TaskRecord& task) {
       !saves_.expects(task.recipe->loads)) {
     return;
   }
-  ahead_.run_held();
-  ahead_.settle(true);
+  issue_.run_held();
+  issue_.settle(true);
 }
 
 void Executor::check_output() {
@@ -224,9 +224,9 @@ void Executor::check_output() {
 
 void Executor::run_task(TaskRecord& task) {
   if (has_output_) hold_output(task.recipe->cost);
-  if (runs_ahead_) {
+  if (is_speculative_) {
     settle_before(task);
-    if (loss() == nullptr) ahead_.run(task);
+    if (loss() == nullptr) issue_.run(task);
     return;
   }
   interpreter_.run(
@@ -243,11 +243,11 @@ void Executor::hold_output(uint64_t cost) {
 }
 
 const Fault& Executor::loss() {
-  if (!runs_ahead_ || lost_ != nullptr) return lost_;
+  if (!is_speculative_ || lost_ != nullptr) return lost_;
   const auto loss = backend_.device().loss();
   if (!loss) return lost_;
-  const bool is_sure = ahead_.waits();
-  const auto named = ahead_.find(is_sure ? ahead_.last() : loss->task);
+  const bool is_sure = issue_.waits();
+  const auto named = issue_.find(is_sure ? issue_.last() : loss->task);
   const Where origin = named ? named->origin : Where{};
   const std::string why =
       (named ? named->op->name + ": " : std::string()) + loss->why;

@@ -3,9 +3,9 @@
 //
 // When a kernel fails, its line is reported once, and the reason becomes the
 // fault of the values that the line makes (interpreter.h). A failure may become
-// known only after later kernels were run (runs_ahead.h). A line that fails
-// only because an operand has failed is not reported: its results take over the
-// operand's fault, and a print of a result shows it.
+// known only after later kernels were run (speculative_issue.h). A line that
+// fails only because an operand has failed is not reported: its results take
+// over the operand's fault, and a print of a result shows it.
 //
 // All calls come from the queue's thread, except where a comment says
 // otherwise.
@@ -29,7 +29,7 @@
 #include "exec/queue/outlet.h"
 #include "exec/queue/queue.h"
 #include "exec/queue/report.h"
-#include "exec/queue/runs_ahead.h"
+#include "exec/queue/speculative_issue.h"
 #include "exec/queue/task.h"
 #include "exec/storage/saves.h"
 #include "exec/trace/meter.h"
@@ -45,8 +45,8 @@ class Executor;
 struct ExecutorOptions {
   bool fail_fast = false;        // run nothing after the first failure
   Trace* trace = nullptr;        // gets a row for each instruction
-  bool waits_for_each = false;   // RunsAhead::wait_for_each()
-  bool records_repeats = false;  // RunsAhead::record_repeats()
+  bool waits_for_each = false;   // SpeculativeIssue::wait_for_each()
+  bool records_repeats = false;  // SpeculativeIssue::record_repeats()
 };
 
 // A job is anything that a queue runs besides tasks: a print, a save, a message
@@ -55,10 +55,10 @@ struct ExecutorOptions {
 class Job {
  public:
   // When a job runs if the outcomes of tasks before it are not known yet
-  // (runs_ahead.h). kSettled waits for the outcomes, as any job that reads a
-  // fault must. kLater runs once they are known, which may be after tasks that
-  // were enqueued behind it. kAtOnce runs in its place in the queue, without
-  // waiting.
+  // (speculative_issue.h). kSettled waits for the outcomes, as any job that
+  // reads a fault must. kLater runs once they are known, which may be after
+  // tasks that were enqueued behind it. kAtOnce runs in its place in the queue,
+  // without waiting.
   enum class When : uint8_t { kSettled, kLater, kAtOnce };
 
   // A value whose bytes a job needs on the host.
@@ -135,8 +135,8 @@ class Executor final : public Queue::Handler {
   // A job may change the faults of values only once the tasks before it are
   // settled.
   Interpreter& interpreter() { return interpreter_; }
-  RunsAhead& runs_ahead() { return ahead_; }
-  const RunsAhead& runs_ahead() const { return ahead_; }
+  SpeculativeIssue& speculative_issue() { return issue_; }
+  const SpeculativeIssue& speculative_issue() const { return issue_; }
   // Returns the fault of all values once the device is lost (Device::loss());
   // null until then. After the loss nothing runs any more, and the status is
   // Exit::kLost.
@@ -177,7 +177,7 @@ class Executor final : public Queue::Handler {
   void settle();
 
   // True if a failure must be known before anything else runs.
-  bool looks_at_each() const { return fail_fast_ || ahead_.waits(); }
+  bool looks_at_each() const { return fail_fast_ || issue_.waits(); }
   // True if nothing more is to run, since a line failed under --fail-fast or
   // standard output is lost. Any thread may call it.
   bool stopped() const { return stopped_.load(std::memory_order_relaxed); }
@@ -247,8 +247,8 @@ class Executor final : public Queue::Handler {
   Interpreter interpreter_;
   std::atomic<bool> is_lost_{false};
   Fault lost_;
-  const bool runs_ahead_;
-  RunsAhead ahead_;
+  const bool is_speculative_;
+  SpeculativeIssue issue_;
   Reported reported_;
   std::vector<char> scratch_;
 };

@@ -171,7 +171,7 @@ std::unique_ptr<Job> save_job(Saves::Order order, const Value& value) {
         if (executor.stopped()) return;
         const uint64_t ticket = executor.meet_save(order.path);
         order.made = executor.backend().device().record();
-        executor.runs_ahead().after(
+        executor.speculative_issue().after(
             [&executor, ticket, order = std::move(order), &value]() mutable {
               begin_save(executor, ticket, std::move(order), value);
             });
@@ -194,7 +194,7 @@ std::unique_ptr<Job> release_job(std::unique_ptr<Value> value, size_t bytes) {
       [value = std::shared_ptr<Value>(std::move(value)),
        bytes](Executor& executor) {
         executor.backend().device().release(value->data, bytes);
-        executor.runs_ahead().after(
+        executor.speculative_issue().after(
             [&executor, value] { executor.interpreter().clear(*value); });
       },
       Job::When::kAtOnce);

@@ -34,7 +34,7 @@ class Repeats {
     std::unique_ptr<DeviceRecording> work;
     std::vector<Interpreter::Outcome> outcomes;  // all are checks
   };
-  // Runs tasks on the device; implemented by RunsAhead.
+  // Runs tasks on the device; implemented by SpeculativeIssue.
   class Runner {
    public:
     virtual ~Runner() = default;

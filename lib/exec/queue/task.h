@@ -50,11 +50,7 @@ struct ForgetRecord {
 inline constexpr size_t kForgetWords = sizeof(ForgetRecord) / sizeof(uint64_t);
 
 // The values of RecordHead::kind.
-enum : uint8_t {
-  kTaskRecord = 1,
-  kJobRecord = 2,
-  kForgetRecord = 3
-};
+enum : uint8_t { kTaskRecord = 1, kJobRecord = 2, kForgetRecord = 3 };
 
 // Copies of tasks in their order, without their pointers for the trace, and of
 // the ForgetRecords between them.

@@ -7,9 +7,9 @@
 #include <vector>
 
 #include "base/message.h"
-#include "base/text.h"
 #include "exec/decode/hosting.h"
 #include "exec/remote/attaching.h"
+#include "net/control_lines.h"
 #include "net/line_check.h"
 #include "spmd/labels.h"
 
@@ -48,7 +48,7 @@ class LightMember {
  private:
   Status take(const net::MemberEvent& event);
   Status handle(std::string_view line);
-  Status handle_fence(std::string_view words) const;
+  Status check_fence(const net::FenceLine& fence) const;
   Status answer(std::string_view line);
   bool say_progress();  // false if there was none
 
@@ -100,20 +100,26 @@ Status LightMember::take(const net::MemberEvent& event) {
 }
 
 Status LightMember::handle(std::string_view line) {
-  if (line.starts_with("#ranks ")) return hosting_->take(line.substr(7));
-  if (line.starts_with("#fence ")) return handle_fence(line.substr(7));
+  if (net::is_ranks_line(line)) {
+    const auto ranks = net::parse_ranks_line(line);
+    return ranks.ok() ? hosting_->take(ranks.value()) : ranks.error();
+  }
+  if (net::is_fence_line(line)) {
+    const auto fence = net::parse_fence_line(line);
+    return fence.ok() ? check_fence(fence.value()) : fence.error();
+  }
   return answer(line);
 }
 
 // Error: the fence does not name this worker, although it is sent only to the
 // workers that it names.
-Status LightMember::handle_fence(std::string_view words) const {
-  std::string list(take_word(words));
-  list.append(",").append(take_word(words)).append(",");
-  const std::string self = std::to_string(hosting_->self()) + ",";
-  if (list.starts_with(self) || list.find("," + self) != std::string::npos) {
-    return ok_status();
-  }
+Status LightMember::check_fence(const net::FenceLine& fence) const {
+  const unsigned self = hosting_->self();
+  const bool is_for_self =
+      fence.from == self || std::ranges::count(fence.to, self) > 0;
+  if (is_for_self) return ok_status();
+  std::string list = std::to_string(fence.from) + ",";
+  for (const uint32_t to : fence.to) list += std::to_string(to) + ",";
   return Error{"a fence for " + excerpt(list) + " not for this worker"};
 }
 

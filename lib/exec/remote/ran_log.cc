@@ -11,9 +11,7 @@ namespace {
 // Times converted by one object keep their order.
 class WallTimes {
  public:
-  WallTimes() {
-    base_ = wall_us() * 1000 - static_cast<uint64_t>(steady_ns());
-  }
+  WallTimes() { base_ = wall_us() * 1000 - static_cast<uint64_t>(steady_ns()); }
   uint64_t of(uint64_t steady) const { return (base_ + steady) / 1000; }
 
  private:

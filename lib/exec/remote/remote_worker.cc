@@ -5,7 +5,7 @@
 #include "exec/backend/registry.h"
 #include "exec/comm/peer_link.h"
 #include "exec/remote/attaching.h"
-#include "stream/line.h"
+#include "net/control_lines.h"
 
 namespace gt::exec {
 namespace {
@@ -101,10 +101,9 @@ bool RemoteWorker::begin_round() {
 }
 
 bool RemoteWorker::take(const ReceivedLines::Item& item) {
-  constexpr std::string_view kFile = "#file ";
   if (channel_.is_over.load(std::memory_order_relaxed)) return false;
-  if (item.text.starts_with(kFile)) {
-    files_.push_back(unquote(item.text.substr(kFile.size())));
+  if (net::is_file_line(item.text)) {
+    files_.push_back(net::parse_file_line(item.text));
     return true;
   }
   if (first_seq_ == 0) first_seq_ = item.seq;

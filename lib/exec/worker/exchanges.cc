@@ -2,9 +2,7 @@
 
 #include <algorithm>
 
-#include "base/text.h"
 #include "exec/comm/jobs.h"
-#include "stream/line.h"
 
 namespace gt::exec {
 namespace {
@@ -49,30 +47,21 @@ Exchanges::Exchanges(const Attachment& attachment, ComputeQueue& compute,
       engine_(attachment.communicator, attachment.backend.device(),
               attachment.watch) {}
 
-Status Exchanges::fence(std::string_view words, const Where& origin) {
-  std::vector<unsigned> workers;
-  const size_t quoted = std::min(words.find('"'), words.size());
-  const std::string file = unquote(words.substr(quoted));
-  words = words.substr(0, quoted);
-  const auto next = [&words] { return take_word(words, " \t,"); };
-  for (std::string_view word = next(); !word.empty(); word = next()) {
-    unsigned number = 0;
-    if (!read_number(word, number) || number >= workers_) {
-      return Error{"#fence: '" + std::string(word) + "' is no worker"};
-    }
-    workers.push_back(number);
+Status Exchanges::fence(const net::FenceLine& fence, const Where& origin) {
+  const unsigned last = std::max(fence.from, std::ranges::max(fence.to));
+  if (last >= workers_) {
+    return Error{"#fence: '" + std::to_string(last) + "' is no worker"};
   }
-  if (workers.size() < 2) return Error{"usage: #fence FROM TO,... FILE"};
   comm::Transfer transfer;
-  transfer.from = workers[0];
-  transfer.to.assign(workers.begin() + 1, workers.end());
+  transfer.from = fence.from;
+  transfer.to = fence.to;
   transfer.type = {Dtype::kU8, {0}};
   transfer.what = "lines before";
   std::erase(transfer.to, transfer.from);
   auto exchange = comm::make_exchange(transfer, self_);
   exchange->op = "fence";
   LineEntry entry;
-  entry.label = file;
+  entry.label = fence.file;
   entry.crossing = std::make_unique<LineExchange>();
   const comm::Part& part = exchange->parts[0];
   if (!part.exports.empty()) {
@@ -85,7 +74,9 @@ Status Exchanges::fence(std::string_view words, const Where& origin) {
   const auto run = begin(entry, origin);
   if (!waits) return ok_status();
   adopt(*run);
-  if (!file.empty()) compute_.add(comm::take_saves_job(run, file));
+  if (!fence.file.empty()) {
+    compute_.add(comm::take_saves_job(run, fence.file));
+  }
   return ok_status();
 }
 

@@ -20,6 +20,7 @@
 #include "exec/queue/compute_queue.h"
 #include "exec/recipe/recipe_table.h"
 #include "exec/worker/line_trace.h"
+#include "net/control_lines.h"
 
 namespace gt::exec {
 
@@ -48,14 +49,13 @@ class Exchanges {
   // the line.
   std::shared_ptr<comm::ExchangeRun> begin(LineEntry& entry,
                                            const Where& origin);
-  // Takes the words behind the first of a fence, "#fence FROM TO,... FILE".
-  // gt-route sends a fence to the workers that it names, between lines that use
-  // one file on several workers, such as a save and a load. On the workers TO,
-  // compute waits at the fence until worker FROM has run all lines before it
-  // and has written what it saves. Then they also know which saves of FROM to
-  // FILE failed (storage/saves.h). Errors: the fence is malformed, or names a
-  // worker that does not exist.
-  Status fence(std::string_view words, const Where& origin);
+  // Takes a fence. gt-route sends it to the workers that it names, between
+  // lines that use one file on several workers, such as a save and a load. On
+  // the workers `to`, compute waits at the fence until worker `from` has run
+  // all lines before it and has written what it saves. Then they also know
+  // which saves of `from` to the file failed (storage/saves.h). Error: it names
+  // a worker that does not exist.
+  Status fence(const net::FenceLine& fence, const Where& origin);
 
   // Tells the communicator, in order with the exchanges, which sets of workers
   // will compute sums, so that it can prepare for them.

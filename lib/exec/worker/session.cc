@@ -1,14 +1,11 @@
 #include "exec/worker/session.h"
 
-#include <fcntl.h>
-#include <unistd.h>
-
 #include <cerrno>
 #include <cstring>
 #include <deque>
 
 #include "base/message.h"
-#include "base/reader.h"
+#include "stream/source.h"
 
 namespace gt::exec {
 namespace {
@@ -19,14 +16,12 @@ class Session {
       : worker_(worker), reports_(reports) {}
 
   void read(const std::string& path) {
-    const bool is_stdin = path == "-";
-    file_ = &names_.emplace_back(is_stdin       ? std::string(kStdinName)
-                                 : path.empty() ? "''"
-                                                : path);
-    line_ = 0;
-    const Fd opened(is_stdin ? -1 : ::open(path.c_str(), O_RDONLY | O_CLOEXEC));
-    if (!is_stdin && !opened.ok()) return fail(std::strerror(errno));
-    read_lines(is_stdin ? STDIN_FILENO : opened.get());
+    file_ = &names_.emplace_back(path.empty() ? "''" : name_of_input(path));
+    lines_ = 0;
+    const auto source = open_source(path, [this] { worker_.idle(); });
+    if (source == nullptr) return fail(std::strerror(errno));
+    read_lines(*source);
+    lines_ = source->line();
   }
 
   Exit finish() {
@@ -35,7 +30,7 @@ class Session {
     // whether it was cut short.
     if (!worker_.stopped() && !has_failed_) {
       const std::string lost =
-          cut_short_message(worker_.marks(), empty_pipe_ != nullptr, line_);
+          cut_short_message(worker_.marks(), empty_pipe_ != nullptr, lines_);
       if (empty_pipe_ != nullptr) file_ = empty_pipe_;
       if (!lost.empty()) report(lost, Exit::kLost);
     }
@@ -43,32 +38,25 @@ class Session {
   }
 
  private:
-  void read_lines(int fd) {
-    Reader reader(fd, [this] { worker_.idle(); });
+  void read_lines(FileSource& source) {
     std::string_view text;
     while (!worker_.stopped()) {
-      switch (reader.next(text)) {
+      switch (source.next(text)) {
         case Reader::Item::kPart:
-          if (worker_.marks().drops_part(text)) {
-            ++line_;
-            break;
-          }
+          if (worker_.marks().drops_part(text)) break;
           [[fallthrough]];
         case Reader::Item::kLine:
           if (asks_reports(text)) file_ = &names_.emplace_back(kSharedName);
-          worker_.line(text, file_, ++line_);
+          worker_.line(text, file_, source.line());
           break;
         case Reader::Item::kTooLong:
-          worker_.reject(text,
-                         "the line is over " +
-                             std::to_string(Reader::kMaxLine >> 20) + " MiB",
-                         file_, ++line_);
+          worker_.reject(text, std::string(kTooLongText), file_, source.line());
           break;
         case Reader::Item::kEnd:
-          if (reader.is_empty_pipe()) empty_pipe_ = file_;
+          if (source.is_empty_pipe()) empty_pipe_ = file_;
           return;
         case Reader::Item::kError:
-          return fail(std::strerror(reader.errno_value()));
+          return fail(std::strerror(source.errno_value()));
       }
     }
   }
@@ -89,7 +77,7 @@ class Session {
   const ReportSink& reports_;
   std::deque<std::string> names_;  // the worker refers to them
   const std::string* file_ = nullptr;
-  uint64_t line_ = 0;
+  uint64_t lines_ = 0;  // of the input that was read last
   // The name of an input that was an empty pipe, or null.
   const std::string* empty_pipe_ = nullptr;
   bool has_failed_ = false;  // an input could not be read

@@ -1,9 +1,9 @@
 #include "exec/worker/worker.h"
 
 #include "base/hash.h"
-#include "base/text.h"
 #include "exec/decode/workers_along.h"
 #include "file/stored.h"
+#include "net/control_lines.h"
 #include "ops/table.h"
 #include "spmd/labels.h"
 #include "stream/ranks.h"
@@ -63,7 +63,7 @@ Worker::Worker(Backend& backend, Files files, Writer& out, ReportSink reports,
       issuer_(compute_, pool_, lent_, registers_, types_, trace_),
       caches_(options.caches) {
   compute_.set_reclaim([this] {
-    return (company_ && company_->exchanges->wait_and_reap()) ||
+    return (peers_ && peers_->exchanges->wait_and_reap()) ||
            lent_.wait_and_reap();
   });
   const Device& device = backend.device();
@@ -82,30 +82,30 @@ Worker::~Worker() {
 // ---- among others -----------------------------------------------------------
 
 void Worker::attach(const Attachment& attachment) {
-  Company& company = company_.emplace(
+  PeerContext& peers = peers_.emplace(
       attachment, BuilderContext{attachment.backend, types_, saves_}, caches_);
   Attachment metered = attachment;
-  metered.watch = &company.metered.emplace(meter(), attachment.watch);
-  company.exchanges.emplace(metered, compute_, pool_, registers_, trace_);
-  placed_decoder_.join(company.hosting, company.programs);
-  lines_.join(company.hosting);
-  issuer_.join(*company.exchanges);
+  metered.watch = &peers.metered.emplace(meter(), attachment.watch);
+  peers.exchanges.emplace(metered, compute_, pool_, registers_, trace_);
+  placed_decoder_.join(peers.hosting, peers.programs);
+  lines_.join(peers.hosting);
+  issuer_.join(*peers.exchanges);
 }
 
 Status Worker::meet() {
-  return company_ ? company_->exchanges->connect() : ok_status();
+  return peers_ ? peers_->exchanges->connect() : ok_status();
 }
 
 comm::Waiting Worker::waiting() const {
-  return company_ ? company_->communicator.waiting() : comm::Waiting{};
+  return peers_ ? peers_->communicator.waiting() : comm::Waiting{};
 }
 
 void Worker::abort(const std::string& why) {
-  if (company_) company_->communicator.abort(why);
+  if (peers_) peers_->communicator.abort(why);
 }
 
 void Worker::lose(unsigned other, const std::string& why) {
-  if (company_) company_->communicator.lose(other, why);
+  if (peers_) peers_->communicator.lose(other, why);
 }
 
 // ---- a line -----------------------------------------------------------------
@@ -173,7 +173,7 @@ Decoding Worker::decode_parsed() {
     return placed_decoder_.decode(line_, meshes_.of(line_));
   }
   // The value goes to another worker. A worker on its own copies it.
-  const bool is_transfer = company_ && line_.note("from") != nullptr &&
+  const bool is_transfer = peers_ && line_.note("from") != nullptr &&
                            collective_of(line_.op) == Collective::kCopy;
   return is_transfer ? placed_decoder_.decode_transfer(line_)
                      : decoder_.decode(line_);
@@ -181,13 +181,13 @@ Decoding Worker::decode_parsed() {
 
 // Empties the tables that only grow. The program does not notice it.
 void Worker::reset_tables() {
-  while (company_ && company_->exchanges->wait_and_reap()) {
+  while (peers_ && peers_->exchanges->wait_and_reap()) {
   }
   compute_.drain();
   lines_.clear();
   recipes_.clear();
   if (known_) known_->recipes().clear();
-  if (company_) company_->programs.clear();
+  if (peers_) peers_->programs.clear();
   registers_.renumber_types(types_);
 }
 
@@ -196,12 +196,12 @@ void Worker::reset_tables() {
 // workers get the lines that cause this, in the same order relative to other
 // lines.
 void Worker::tell_groups(std::string_view space, const Where& origin) {
-  if (!company_ || !company_->communicator.has_groups()) return;
+  if (!peers_ || !peers_->communicator.has_groups()) return;
   const std::string name = name_in(space);
   const Mesh* mesh = meshes_.of(name);
   if (mesh == nullptr) return;
-  auto sets = workers_along(*mesh, company_->hosting, name);
-  if (!sets.empty()) company_->exchanges->group(std::move(sets), origin);
+  auto sets = workers_along(*mesh, peers_->hosting, name);
+  if (!sets.empty()) peers_->exchanges->group(std::move(sets), origin);
 }
 
 // ---- what fails -------------------------------------------------------------
@@ -217,7 +217,7 @@ void Worker::reject_line(const Line& line, const Error& error,
 // fault.
 void Worker::fail_line(const Line& line, const Fault& fault) {
   const auto is_mine = [this, &line](int64_t rank) {
-    return !company_ || company_->hosting.is_mine(space_name(line), rank);
+    return !peers_ || peers_->hosting.is_mine(space_name(line), rank);
   };
   for (const std::string& name : bound_names(line, is_mine)) {
     registers_.fail(registers_.obtain(name), fault);
@@ -242,7 +242,7 @@ void Worker::reject(std::string_view beginning, std::string message,
 // ---- comments ---------------------------------------------------------------
 
 void Worker::take_comment(std::string_view text, const Where& origin) {
-  if (company_) {
+  if (peers_) {
     const Status taken = take_control(text, origin);
     if (!taken.ok()) {
       (void)compute_.fail(origin, taken.error(), std::string(text),
@@ -252,7 +252,7 @@ void Worker::take_comment(std::string_view text, const Where& origin) {
   if (const std::string_view sync = sync_of(text); !sync.empty()) {
     compute_.add(sync_job(std::string(sync)));
   }
-  if (!company_ && asks_reports(text)) {
+  if (!peers_ && asks_reports(text)) {
     compute_.add(call_job(
         [&executor = compute_.executor()] { executor.write_reports(); }));
   }
@@ -261,26 +261,28 @@ void Worker::take_comment(std::string_view text, const Where& origin) {
          origin.file, origin.line);
 }
 
-// Takes a comment line that controls one of several workers (net/wire.h).
+// Takes a line that controls one of several workers.
 Status Worker::take_control(std::string_view text, const Where& origin) {
-  if (text.starts_with("#ranks ")) {
-    std::string_view words = text.substr(7);
-    const uint64_t known = company_->hosting.version();
-    const Status s = company_->hosting.take(words);
-    const std::string_view space = take_word(words);
-    if (company_->hosting.version() != known) {
-      tell_groups(space == "-" ? "" : space, origin);
+  if (net::is_ranks_line(text)) {
+    const auto ranks = net::parse_ranks_line(text);
+    if (!ranks.ok()) return ranks.error();
+    const uint64_t known = peers_->hosting.version();
+    const Status s = peers_->hosting.take(ranks.value());
+    if (peers_->hosting.version() != known) {
+      tell_groups(ranks.value().space, origin);
     }
     return s;
   }
-  if (!text.starts_with("#fence ")) return ok_status();
-  return company_->exchanges->fence(text.substr(7), origin);
+  if (!net::is_fence_line(text)) return ok_status();
+  const auto fence = net::parse_fence_line(text);
+  if (!fence.ok()) return fence.error();
+  return peers_->exchanges->fence(fence.value(), origin);
 }
 
 // ---- between lines ----------------------------------------------------------
 
 void Worker::idle() {
-  if (company_) company_->exchanges->reap();
+  if (peers_) peers_->exchanges->reap();
   lent_.reap();
   compute_.kick();
 }
@@ -292,7 +294,7 @@ void Worker::after_lines(std::function<void()> call) {
 void Worker::settle() { compute_.add(flush_job()); }
 
 Exit Worker::finish() {
-  while (company_ && company_->exchanges->wait_and_reap()) {
+  while (peers_ && peers_->exchanges->wait_and_reap()) {
   }
   compute_.add(flush_job());
   compute_.drain();
@@ -305,7 +307,8 @@ WorkerStats Worker::stats() const {
   stats.tasks = issuer_.tasks();
   stats.flops = issuer_.flops();
   stats.peak_bytes = pool_.peak();
-  if (const Repeats* repeats = compute_.executor().runs_ahead().repeats()) {
+  if (const Repeats* repeats =
+          compute_.executor().speculative_issue().repeats()) {
     stats.recorded = repeats->recorded();
     stats.replayed = repeats->replayed();
   }

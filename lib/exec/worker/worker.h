@@ -129,9 +129,9 @@ class Worker final {
   static constexpr size_t kMaxTypes = size_t{1} << 14;
 
   // What a worker has only if it is one of several.
-  struct Company {
-    Company(const Attachment& attachment, const BuilderContext& context,
-            bool caches)
+  struct PeerContext {
+    PeerContext(const Attachment& attachment, const BuilderContext& context,
+                bool caches)
         : communicator(attachment.communicator),
           hosting(attachment.self, attachment.workers),
           programs(context, caches) {}
@@ -174,7 +174,7 @@ class Worker final {
   Marks marks_;
   Line line_;  // the line being decoded; a member so that its memory is reused
   WorkerStats stats_;
-  std::optional<Company> company_;
+  std::optional<PeerContext> peers_;
 };
 
 }  // namespace gt::exec

@@ -12,11 +12,11 @@
 #include <optional>
 #include <vector>
 
-#include "exec/backend/cuda/put_off.h"
+#include "exec/backend/cuda/deferred_launches.h"
 
 namespace gt::exec::cuda {
 
-class Batch final : public PutOff {
+class Batch final : public DeferredLaunches {
  public:
   struct Run {
     // Identifies the kernel; no other kernel has this number.

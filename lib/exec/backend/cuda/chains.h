@@ -27,7 +27,7 @@
 #include <vector>
 
 #include "exec/backend/cuda/batch.h"
-#include "exec/backend/cuda/put_off.h"
+#include "exec/backend/cuda/deferred_launches.h"
 
 namespace gt::exec::cuda {
 
@@ -70,7 +70,7 @@ class ChainEnd {
   uint64_t id_;
 };
 
-class Chains final : public PutOff {
+class Chains final : public DeferredLaunches {
  public:
   explicit Chains(Gpu& gpu) : gpu_(gpu) {}
 

@@ -170,7 +170,7 @@ std::optional<Status> CudaDevice::take_check(bool waits) {
   // Runs that were put off may wait as long as no caller does. Their checks are
   // the last ones.
   if (Status s = waits ? enter() : gpu_->enter(); !s.ok()) return s;
-  if (put_off_ != nullptr && put_off_->checks() == checks())
+  if (deferred_ != nullptr && deferred_->checks() == checks())
     return std::nullopt;
   return faults_.take(waits);
 }
@@ -188,8 +188,8 @@ CUstream CudaDevice::stream() {
 
 // All the work of a span is either given to the stream by itself or put off.
 void CudaDevice::end_span() {
-  if (span_ == SpanState::kOpen && put_off_ != nullptr) {
-    put_off_->end_line();
+  if (span_ == SpanState::kOpen && deferred_ != nullptr) {
+    deferred_->end_line();
   } else {
     timer_.end(stream());
   }
@@ -216,7 +216,7 @@ std::vector<Result<std::unique_ptr<DeviceLink>>> CudaDevice::make_links() {
 }
 
 bool CudaDevice::holds_back() {
-  if (put_off_ == nullptr) return false;
+  if (deferred_ == nullptr) return false;
   const bool is_busy =
       gpu_->enter().ok() &&
       gpu_->driver().cuStreamQuery(stream_) == CUDA_ERROR_NOT_READY;
@@ -337,15 +337,15 @@ Status CudaDevice::launch_point_wise(
     const ReadyLaunch& alone, const std::shared_ptr<const ChainLink>& link,
     std::span<const uint64_t> words, uint64_t out) {
   if (!may_delay_) return launch(alone);
-  if (put_off_ != &chains_) {
+  if (deferred_ != &chains_) {
     flush();
   } else if (!chains_.joins(*link, words, out)) {
     chains_.close(is_recording_, giver());
     // A chain that is kept has no end, so it needs no scratch memory.
-    release_put_off();
+    release_deferred();
   }
   chains_.add(link, words, out, alone);
-  put_off_ = &chains_;
+  deferred_ = &chains_;
   return ok_status();
 }
 
@@ -354,7 +354,7 @@ Status CudaDevice::launch_reduction(std::span<const ReadyLaunch> alone,
                                     uint64_t from,
                                     std::span<const Extent> others,
                                     uint64_t to) {
-  if (put_off_ == &chains_ && chains_.ends(*end, from, others, to)) {
+  if (deferred_ == &chains_ && chains_.ends(*end, from, others, to)) {
     chains_.add_end(end, from, to, alone);
     return ok_status();
   }
@@ -365,10 +365,10 @@ Status CudaDevice::launch_reduction(std::span<const ReadyLaunch> alone,
 }
 
 Status CudaDevice::launch_item(const Batch::Run& run) {
-  if (put_off_ != &batch_ || !batch_.joins(run)) flush();
+  if (deferred_ != &batch_ || !batch_.joins(run)) flush();
   batch_.add(run);
   if (may_delay_) {
-    put_off_ = &batch_;
+    deferred_ = &batch_;
     return ok_status();
   }
   Status s = ok_status();
@@ -400,15 +400,15 @@ void CudaDevice::give(std::span<const ReadyLaunch> launches, size_t lines) {
 
 // Nothing is put off any more after this. In a recording, one launch is worth
 // the time to compile it.
-void CudaDevice::launch_put_off() {
-  std::exchange(put_off_, nullptr)->take(is_recording_, giver());
-  release_put_off();
+void CudaDevice::launch_deferred() {
+  std::exchange(deferred_, nullptr)->take(is_recording_, giver());
+  release_deferred();
 }
 
 // Gives back the scratch memory of the runs that were put off. Of these, only a
 // reduction that ends a chain has any.
-void CudaDevice::release_put_off() {
-  for (const CUdeviceptr data : std::exchange(scratch_put_off_, {})) {
+void CudaDevice::release_deferred() {
+  for (const CUdeviceptr data : std::exchange(deferred_scratch_, {})) {
     release_scratch(data);
   }
 }
@@ -453,9 +453,9 @@ Result<std::vector<CUdeviceptr>> CudaDevice::borrow(
 
 void CudaDevice::give_back(std::span<const CUdeviceptr> pieces) {
   if (is_recording_) return;
-  if (put_off_ != nullptr) {
-    scratch_put_off_.insert(scratch_put_off_.end(), pieces.begin(),
-                            pieces.end());
+  if (deferred_ != nullptr) {
+    deferred_scratch_.insert(deferred_scratch_.end(), pieces.begin(),
+                             pieces.end());
     return;
   }
   for (const CUdeviceptr data : pieces) release_scratch(data);

@@ -46,10 +46,12 @@ class CudaDevice final : public Device {
   void allow_delay() override { may_delay_ = true; }
   bool holds_back() override;
   void forget(const void* data) override {
-    if (put_off_ != nullptr) put_off_->forget(reinterpret_cast<uint64_t>(data));
+    if (deferred_ != nullptr) {
+      deferred_->forget(reinterpret_cast<uint64_t>(data));
+    }
   }
   void flush() override {
-    if (put_off_ != nullptr) launch_put_off();
+    if (deferred_ != nullptr) launch_deferred();
   }
   bool keeps_time() const override { return true; }
   void begin_span() override { span_ = SpanState::kOpen; }
@@ -115,11 +117,11 @@ class CudaDevice final : public Device {
         timer_(gpu_),
         chains_(*gpu_) {}
   Status start();
-  void launch_put_off();
-  void release_put_off();
+  void launch_deferred();
+  void release_deferred();
   // Launches the work that was put off for `lines` lines.
   void give(std::span<const ReadyLaunch> launches, size_t lines);
-  PutOff::Give giver() {
+  DeferredLaunches::Give giver() {
     return [this](std::span<const ReadyLaunch> launches, size_t lines) {
       give(launches, lines);
     };
@@ -143,7 +145,7 @@ class CudaDevice final : public Device {
   Chains chains_;
   Batch batch_;
   // chains_ or batch_, whichever has runs; else null.
-  PutOff* put_off_ = nullptr;
+  DeferredLaunches* deferred_ = nullptr;
   bool may_delay_ = false;
   // Whether a span is open, and whether any of its work was given to the
   // stream.
@@ -157,7 +159,7 @@ class CudaDevice final : public Device {
   size_t most_scratch_ = 0;
   // Scratch memory that is given back once the runs that were put off are
   // launched.
-  std::vector<CUdeviceptr> scratch_put_off_;
+  std::vector<CUdeviceptr> deferred_scratch_;
   // The scratch memory of recordings, as large as the most that any kernel
   // borrowed before.
   std::shared_ptr<const Scratch> scratch_;

@@ -17,7 +17,7 @@ namespace gt::exec::cuda {
 class Downloads {
  public:
   static constexpr size_t kSlotBytes = 4096;
-  // More than RunsAhead ever has under way at once.
+  // More than SpeculativeIssue ever has under way at once.
   static constexpr size_t kSlots = 128;
 
   explicit Downloads(std::shared_ptr<Gpu> gpu) : gpu_(std::move(gpu)) {}

@@ -1,10 +1,10 @@
-// RunsAhead gives tasks to a device before the outcomes of earlier tasks are
-// known. Where kernels leave checks, it is known only after the device has run
-// a line whether it met bad data. Nothing waits for that: later tasks are given
-// to the device meanwhile, and what they compute from a value that then turns
-// out to have failed is never seen. As outcomes become known, in order, the log
-// of tasks is settled: faults spread, and failures are reported, as if each
-// task had waited.
+// SpeculativeIssue gives tasks to a device before the outcomes of earlier tasks
+// are known. Where kernels leave checks, it is known only after the device has
+// run a line whether it met bad data. Nothing waits for that: later tasks are
+// given to the device meanwhile, and what they compute from a value that then
+// turns out to have failed is never seen. As outcomes become known, in order,
+// the log of tasks is settled: faults spread, and failures are reported, as if
+// each task had waited.
 //
 // A device that can record work is given blocks of repeating tasks as one piece
 // (repeats.h).
@@ -30,15 +30,15 @@
 
 namespace gt::exec {
 
-class RunsAhead final : private Repeats::Runner {
+class SpeculativeIssue final : private Repeats::Runner {
  public:
   // Reports that a step of the task failed, and returns the fault for the
   // values that the step would have made.
   using Failed = std::function<Fault(const TaskRecord&, const Error&)>;
   // `failed` is called for each failure, `waits` before the thread waits for an
   // outcome.
-  RunsAhead(Device& device, Interpreter& interpreter, Failed failed,
-            std::function<void()> waits);
+  SpeculativeIssue(Device& device, Interpreter& interpreter, Failed failed,
+                   std::function<void()> waits);
 
   // From now on each task gets a row in the trace. Its times are the device's,
   // which are read when outcomes are.
@@ -60,9 +60,9 @@ class RunsAhead final : private Repeats::Runner {
   // Returns the number of the task that was given to the device last.
   uint64_t last() const { return last_; }
 
-  // Runs a task. It is run ahead, except while a value is known to have a
-  // fault, since then tasks that read it must be skipped. It may be held back
-  // with those that follow it.
+  // Runs a task. It is issued speculatively, except while a value is known to
+  // have a fault, since then tasks that read it must be skipped. It may be held
+  // back with those that follow it.
   void run(TaskRecord& task);
   // Tells the device that later tasks do not read what was written at an
   // address (Device::forget()).

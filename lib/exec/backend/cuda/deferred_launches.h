@@ -1,6 +1,7 @@
-// The interface of objects that put runs off, so that the GPU gets them
-// together with the runs that follow. Anything else that the device is told to
-// do first launches what was put off, so the delay has no visible effect.
+// The interface of objects that defer the launches of runs, so that the GPU
+// gets them together with the runs that follow. Anything else that the device
+// is told to do first launches what was put off, so the delay has no visible
+// effect.
 #pragma once
 
 #include <cstddef>
@@ -31,13 +32,14 @@ struct ReadyLaunch {
   const Items* items = nullptr;
 };
 
-// Runs that are put off. Batch and Chains implement it; CudaDevice uses it.
-class PutOff {
+// Runs whose launches are put off. Batch and Chains implement it; CudaDevice
+// uses it.
+class DeferredLaunches {
  public:
-  PutOff() = default;
-  PutOff(const PutOff&) = delete;
-  PutOff& operator=(const PutOff&) = delete;
-  virtual ~PutOff() = default;
+  DeferredLaunches() = default;
+  DeferredLaunches(const DeferredLaunches&) = delete;
+  DeferredLaunches& operator=(const DeferredLaunches&) = delete;
+  virtual ~DeferredLaunches() = default;
 
   // Says that nothing reads the value at `out` any more.
   virtual void forget(uint64_t /*out*/) {}

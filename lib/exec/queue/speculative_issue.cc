@@ -1,34 +1,35 @@
-#include "exec/queue/runs_ahead.h"
+#include "exec/queue/speculative_issue.h"
 
 #include <utility>
 
 namespace gt::exec {
 
-RunsAhead::RunsAhead(Device& device, Interpreter& interpreter, Failed failed,
-                     std::function<void()> waits)
+SpeculativeIssue::SpeculativeIssue(Device& device, Interpreter& interpreter,
+                                   Failed failed, std::function<void()> waits)
     : device_(device),
       interpreter_(interpreter),
       failed_(std::move(failed)),
       before_wait_(std::move(waits)),
       named_(device.leaves_checks() ? kNamed : 0) {}
 
-void RunsAhead::record_repeats() {
+void SpeculativeIssue::record_repeats() {
   Repeats::Runner& runner = *this;
   if (device_.records()) repeats_.emplace(runner);
 }
 
-std::optional<RunsAhead::Named> RunsAhead::find(uint64_t task) const {
+std::optional<SpeculativeIssue::Named> SpeculativeIssue::find(
+    uint64_t task) const {
   const Named& named = named_[task % kNamed];
   if (task == 0 || named.task != task) return std::nullopt;
   return named;
 }
 
-void RunsAhead::name_next(const TaskRecord& task) {
+void SpeculativeIssue::name_next(const TaskRecord& task) {
   ++last_;
   named_[last_ % kNamed] = {last_, task.origin(), task.recipe->op};
 }
 
-void RunsAhead::run(TaskRecord& task) {
+void SpeculativeIssue::run(TaskRecord& task) {
   if (!repeats_) return give(task);
   if (interpreter_.knows_faults() || !task.recipe->may_be_recorded) {
     run_held();
@@ -38,18 +39,18 @@ void RunsAhead::run(TaskRecord& task) {
   if (!holds()) take_held_calls();
 }
 
-void RunsAhead::forget(const ForgetRecord& forget) {
+void SpeculativeIssue::forget(const ForgetRecord& forget) {
   holds() ? repeats_->hold(forget) : device_.forget(forget.data);
 }
 
-void RunsAhead::run_held() {
+void SpeculativeIssue::run_held() {
   if (!repeats_) return;
   repeats_->cut();
   take_held_calls();
   patience_ = kPatience;
 }
 
-bool RunsAhead::awaits_more(bool is_idle) {
+bool SpeculativeIssue::awaits_more(bool is_idle) {
   if (!holds()) return false;
   if (!is_idle) {
     patience_ = kPatience;
@@ -59,17 +60,17 @@ bool RunsAhead::awaits_more(bool is_idle) {
   return holds();
 }
 
-void RunsAhead::take_held_calls() {
+void SpeculativeIssue::take_held_calls() {
   if (held_calls_.empty()) return;
   for (auto& call : std::exchange(held_calls_, {})) after(std::move(call));
 }
 
-void RunsAhead::run_each(Tasks& tasks) {
+void SpeculativeIssue::run_each(Tasks& tasks) {
   tasks.for_each([this](TaskRecord& task) { give(task); },
                  [this](const void* data) { device_.forget(data); });
 }
 
-void RunsAhead::give(TaskRecord& task) {
+void SpeculativeIssue::give(TaskRecord& task) {
   name_next(task);
   device_.begin(last_);
   if (trace_ != nullptr) device_.begin_span();
@@ -84,7 +85,7 @@ void RunsAhead::give(TaskRecord& task) {
 }
 
 // Gives one task to the device. True if outcomes should be asked for.
-bool RunsAhead::give_one(TaskRecord& task) {
+bool SpeculativeIssue::give_one(TaskRecord& task) {
   if (interpreter_.knows_faults()) {
     settle(true);
     interpreter_.run(*task.recipe, task.all_values(),
@@ -101,7 +102,7 @@ bool RunsAhead::give_one(TaskRecord& task) {
   return asks || !outcomes_.empty();
 }
 
-bool RunsAhead::is_time_to_ask() {
+bool SpeculativeIssue::is_time_to_ask() {
   if (log_.empty()) return false;
   const auto now = std::chrono::steady_clock::now();
   if (++unasked_ < kSome && now - asked_ < kOften) return false;
@@ -110,7 +111,8 @@ bool RunsAhead::is_time_to_ask() {
   return true;
 }
 
-void RunsAhead::log(Tasks tasks, std::vector<Interpreter::Outcome> outcomes) {
+void SpeculativeIssue::log(Tasks tasks,
+                           std::vector<Interpreter::Outcome> outcomes) {
   Entry& entry = log_.emplace_back();
   logged_words_ += tasks.words();
   logged_tasks_ += tasks.size();
@@ -122,7 +124,7 @@ void RunsAhead::log(Tasks tasks, std::vector<Interpreter::Outcome> outcomes) {
 
 // If a step fails while it is recorded, there is no recording, so its tasks run
 // one by one and the failure is reported as usual.
-std::unique_ptr<Repeats::Recording> RunsAhead::record(
+std::unique_ptr<Repeats::Recording> SpeculativeIssue::record(
     Tasks& tasks, std::unique_ptr<Repeats::Recording> old) {
   if (!device_.begin_recording().ok()) return nullptr;
   auto made = std::make_unique<Repeats::Recording>();
@@ -145,7 +147,8 @@ std::unique_ptr<Repeats::Recording> RunsAhead::record(
   return made;
 }
 
-bool RunsAhead::replay(Tasks& tasks, const Repeats::Recording& recording) {
+bool SpeculativeIssue::replay(Tasks& tasks,
+                              const Repeats::Recording& recording) {
   if (interpreter_.knows_faults() ||
       !device_.replay(*recording.work, last_ + 1).ok()) {
     return false;
@@ -160,15 +163,15 @@ bool RunsAhead::replay(Tasks& tasks, const Repeats::Recording& recording) {
 
 // ---- outcomes ---------------------------------------------------------------
 
-void RunsAhead::add_row(TaskRecord& task) {
+void SpeculativeIssue::add_row(TaskRecord& task) {
   device_.end_span();
   Entry& entry = log_.emplace_back();
   entry.row = task.traced();
   entry.line = task.head.line;
 }
 
-void RunsAhead::after(std::function<void()> call,
-                      std::shared_ptr<DeviceDownload> download) {
+void SpeculativeIssue::after(std::function<void()> call,
+                             std::shared_ptr<DeviceDownload> download) {
   if (holds()) {
     GT_CHECK(download == nullptr);
     held_calls_.push_back(std::move(call));
@@ -184,12 +187,12 @@ void RunsAhead::after(std::function<void()> call,
   settle(is_full());
 }
 
-void RunsAhead::settle(bool waits) {
+void SpeculativeIssue::settle(bool waits) {
   while (!log_.empty() && settle_oldest(waits)) {
   }
 }
 
-bool RunsAhead::settle_oldest(bool waits) {
+bool SpeculativeIssue::settle_oldest(bool waits) {
   Entry& entry = log_.front();
   if (!is_known(entry, waits)) return false;
   logged_words_ -= entry.tasks.words();
@@ -200,14 +203,14 @@ bool RunsAhead::settle_oldest(bool waits) {
   return true;
 }
 
-bool RunsAhead::is_known(Entry& entry, bool waits) {
+bool SpeculativeIssue::is_known(Entry& entry, bool waits) {
   if (ask(entry, false)) return true;
   if (!waits) return false;
   before_wait_();
   return ask(entry, true);
 }
 
-bool RunsAhead::ask(Entry& entry, bool waits) {
+bool SpeculativeIssue::ask(Entry& entry, bool waits) {
   for (Interpreter::Outcome& outcome : entry.outcomes) {
     if (outcome.status) continue;
     outcome.status = device_.take_check(waits);
@@ -219,7 +222,7 @@ bool RunsAhead::ask(Entry& entry, bool waits) {
   return entry.span.has_value();
 }
 
-void RunsAhead::finish(Entry& entry) {
+void SpeculativeIssue::finish(Entry& entry) {
   if (entry.call) return entry.call();
   if (entry.row != nullptr) {
     return trace_->add(*entry.row, entry.line, entry.span->start,

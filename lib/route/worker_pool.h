@@ -1,6 +1,7 @@
-// Crew: the workers of a run. It starts them or waits for them, sends them what
-// they have room for, takes what they say, and notices when one is lost. (What
-// they say arrives as a net::OwnedMessage: a whole message, with its bytes.)
+// WorkerPool: the workers of a run. It starts them or waits for them, sends
+// them what they have room for, takes what they say, and notices when one is
+// lost. (What they say arrives as a net::OwnedMessage: a whole message, with
+// its bytes.)
 //
 // A worker is lost if
 //   - its connection ends or breaks the protocol, or it is silent for
@@ -17,7 +18,8 @@
 //   - ResultSources and ResultOrder give failures for what the worker owes, now
 //     and later;
 //   - Deliveries drop the messages that wait for it;
-//   - Dispatcher, with Homes and Loads, place nothing on it any longer;
+//   - Dispatcher, with ValueLocations and Loads, place nothing on it any
+//     longer;
 //   - net::Host tell the other workers, at which everything that waits for the
 //     lost one fails, and ignore it from then on; LocalWorkers kill its
 //     process.
@@ -55,11 +57,11 @@
 
 namespace gt::route {
 
-class Crew {
+class WorkerPool {
  public:
   // All of these outlive it.
-  Crew(const RouterOptions& options, RunRecorder& log, Dispatcher& dispatcher,
-       ResultSources& sources, Client& client);
+  WorkerPool(const RouterOptions& options, RunRecorder& log,
+             Dispatcher& dispatcher, ResultSources& sources, Client& client);
 
   // Listens, and starts the workers if there is no RouterOptions::bind. To be
   // called first. Error: the system or the endpoint does not allow it.

@@ -1,15 +1,15 @@
-// Homes: the symbol table of gt-route (program/symbol_table.h). For each
-// register, its home says what type its value has and on which workers the
+// ValueLocations: the symbol table of gt-route (program/symbol_table.h). The
+// entry of a register says what type its value has and on which workers the
 // value is. gt-route has no values itself.
 //
 // Four things say where something is or runs, and are easily confused:
 //
-//   Home          a register; where its value is now, changed by each line
-//   Route         a line; what it does, kept while the types hold (route.h)
-//   RankTable     a rank of a name space; the worker that plays it, for the
-//                 whole run. So a value with ranks has no holders here
-//   Placer        the worker that a line without ranks is to run on this time,
-//                 chosen from homes and loads, and not kept
+//   ValueLocation  a register; where its value is now, changed by each line
+//   Route          a line; what it does, kept while the types hold (route.h)
+//   RankTable      a rank of a name space; the worker that plays it, for the
+//                  whole run. So a value with ranks has no holders here
+//   Placer         the worker that a line without ranks is to run on this time,
+//                  chosen from locations and loads, and not kept
 #pragma once
 
 #include <cstdint>
@@ -24,8 +24,6 @@
 #include "program/type_ids.h"
 
 namespace gt::route {
-
-using HomeId = SymbolId;
 
 // The place of a line in the input. Lines of one file share the file's name.
 struct SourceLine {
@@ -42,7 +40,7 @@ struct PureLine {
 
 using Holders = SmallVector<uint32_t, 4>;  // workers
 
-struct Home : StampedValue {
+struct ValueLocation : StampedValue {
   // For a value without ranks: the workers that have it, or will have it when
   // they have done what was issued to them. The first one makes it, the others
   // get copies.
@@ -79,33 +77,34 @@ struct Home : StampedValue {
   }
 };
 
-class Homes : public PlacedSymbolTable<Home> {
+class ValueLocations : public PlacedSymbolTable<ValueLocation> {
  public:
   // Returns the type of the piece on that rank among these parts of a name, as
   // parts() returns them; kNoType if none has the rank. A value without ranks
   // counts as the piece on rank 0.
-  TypeId piece(std::span<const HomeId> parts, int64_t rank,
+  TypeId piece(std::span<const SymbolId> parts, int64_t rank,
                const TypeIds& types) const;
-  static TypeId piece_of(const Home& home, int64_t rank, const TypeIds& types);
+  static TypeId piece_of(const ValueLocation& location, int64_t rank,
+                         const TypeIds& types);
 
   // Binds the register to a new value of that type that has not failed. If it
   // has ranks, other symbols of the same name lose these ranks. The caller sets
   // the holders.
-  void bind(HomeId id, TypeId type, TypeIds& types) {
-    Home& home = (*this)[id];
+  void bind(SymbolId id, TypeId type, TypeIds& types) {
+    ValueLocation& location = (*this)[id];
     forget_failure(id);
-    if (home.recipe) home.recipe.reset();
-    home.waited = 0;
-    if (home.is_live() || !home.ranks) {
-      home.stamp.type = type;
+    if (location.recipe) location.recipe.reset();
+    location.waited = 0;
+    if (location.is_live() || !location.ranks) {
+      location.stamp.type = type;
     } else {
       claim(id, type, types);
     }
   }
   // Binds the register to a failure.
-  void fail(HomeId id, FailureText why, TypeIds& types);
+  void fail(SymbolId id, FailureText why, TypeIds& types);
   // Frees the register.
-  void release(HomeId id);
+  void release(SymbolId id);
   // That worker is lost: removes it from the holders of values that another
   // worker holds too. Where it is the only holder it stays, and what reads the
   // value fails.
@@ -118,14 +117,14 @@ class Homes : public PlacedSymbolTable<Home> {
   void carve(std::string_view base, const Ranks& ranks, TypeIds& types);
   // Returns the symbol of exactly these ranks of the name, each of which must
   // hold something. Symbols that had some of these ranks lose them.
-  HomeId separate(std::string_view base, const Ranks& ranks, TypeIds& types);
+  SymbolId separate(std::string_view base, const Ranks& ranks, TypeIds& types);
 
   // Builds the table of types anew, with the types of live values alone. All
   // type numbers kept elsewhere, as in routes, are void then.
   void renumber_types(TypeIds& types);
 
  private:
-  void claim(HomeId id, TypeId type, TypeIds& types);
+  void claim(SymbolId id, TypeId type, TypeIds& types);
 
   uint64_t carved_ = 0;
 };

@@ -1,6 +1,6 @@
 // Tasks that are run ahead of their checks, on a device that knows no outcome
 // until it is told to.
-#include "exec/queue/runs_ahead.h"
+#include "exec/queue/speculative_issue.h"
 
 #include <gtest/gtest.h>
 
@@ -62,9 +62,9 @@ class LateIncrement final : public Kernel {
   int& runs_;
 };
 
-class RunsAheadTest : public testing::Test {
+class SpeculativeIssueTest : public testing::Test {
  protected:
-  RunsAheadTest() {
+  SpeculativeIssueTest() {
     recipe_.arguments = 1;
     recipe_.steps.push_back(
         {std::make_unique<LateIncrement>(device_, runs_), {0}, {1}});
@@ -78,7 +78,7 @@ class RunsAheadTest : public testing::Test {
     task.recipe = &recipe_;
     task.values()[0] = &from;
     task.values()[1] = &to;
-    ahead_.run(task);
+    issue_.run(task);
   }
 
   LateDevice device_;
@@ -89,27 +89,28 @@ class RunsAheadTest : public testing::Test {
   Value b_{&memory_[1], nullptr};
   Value c_{&memory_[2], nullptr};
   Interpreter interpreter_{device_};
-  RunsAhead ahead_{device_, interpreter_,
-                   [this](const TaskRecord& /*task*/, const Error& error) {
-                     ++reports_;
-                     return std::make_shared<const std::string>(error.message);
-                   },
-                   [this] { ++waits_; }};
+  SpeculativeIssue issue_{
+      device_, interpreter_,
+      [this](const TaskRecord& /*task*/, const Error& error) {
+        ++reports_;
+        return std::make_shared<const std::string>(error.message);
+      },
+      [this] { ++waits_; }};
 };
 
-TEST_F(RunsAheadTest, AFaultSpreadsOnceItIsKnown) {
+TEST_F(SpeculativeIssueTest, AFaultSpreadsOnceItIsKnown) {
   memory_[0] = -3;
   run(a_, b_);
   run(b_, c_);  // which finds that -2 is negative, too, and has no say
   EXPECT_EQ(runs_, 2);
-  ahead_.settle(false);
-  EXPECT_FALSE(ahead_.is_settled());
+  issue_.settle(false);
+  EXPECT_FALSE(issue_.is_settled());
   EXPECT_EQ(b_.fault, nullptr);
   bool called = false;
-  ahead_.after([&] { called = c_.fault != nullptr; });
+  issue_.after([&] { called = c_.fault != nullptr; });
   EXPECT_FALSE(called);
-  ahead_.settle(true);
-  EXPECT_TRUE(ahead_.is_settled());
+  issue_.settle(true);
+  EXPECT_TRUE(issue_.is_settled());
   EXPECT_TRUE(called);
   ASSERT_NE(b_.fault, nullptr);
   EXPECT_EQ(c_.fault, b_.fault);
@@ -117,66 +118,66 @@ TEST_F(RunsAheadTest, AFaultSpreadsOnceItIsKnown) {
   EXPECT_EQ(reports_, 1);
 }
 
-TEST_F(RunsAheadTest, WhatReadsAKnownFaultIsNotRun) {
+TEST_F(SpeculativeIssueTest, WhatReadsAKnownFaultIsNotRun) {
   memory_[0] = -3;
   run(a_, b_);
-  ahead_.settle(true);
+  issue_.settle(true);
   run(b_, c_);
   EXPECT_EQ(runs_, 1);
   EXPECT_EQ(c_.fault, b_.fault);
   memory_[0] = 5;
   run(a_, b_);  // is made anew, and known at once
   EXPECT_EQ(b_.fault, nullptr);
-  EXPECT_TRUE(ahead_.is_settled());
+  EXPECT_TRUE(issue_.is_settled());
 }
 
-TEST_F(RunsAheadTest, WhatIsMadeAnewInBetweenIsWell) {
+TEST_F(SpeculativeIssueTest, WhatIsMadeAnewInBetweenIsWell) {
   memory_[0] = -3;
   run(a_, b_);
   run(b_, c_);
   memory_[0] = 7;
   run(a_, b_);
   device_.is_done = true;
-  ahead_.settle(false);
-  EXPECT_TRUE(ahead_.is_settled());
+  issue_.settle(false);
+  EXPECT_TRUE(issue_.is_settled());
   EXPECT_EQ(b_.fault, nullptr);
   EXPECT_NE(c_.fault, nullptr);
   EXPECT_EQ(reports_, 1);
 }
 
-TEST_F(RunsAheadTest, ACallWaitsForItsDownloadAndThoseBehindItForIt) {
+TEST_F(SpeculativeIssueTest, ACallWaitsForItsDownloadAndThoseBehindItForIt) {
   const auto download = std::make_shared<LateDownload>();
   std::vector<int> called;
-  ahead_.after([&] { called.push_back(1); }, download);
-  ahead_.after([&] { called.push_back(2); });
-  ahead_.settle(false);
+  issue_.after([&] { called.push_back(1); }, download);
+  issue_.after([&] { called.push_back(2); });
+  issue_.settle(false);
   EXPECT_TRUE(called.empty());
-  EXPECT_FALSE(ahead_.is_settled());
+  EXPECT_FALSE(issue_.is_settled());
   download->done = true;
-  ahead_.settle(false);
+  issue_.settle(false);
   EXPECT_EQ(called, (std::vector<int>{1, 2}));
   EXPECT_EQ(download.use_count(), 1);
-  ahead_.after([&] { called.push_back(3); }, std::make_shared<LateDownload>());
+  issue_.after([&] { called.push_back(3); }, std::make_shared<LateDownload>());
   EXPECT_EQ(waits_, 0);
-  ahead_.settle(true);
+  issue_.settle(true);
   EXPECT_EQ(called.back(), 3);
   EXPECT_EQ(waits_, 1);
 }
 
-TEST_F(RunsAheadTest, ACallKnowsTheFaultsOfItsTime) {
+TEST_F(SpeculativeIssueTest, ACallKnowsTheFaultsOfItsTime) {
   memory_[0] = -3;
   run(a_, b_);
   bool had = false;
-  ahead_.after([&] { had = b_.fault != nullptr; },
+  issue_.after([&] { had = b_.fault != nullptr; },
                std::make_shared<LateDownload>());
   memory_[0] = 1;
   run(a_, b_);  // what was printed is made anew, and is well
-  ahead_.settle(true);
+  issue_.settle(true);
   EXPECT_TRUE(had);
   EXPECT_EQ(b_.fault, nullptr);
 }
 
-TEST_F(RunsAheadTest, TheLogDoesNotGrowForEver) {
+TEST_F(SpeculativeIssueTest, TheLogDoesNotGrowForEver) {
   memory_[0] = 1;
   for (int i = 0; i < 10'000; ++i) run(a_, b_);
   EXPECT_LE(device_.checks(), 4096U);

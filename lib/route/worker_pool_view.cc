@@ -1,15 +1,15 @@
-// The functions of Crew for those who watch the run: what they are shown, and
-// what workers report for them.
+// The functions of WorkerPool for those who watch the run: what they are shown,
+// and what workers report for them.
 #include <algorithm>
 #include <utility>
 
 #include "base/message.h"
 #include "ops/table.h"
-#include "route/crew.h"
+#include "route/worker_pool.h"
 
 namespace gt::route {
 
-void Crew::watch(bool is_on) {
+void WorkerPool::watch(bool is_on) {
   if (!is_on && !is_watched_) return;
   is_watched_ = is_on;
   for (uint32_t w = 0; w < workers_.size(); ++w) {
@@ -20,13 +20,13 @@ void Crew::watch(bool is_on) {
   }
 }
 
-size_t Crew::here() const {
+size_t WorkerPool::here() const {
   return is_complete() ? static_cast<size_t>(
                              std::ranges::count(workers_, false, &Worker::left))
                        : host_->state().here();
 }
 
-Crew::View Crew::view(uint32_t w) const {
+WorkerPool::View WorkerPool::view(uint32_t w) const {
   const Worker& worker = workers_[w];
   const uint64_t done = status(w).done_seq;
   // The line that it waits for may be before the last one that was computed.
@@ -42,7 +42,7 @@ Crew::View Crew::view(uint32_t w) const {
           worker.left};
 }
 
-Status Crew::take_used(uint32_t worker, std::string_view body) {
+Status WorkerPool::take_used(uint32_t worker, std::string_view body) {
   auto used = net::parse_used(body);
   if (!used.ok()) return Error{"said " + used.error().message};
   for (const net::OpUsed& op : used.value().ops) {

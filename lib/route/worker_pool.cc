@@ -1,4 +1,4 @@
-#include "route/crew.h"
+#include "route/worker_pool.h"
 
 #include <unistd.h>
 
@@ -21,12 +21,13 @@ constexpr size_t kMostUnsent = size_t{2} << 20;
 // How long a worker that has done all it was sent may keep results that it
 // owes, or its bye.
 constexpr int64_t kIdlePatience = 10'000;  // milliseconds
-constexpr int kEndPatience = 2000;
+constexpr int kEndWait = 2000;             // milliseconds
 
 }  // namespace
 
-Crew::Crew(const RouterOptions& options, RunRecorder& log,
-           Dispatcher& dispatcher, ResultSources& sources, Client& client)
+WorkerPool::WorkerPool(const RouterOptions& options, RunRecorder& log,
+                       Dispatcher& dispatcher, ResultSources& sources,
+                       Client& client)
     : options_(options),
       log_(log),
       dispatcher_(dispatcher),
@@ -35,7 +36,7 @@ Crew::Crew(const RouterOptions& options, RunRecorder& log,
       deliveries_(options.workers),
       workers_(options.workers) {}
 
-Status Crew::begin() {
+Status WorkerPool::begin() {
   net::HostOptions host;
   host.workers = options_.workers;
   host.timing = net::Timing::with_silence(options_.silence);
@@ -64,18 +65,18 @@ Status Crew::begin() {
   return ok_status();
 }
 
-void Crew::add_to(net::Poller& poller) const {
+void WorkerPool::add_to(net::Poller& poller) const {
   host_->add_to(poller);
   local_.add_to(poller);
 }
 
-int64_t Crew::wait_ms() const {
+int64_t WorkerPool::wait_ms() const {
   const int64_t limit = host_->wait_ms();
   if (is_complete()) return limit;
   return std::min(limit, std::max<int64_t>(0, deadline_ - net::now_ms()));
 }
 
-void Crew::step() {
+void WorkerPool::step() {
   check_patience();
   host_->step();
   say_who_is_here();
@@ -84,23 +85,23 @@ void Crew::step() {
   check_idle();
 }
 
-void Crew::check_patience() {
+void WorkerPool::check_patience() {
   if (is_complete() || net::now_ms() < deadline_) return;
   lose("waited " + std::to_string(options_.timeout) + " s for all workers; " +
        host_->state().who_is_here() +
        "; missing: " + host_->state().who_is_missing());
 }
 
-bool Crew::all_left() const {
+bool WorkerPool::all_left() const {
   return std::ranges::all_of(workers_, &Worker::left);
 }
 
-bool Crew::is_full(uint32_t worker) const {
+bool WorkerPool::is_full(uint32_t worker) const {
   return deliveries_.unsent_bytes(worker) + dispatcher_.outbox().size(worker) >
          kMostUnsent;
 }
 
-void Crew::send(std::vector<Outbox::Batch> batches, bool ends) {
+void WorkerPool::send(std::vector<Outbox::Batch> batches, bool ends) {
   for (Outbox::Batch& batch : batches) {
     deliveries_.add(std::move(batch));
   }
@@ -117,7 +118,7 @@ void Crew::send(std::vector<Outbox::Batch> batches, bool ends) {
 
 // ---- what workers say -------------------------------------------------------
 
-void Crew::take_events() {
+void WorkerPool::take_events() {
   net::HostEvent event;
   while (host_->next(event)) {
     switch (event.kind) {
@@ -150,7 +151,7 @@ void Crew::take_events() {
   }
 }
 
-void Crew::say_progress(const net::HostEvent& event) const {
+void WorkerPool::say_progress(const net::HostEvent& event) const {
   const char* what = event.kind == net::HostEvent::Kind::kAttached ? " is here"
                      : event.kind == net::HostEvent::Kind::kSuspect
                          ? " says nothing"
@@ -160,7 +161,7 @@ void Crew::say_progress(const net::HostEvent& event) const {
 
 // Reports, while workers are waited for, how many are here: on a terminal on
 // one line that changes, else with a new line from time to time.
-void Crew::say_who_is_here() {
+void WorkerPool::say_who_is_here() {
   constexpr int64_t kApart = 3000;  // milliseconds
   static const bool is_terminal = ::isatty(STDERR_FILENO) == 1;
   const net::HostState& host = host_->state();
@@ -179,11 +180,11 @@ void Crew::say_who_is_here() {
   options_.tell(text + (is_all ? "\n" : ""));
 }
 
-std::string Crew::describe(uint32_t worker) const {
+std::string WorkerPool::describe(uint32_t worker) const {
   return net::describe(worker, status(worker).info);
 }
 
-void Crew::take_message(uint32_t worker, const net::Message& message) {
+void WorkerPool::take_message(uint32_t worker, const net::Message& message) {
   Status taken = ok_status();
   if (message.verb == net::Verb::kResults) {
     workers_[worker].results += message.body.size();
@@ -206,7 +207,7 @@ void Crew::take_message(uint32_t worker, const net::Message& message) {
 
 // The host's state of the worker may be ahead of the messages that are taken
 // here one by one, such as a report about a line that is done.
-Status Crew::take_done(uint32_t worker, const net::Message& message) {
+Status WorkerPool::take_done(uint32_t worker, const net::Message& message) {
   // The host has checked it.
   const uint64_t seq = number(message, "seq").value();
   if (Status s = deliveries_.take_done(worker, seq); !s.ok()) return s;
@@ -217,7 +218,7 @@ Status Crew::take_done(uint32_t worker, const net::Message& message) {
 
 // Workers that share a line report the same failure of it; it is reported to
 // people once.
-void Crew::take_report(uint32_t worker, const net::Message& message) {
+void WorkerPool::take_report(uint32_t worker, const net::Message& message) {
   const Exit exit = status_of(message).value();  // the host has checked it
   client_.worsen(exit);
   const std::string at = message.text("at");
@@ -236,7 +237,7 @@ void Crew::take_report(uint32_t worker, const net::Message& message) {
   client_.tell({exit, message.text("space"), std::string(message.body)});
 }
 
-void Crew::take_bye(uint32_t worker, const net::Message& message) {
+void WorkerPool::take_bye(uint32_t worker, const net::Message& message) {
   workers_[worker].left = true;
   const Exit exit = status_of(message).value();  // the host has checked it
   client_.worsen(exit);
@@ -256,7 +257,7 @@ void Crew::take_bye(uint32_t worker, const net::Message& message) {
 // Finds workers that do not leave in order. A worker that has done all it was
 // sent should soon send what it owes, and say bye once it was told the end. One
 // that does not still gives signs of life, so it would be waited for forever.
-void Crew::check_idle() {
+void WorkerPool::check_idle() {
   // More than this is time that gt-route itself slept.
   constexpr int64_t kMostPassed = 1000;
   const int64_t passed = std::min(
@@ -281,7 +282,7 @@ void Crew::check_idle() {
 // Looks for child processes that ended. What such a worker said last may still
 // be on its way, so its connection tells whether it left in order; but it is
 // not waited for long, and a worker that was killed had nothing left to say.
-void Crew::take_ends() {
+void WorkerPool::take_ends() {
   constexpr int64_t kPatience = 1000;  // milliseconds
   for (uint32_t w = 0; w < local_.size(); ++w) {
     const LocalWorkers::End* end = local_.see_end(w, 0);
@@ -294,7 +295,7 @@ void Crew::take_ends() {
   }
 }
 
-void Crew::lose_worker(uint32_t worker, const std::string& why) {
+void WorkerPool::lose_worker(uint32_t worker, const std::string& why) {
   // The connection ends a moment before the system can say how the process did.
   constexpr int kMoment = 200;  // milliseconds
   if (is_lost_) return;
@@ -322,8 +323,8 @@ void Crew::lose_worker(uint32_t worker, const std::string& why) {
 // need them. If the stream has several users, each one whose lines the worker
 // had to do is told, but not at which line the worker was, which may be another
 // user's.
-void Crew::go_on_without(uint32_t worker, const std::string& what,
-                         const std::string& why) {
+void WorkerPool::go_on_without(uint32_t worker, const std::string& what,
+                               const std::string& why) {
   if (workers_[worker].is_lost) return;
   workers_[worker].left = workers_[worker].is_lost = true;
   workers_[worker].idle_ms = 0;
@@ -344,7 +345,7 @@ void Crew::go_on_without(uint32_t worker, const std::string& what,
 }
 
 // Ends the run. Only the first loss is reported: later ones follow from it.
-void Crew::lose(const std::string& why) {
+void WorkerPool::lose(const std::string& why) {
   if (is_lost_) return;
   is_lost_ = true;
   client_.worsen(Exit::kLost);
@@ -357,14 +358,14 @@ void Crew::lose(const std::string& why) {
 // Workers that we started can be killed, unless they have the rest of a trace
 // to write: those leave by themselves when they are told to, and end() waits
 // for them.
-void Crew::abort(const std::string& why) {
+void WorkerPool::abort(const std::string& why) {
   host_->abort(why);
   if (!options_.traces || !host_->state().is_complete()) local_.kill_all();
 }
 
-void Crew::end() {
-  host_->linger(kEndPatience);
-  local_.wait_all(kEndPatience);
+void WorkerPool::end() {
+  host_->linger(kEndWait);
+  local_.wait_all(kEndWait);
   for (uint32_t w = 0; w < workers_.size(); ++w) {
     // A worker of the backend null computes nothing: its results are failures,
     // though nothing went wrong.

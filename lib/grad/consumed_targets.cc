@@ -1,4 +1,4 @@
-#include "grad/hidden.h"
+#include "grad/consumed_targets.h"
 
 #include <unordered_map>
 #include <utility>
@@ -7,18 +7,19 @@
 
 namespace gt::grad {
 
-Shared<HiddenTable> find_hidden(const HistoryCells& tape,
-                                std::span<const NodeId> nodes) {
+Shared<ConsumedTable> find_consumed_targets(const HistoryCells& tape,
+                                            std::span<const NodeId> nodes) {
   constexpr size_t kMaxWords = size_t{1} << 20;
-  HiddenTable table;
+  ConsumedTable table;
   std::unordered_map<NodeId, size_t> rows;
   bool is_large = false;
   for (size_t i = 0; i < nodes.size(); ++i) {
     rows[nodes[i]] = i;
     tape.each_operand(nodes[i], [&](ValueId id) {
       if (tape.is_target(id)) table.serials.push_back(tape.serial(id));
-      if (!tape.hidden(id).table || is_large) return;
-      const std::vector<uint64_t>& more = tape.hidden(id).table->serials;
+      if (!tape.consumed_targets(id).table || is_large) return;
+      const std::vector<uint64_t>& more =
+          tape.consumed_targets(id).table->serials;
       is_large = table.serials.size() + more.size() > kMaxWords;
       if (is_large) return;
       table.serials.insert(table.serials.end(), more.begin(), more.end());
@@ -35,7 +36,7 @@ Shared<HiddenTable> find_hidden(const HistoryCells& tape,
     const size_t row = i - 1;
     tape.each_operand(nodes[row], [&](ValueId id) {
       if (tape.is_target(id)) table.set(row, table.bit_of(tape.serial(id)));
-      const Hidden& behind = tape.hidden(id);
+      const ConsumedTargets& behind = tape.consumed_targets(id);
       if (const NodeId from = tape.producer(id); from != kNil) {
         table.add_row(row, rows.at(from));
       } else if (tape.lost(id).hides_targets() && !behind.table) {
@@ -48,20 +49,20 @@ Shared<HiddenTable> find_hidden(const HistoryCells& tape,
       }
     });
   }
-  return Shared<HiddenTable>(std::move(table));
+  return Shared<ConsumedTable>(std::move(table));
 }
 
-Hidden merge_hidden(const HistoryCells& tape,
-                    std::span<const ValueId> operands) {
-  const Hidden* found = nullptr;
+ConsumedTargets merge_consumed_targets(const HistoryCells& tape,
+                                       std::span<const ValueId> operands) {
+  const ConsumedTargets* found = nullptr;
   for (const ValueId id : operands) {
     if (id == kNil || !tape.lost(id).hides_targets()) continue;
-    const Hidden& behind = tape.hidden(id);
+    const ConsumedTargets& behind = tape.consumed_targets(id);
     if (!behind.table) return {};
     if (found != nullptr && !found->is_same(behind)) return {};
     found = &behind;
   }
-  return found == nullptr ? Hidden{} : *found;
+  return found == nullptr ? ConsumedTargets{} : *found;
 }
 
 }  // namespace gt::grad

@@ -16,7 +16,7 @@ namespace gt::grad {
 // The table of one consumed history: a row of bits for each of its lines, with
 // a bit for each target, which says whether the target was behind the line's
 // results.
-struct HiddenTable {
+struct ConsumedTable {
   std::vector<uint64_t> serials;  // of the targets, ascending
   std::vector<uint64_t> bits;     // row by row
   size_t words = 0;               // words in a row
@@ -42,9 +42,10 @@ struct HiddenTable {
   }
 };
 
-// A row of a table; without a table it is not known what was behind.
-struct Hidden {
-  Shared<HiddenTable> table;
+// The targets that were behind one value, as a row of a table. Without a table
+// it is not known what was behind it.
+struct ConsumedTargets {
+  Shared<ConsumedTable> table;
   uint32_t row = 0;
 
   // True if the target with that serial number may have been behind.
@@ -53,7 +54,7 @@ struct Hidden {
     const size_t bit = table->bit_of(serial);
     return bit != 0 && table->at(row, bit);
   }
-  bool is_same(const Hidden& other) const {
+  bool is_same(const ConsumedTargets& other) const {
     return row == other.row && &*table == &*other.table;
   }
 };
@@ -62,12 +63,12 @@ class HistoryCells;
 
 // Returns the table of a history that is about to be consumed: row i is for
 // nodes[i], which come newest first. Returns none if the table would be large.
-Shared<HiddenTable> find_hidden(const HistoryCells& tape,
-                                std::span<const NodeId> nodes);
+Shared<ConsumedTable> find_consumed_targets(const HistoryCells& tape,
+                                            std::span<const NodeId> nodes);
 // Returns what is behind a line some of whose operands have lost their history.
 // If there are several such operands and not all have the same behind them, it
 // is not known.
-Hidden merge_hidden(const HistoryCells& tape,
-                    std::span<const ValueId> operands);
+ConsumedTargets merge_consumed_targets(const HistoryCells& tape,
+                                       std::span<const ValueId> operands);
 
 }  // namespace gt::grad
