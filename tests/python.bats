@@ -470,7 +470,7 @@ y = gt.signal.tensor(x, name="down")
 assert y.requires_grad'
   lines_are "#gt 1
 t0 = ones f32[2,2] #at=<string>:3
-t1 = mul t0 2 #signal=up #recompute #compile #at=<string>:5
+t1 = mul t0 2 #signal=up #recompute=0 #compile #at=<string>:5
 t2 = copy t1 #signal=down #at=<string>:6
 #end 0"
   cat >two.yaml <<'END'

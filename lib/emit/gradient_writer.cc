@@ -113,8 +113,23 @@ class GradientWriter {
     grad::Lost why;
     why.kind = grad::Lost::Kind::kConsumed;
     why.at = origin_;
+    const std::vector<ValueId> held = recipes_of_held();
     ledger_.tape.consume(program_.history, why);
+    for (const ValueId v : held) ledger_.recipes.remove(v);
     ledger_.write_idle_frees(out_);
+  }
+
+  // Returns the values of the history that have both a recipe and a register.
+  std::vector<ValueId> recipes_of_held() const {
+    std::vector<ValueId> held;
+    if (ledger_.recipes.is_empty()) return held;
+    for (const NodeId node : program_.history) {
+      for (const ValueId v : ledger_.tape.node(node).results) {
+        const Recipe* recipe = v == kNil ? nullptr : ledger_.recipes.find(v);
+        if (recipe != nullptr && !recipe->is_gone) held.push_back(v);
+      }
+    }
+    return held;
   }
 
   // Returns kNil for text.
@@ -187,6 +202,7 @@ class GradientWriter {
   }
 
   void write(const grad::GradientLine& line) {
+    recompute_operands(line);
     std::string tail = line.op->name;
     for (const grad::GradientOperand& o : line.operands) {
       tail += " " + name_of(o, line.ranks);
@@ -218,6 +234,17 @@ class GradientWriter {
       if (uses_[h] == 0) ledger_.tape.end_fresh(values_[h]);
     }
     ledger_.write_idle_frees(out_);
+  }
+
+  // Writes the lines that compute what this line reads and nothing holds.
+  void recompute_operands(const grad::GradientLine& line) {
+    if (ledger_.recipes.is_empty()) return;
+    const auto end_line = [this](const std::string& notes, std::string& out) {
+      notes_.end_line(notes, out);
+    };
+    for (const grad::GradientOperand& o : line.operands) {
+      if (o.kind == Kind::kForward) ledger_.recompute(o.id, end_line, out_);
+    }
   }
 
   // Binds one name to what several names hold, rank by rank.

@@ -4,6 +4,10 @@
 #include <unordered_set>
 #include <utility>
 
+#include "base/message.h"
+#include "ops/call.h"
+#include "program/costs.h"
+
 namespace gt::emit {
 
 // ---- names ------------------------------------------------------------------
@@ -25,7 +29,7 @@ void Ledger::set(SymbolId id, ValueId value, Origin origin) {
 // Counts a name that was just bound; clear() subtracts it again.
 void Ledger::count(SymbolId id) {
   Symbol& s = symbols[id];
-  if (s.value != kNil) {
+  if (s.value != kNil && !recipes.is_gone(s.value)) {
     const TypeId type = tape.type(s.value);
     s.bytes = s.ranks ? bytes_of(type, *s.ranks) : bytes_of(type);
   }
@@ -78,10 +82,21 @@ void Ledger::release(SymbolId id, Origin origin, std::string& before) {
   tape.let_go(old, why);
   if (emitted || !tape.is_alive(old) || tape.name(old) != kNil ||
       !tape.is_needed(old)) {
-    return;
+    return recipes.remove(old);
   }
+  if (recipes.may_go(old)) return let_data_go(id, old, origin);
+  recipes.remove(old);
   const SymbolId alias = keep_alias(id, old, origin, before);
   tape.hold(old, alias, true);
+}
+
+// Lets an internal name stand for what the name has just held, although no
+// register has it.
+void Ledger::let_data_go(SymbolId id, ValueId value, Origin origin) {
+  const SymbolId name = obtain_internal(symbols[id].ranks, symbols.name_of(id));
+  recipes.note_gone(value);
+  set(name, value, origin);
+  tape.hold(value, name, true);
 }
 
 // Writes a copy of what the name holds, or has just held, under an internal
@@ -226,7 +241,9 @@ SymbolId Ledger::hold_internal(ValueId value, std::string_view name,
 
 void Ledger::free_internal(SymbolId id, Frees& frees) {
   const std::string_view name = symbols.name_of(id);
-  if (!symbols[id].ranks) {
+  if (recipes.is_gone(symbols[id].value)) {
+    // There is no register to be freed.
+  } else if (!symbols[id].ranks) {
     frees.unplaced.append(" ").append(name);
   } else {
     const std::string_view space = meshes.space_of(name);
@@ -272,11 +289,62 @@ void Ledger::write_idle_frees(std::string& out) {
       } else if (tape.is_internal(v)) {
         free_internal(tape.name(v), frees);
         tape.let_go(v, {});
+        recipes.remove(v);
       }
     }
   }
   if (!frees.unplaced.empty()) out += "free" + frees.unplaced + "\n";
   for (const auto& [space, names] : frees.placed) out += "free" + names + "\n";
+}
+
+// ---- what is computed again -------------------------------------------------
+
+void Ledger::recompute(ValueId value, const EndLine& end_line,
+                       std::string& out) {
+  std::vector<ValueId> open = {value};
+  while (!open.empty()) {
+    const ValueId v = open.back();
+    if (!recipes.is_gone(v)) {
+      open.pop_back();
+      continue;
+    }
+    const size_t before = open.size();
+    for (const ValueId operand : recipes.find(v)->operands) {
+      if (operand != kNil && recipes.is_gone(operand)) open.push_back(operand);
+    }
+    if (open.size() == before) compute_again(v, end_line, out);
+  }
+}
+
+// Writes the line of the recipe; all that it reads has registers.
+void Ledger::compute_again(ValueId value, const EndLine& end_line,
+                           std::string& out) {
+  const Recipe& recipe = *recipes.find(value);
+  const Line& line = tape.forms().parsed(recipe.form.id());
+  const SymbolId id = tape.name(value);
+  out.append(symbols.name_of(id)).append(" = ").append(line.op);
+  std::vector<const Type*> operands;
+  for (size_t o = 0; o < line.operands.size(); ++o) {
+    const ValueId v = recipe.operands[o];
+    operands.push_back(v == kNil ? nullptr : &types[tape.type(v)]);
+    out += ' ';
+    out += v == kNil ? std::string(line.operands[o].text) : name_of(v, "");
+  }
+  for (const Key& key : line.keys) {
+    out.append(" ").append(key.key).append("=").append(key.value);
+  }
+  end_line(tape.forms()[recipe.form.id()].notes + " #bwd #recompute", out);
+  if (usage.counts) {
+    Call call;
+    GT_CHECK(gt::bind(line, operands, call).ok());
+    usage.cost += line_cost(call);
+  }
+  recipes.remove(value);
+  if (usage.counts) {
+    symbols[id].bytes = bytes_of(tape.type(value));
+    usage.bytes += symbols[id].bytes;
+  }
+  write_idle_frees(out);
 }
 
 std::string_view Ledger::lost_name(const grad::Lost& lost) const {

@@ -5,14 +5,17 @@
 // is bound again or freed while a gradient may still read the data that it
 // held, an alias, "_e0 = copy h", is written before that, and keeps the data
 // under an internal name. When nothing needs the data any more, the free of
-// that name is written.
+// that name is written. The data of a value with a recipe is not kept: a
+// gradient computes it again (recompute.h).
 #pragma once
 
+#include <functional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "base/number_pool.h"
+#include "emit/recompute.h"
 #include "emit/symbols.h"
 #include "emit/usage.h"
 #include "grad/tape.h"
@@ -26,6 +29,7 @@ struct Ledger {
   grad::MeshIds mesh_ids;
   Meshes meshes;
   grad::Tape tape;
+  Recipes recipes{tape};
   Symbols symbols;
   Usage usage;  // of the names and lines
   // True if the input is a stream that gt-emit wrote ("#gt" opened it): then no
@@ -96,6 +100,11 @@ struct Ledger {
   // Frees the internal names whose data no gradient needs any more, and writes
   // the lines that say so.
   void write_idle_frees(std::string& out);
+  // If the data of the value is gone, writes the lines that compute it again
+  // from its recipe. end_line(notes, out) must write what stands behind the
+  // instruction of each.
+  using EndLine = std::function<void(const std::string& notes, std::string&)>;
+  void recompute(ValueId value, const EndLine& end_line, std::string& out);
 
   // Returns the symbol under which a value's data can be read; kNil if there is
   // none. An alias comes first, since it has all ranks of the value, and the
@@ -137,6 +146,8 @@ struct Ledger {
   grad::Lost rebound(SymbolId id, Origin origin, ValueId value) const;
   SymbolId keep_alias(SymbolId id, ValueId value, Origin origin,
                       std::string& before);
+  void let_data_go(SymbolId id, ValueId value, Origin origin);
+  void compute_again(ValueId value, const EndLine& end_line, std::string& out);
   SymbolId obtain_internal(const Shared<Ranks>& ranks, std::string_view like);
   void narrow(SymbolId id, const Ranks& rest, Origin origin,
               std::string& before);

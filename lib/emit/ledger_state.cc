@@ -23,6 +23,8 @@ class StateText {
     for (const SymbolId id : live_names()) add_name(id);
     add(ledger_.meshes.describe());
     add(ledger_.types.rounds());
+    add(ledger_.recipes.note() ? 1 : 0);
+    add(ledger_.recipes.note().value_or(""));
   }
 
  private:
@@ -94,11 +96,24 @@ class StateText {
     add(tape_.pending(v));
     add(number_of_producer(v));
     add(tape_.users(v).size());
+    add_recipe(ledger_.recipes.find(v));
     Origin origin = tape_.origin(v);
     visit_(origin);
     visit_(lost.at);
     visit_(gone.at);
     tape_.move_places(v, origin, lost.at, gone.at);
+  }
+
+  // Null: none. Regions are counted back from the present one.
+  void add_recipe(const Recipe* recipe) {
+    if (recipe == nullptr) return add(kNone);
+    const grad::Form& form = tape_.forms()[recipe->form.id()];
+    add(form.line);
+    add(form.notes);
+    for (const ValueId v : recipe->operands) add(number_of(v));
+    add(ledger_.recipes.region() - recipe->region);
+    add(recipe->readers);
+    add(recipe->is_gone ? 1 : 0);
   }
 
   // Only those targets behind a lost history count that still exist.

@@ -1,6 +1,7 @@
 #include "emit/session.h"
 
 #include <algorithm>
+#include <optional>
 #include <unordered_map>
 
 #include "base/hash.h"
@@ -145,7 +146,9 @@ bool Session::feed_known(const Pattern& pattern, std::string_view line,
   writer_.append_at(origin, pattern.has_at(), out);
   out += '\n';
   ledger_.write_idle_frees(out);
-  if (!is_free) recorder_.limit(origin);
+  if (is_free) return true;
+  ledger_.recipes.begin_line(std::nullopt);
+  recorder_.limit(origin);
   return true;
 }
 
@@ -243,6 +246,7 @@ Status Session::compute(LineState& state, std::string& out) {
   }
   state.is_plain = state.has_pattern && state.added_texts.empty() &&
                    state.call.op->row->statement == Statement::kCompute &&
+                   state.line.note("recompute") == nullptr &&
                    operands_.are_whole(state);
   // Gradient lines are made later from the line as it is written here.
   std::string written;
@@ -250,6 +254,7 @@ Status Session::compute(LineState& state, std::string& out) {
   state.form = recorder_.record({state.line, state.call, state.values,
                                  state.result_types, state.mesh, state.origin},
                                 state.results);
+  add_recipe(state);
   operands_.settle(state);
   bind_results(state);
   out += state.before;
@@ -261,6 +266,21 @@ Status Session::compute(LineState& state, std::string& out) {
   if (state.adds_seed) seeds_.advance(state, out);
   recorder_.limit(state.origin);
   return ok_status();
+}
+
+// Leaves a recipe of a result that the backward is to compute again.
+void Session::add_recipe(const LineState& state) {
+  if (state.results.empty()) return;
+  const std::string_view* note = state.line.note("recompute");
+  ledger_.recipes.begin_line(note == nullptr ? std::nullopt
+                                             : std::optional(*note));
+  const bool has_recipe =
+      note != nullptr && !ledger_.emitted && !is_placed(state.line) &&
+      state.call.op->row->statement == Statement::kCompute &&
+      state.results.size() == 1 && state.form.id() != kNil &&
+      ledger_.tape.producer(state.results[0]) != kNil;
+  if (!has_recipe) return;
+  ledger_.recipes.add(state.results[0], state.form.share(), state.values);
 }
 
 // Adds the operands that the user may leave to gt-emit: a seed, the type of a

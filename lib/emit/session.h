@@ -151,6 +151,7 @@ class Session : public Rewriter {
   Result<bool> find_operands(LineState& state, std::string& out);
   Status pass_failure(LineState& state, const std::string& failed,
                       std::string& out);
+  void add_recipe(const LineState& state);
   void bind_results(LineState& state);
 
   EmitOptions options_;

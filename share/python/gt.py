@@ -65,8 +65,8 @@ A name="w" that another tensor has goes to the new one, as when a cell of a note
 runs again. The older tensor keeps its value in a register without a name of its
 own; a backward() to it through what was computed before fails.
 """
-import atexit, collections, contextlib, functools, gc, json, math, operator, os, re, shutil, struct
-import subprocess, sys
+import atexit, collections, contextlib, functools, gc, itertools, json, math, operator, os, re, shutil
+import struct, subprocess, sys
 import array as _array, builtins as _py, select as _select, signal as _signal
 import tempfile, threading, weakref
 try:
@@ -648,9 +648,13 @@ def compile():
     return _scope("compile", "")
 
 
+_regions = itertools.cycle("01")  # so that a scope is told from the one before it
+
+
 def recompute():
-    """What is made within is computed again in the backward pass, and not kept."""
-    return _scope("recompute", "")
+    """What is made within is computed again in the backward pass, and not kept. With one such
+    scope around each layer, the layers' inputs are kept, and what one layer makes."""
+    return _scope("recompute", next(_regions))
 
 
 def no_grad():

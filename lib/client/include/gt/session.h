@@ -2,6 +2,7 @@
 // scopes, whose notes the lines of the program carry.
 #pragma once
 
+#include <atomic>
 #include <cstdlib>
 #include <string>
 
@@ -173,10 +174,17 @@ struct Microbatch : Note {
 struct Compile : Note {
   explicit Compile(At at = At::here()) : Note("compile", "", at) {}
 };
-// The note #recompute: the backward pass computes these values again, so that
-// they need not be kept.
+// The note #recompute=0 or #recompute=1: the backward pass computes these values
+// again, so that they need not be kept. Scopes take turns, so that each is told
+// from the one before it: what a scope reads is kept, as a layer's input.
 struct Recompute : Note {
-  explicit Recompute(At at = At::here()) : Note("recompute", "", at) {}
+  explicit Recompute(At at = At::here()) : Note("recompute", turn(), at) {}
+
+ private:
+  static const char* turn() {
+    static std::atomic<unsigned> scopes{0};
+    return scopes++ % 2 == 0 ? "0" : "1";
+  }
 };
 
 // While a NoGrad lives, values that its thread makes have no history, and no

@@ -1,0 +1,83 @@
+// The note #recompute: values that the backward computes again, so that they
+// need not be kept for it (Chen et al., Training Deep Nets with Sublinear
+// Memory Cost, 2016).
+//
+// A line with the note leaves a recipe of its result: the line, and the values
+// that it read. When a name is bound again or freed while a gradient may still
+// read what it held, an alias keeps the data (ledger.h). If there is a recipe,
+// no alias is written: an internal name stands for the value, and in the stream
+// nothing has that name. The first line of a backward that reads the value
+// then gets the line of the recipe in front, which computes it under that name;
+// and first what it reads, if that is gone as well.
+//
+// A run of lines with one note is a region: `#recompute`, or `#recompute=3`
+// behind `#recompute=2`. What a region reads of others is kept, as a backward
+// begins there. Within a region nothing is kept.
+//
+// A recipe is of a line without ranks, with one result that has a history. It
+// exists as long as a user's name holds the value, or a gradient may read it.
+// When a grad consumes the history of a value that a name still holds, its
+// recipe ends: what the value was made of should not be kept any longer, and if
+// a later line needs the value after all, an alias keeps it.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "emit/symbols.h"
+#include "grad/forms.h"
+#include "grad/tape.h"
+
+namespace gt::emit {
+
+struct Recipe {
+  grad::HeldForm form;            // the line, without its names
+  std::vector<ValueId> operands;  // of the line; kNil for no tensor
+  uint64_t region = 0;
+  // The recipes of other regions that read the value: its data must be kept.
+  uint32_t readers = 0;
+  bool is_gone = false;  // no register has the value
+};
+
+class Recipes {
+ public:
+  explicit Recipes(grad::Tape& tape) : tape_(tape) {}
+  Recipes(const Recipes&) = delete;
+  Recipes& operator=(const Recipes&) = delete;
+
+  // To be called for each line that makes a value: with the value of its note
+  // #recompute, or nothing.
+  void begin_line(std::optional<std::string_view> note);
+  // Adds the recipe of a value that the current line made. What the line reads
+  // is needed from now on.
+  void add(ValueId value, grad::HeldForm form,
+           const std::vector<ValueId>& operands);
+  // Ends the recipe of the value, if it has one.
+  void remove(ValueId value);
+
+  // Returns null if the value has no recipe.
+  const Recipe* find(ValueId value) const;
+  // True if the value has a recipe, and no other region reads it.
+  bool may_go(ValueId value) const;
+  void note_gone(ValueId value) { recipes_.at(value).is_gone = true; }
+  bool is_gone(ValueId value) const;
+  bool is_empty() const { return recipes_.empty(); }
+
+  // The current region, from which Ledger::state() counts back, and its note.
+  uint64_t region() const { return region_; }
+  const std::optional<std::string>& note() const { return note_; }
+
+ private:
+  bool is_of_other(ValueId value, uint64_t region) const;
+
+  grad::Tape& tape_;
+  std::unordered_map<ValueId, Recipe> recipes_;
+  uint64_t region_ = 0;
+  std::optional<std::string> note_;
+};
+
+}  // namespace gt::emit

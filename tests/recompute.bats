@@ -1,0 +1,115 @@
+#!/usr/bin/env bats
+# #recompute: what the backward computes again is not kept.
+# shellcheck disable=SC2154 # run sets stderr and output
+
+load helper
+
+# A layer whose two inner values only the backward reads.
+layer() {
+  printf '%s\n' 'x = ones f32[2,2]' 'w = ones f32[2,2]' \
+    "h = matmul x w$1" "h = tanh h$1" "h = sin h$1" 'l = sum h' 'g = grad l w'
+}
+
+@test "a value that is gone is computed again in front of its first reader" {
+  layer ' #recompute' | gt-emit --no-at >stream
+  [ "$(grep -v '^#' stream)" = 'x = ones f32[2,2]
+w = ones f32[2,2]
+h = matmul x w #recompute
+h = tanh h #recompute
+h = sin h #recompute
+l = sum h
+_e2 = ones f32[] #bwd
+_e3 = expand _e2 shape=2,2 #bwd
+free _e2
+_e0 = matmul x w #bwd #recompute
+_e1 = tanh _e0 #bwd #recompute
+free _e0
+_e0 = cos _e1 #bwd
+_e2 = mul _e3 _e0 #bwd
+free _e3 _e0
+_e0 = tanh_grad _e2 _e1 #bwd
+free _e2 _e1
+g = matmul x _e0 ta=1 #bwd #grad=w
+free _e0' ] || { cat stream; false; }
+}
+
+@test "without the note aliases keep it" {
+  layer '' | gt-emit --no-at >stream
+  [ "$(grep -c 'copy h' stream)" = 1 ]
+  run ! grep -q recompute stream
+}
+
+# deep NOTE: 16 layers of which each keeps three values, with one note a layer.
+deep() {
+  echo 'h = randn f32[64,256] 1'
+  echo 'w = randn f32[256,256] 2'
+  echo 'w = mul w 0.05'
+  for i in {1..16}; do
+    note=${1//N/$i}
+    printf '%s\n' "a = matmul h w$note" "b = gelu a$note" "c = mul b b$note" \
+      "d = sin c$note" "h = add h d$note"
+  done
+  printf '%s\n' 'l = mean h' 'free a b c d h' 'g = grad l w' 's = sum g' 'print s'
+}
+
+# peak: the most bytes that gt-work held for the stream on standard input.
+peak() {
+  gt-work -v 2>&1 >results | sed -n 's/.* \([0-9]*\) bytes at most.*/\1/p'
+}
+
+@test "the backward of regions needs a fraction of the memory" {
+  deep '' | gt-emit | peak >all
+  cp results expected
+  deep ' #recompute=N' | gt-emit | peak >regions
+  cmp results expected
+  (($(cat regions) * 2 < $(cat all))) || { cat regions all; false; }
+}
+
+@test "what a region reads of others is kept; one region keeps its beginning alone" {
+  deep ' #recompute=N' | gt-emit --no-at >regions
+  deep ' #recompute' | gt-emit --no-at >one
+  [ "$(grep -c ' = copy ' regions)" = 16 ]
+  [ "$(grep -c ' = copy ' one)" = 1 ]
+}
+
+@test "a line without the note begins a region; free and print do not" {
+  local lines=('x = ones f32[2]' 'w = ones f32[2]' 'a = mul x w #recompute'
+    'b = sin a #recompute' 'print a' 'free a' 'c = sin b #recompute' 'free b'
+    'l = sum c' 'free c' 'g = grad l w' 'print g')
+  printf '%s\n' "${lines[@]}" | gt-emit --no-at >one
+  [ "$(grep -c ' = copy ' one)" = 0 ]
+  lines[4]='z = add x 1'
+  printf '%s\n' "${lines[@]}" | gt-emit --no-at >two
+  [ "$(grep -c '= copy b' two)" = 1 ]
+}
+
+@test "weights that are updated are not kept for values whose grad was taken" {
+  printf '%s\n' 'w = ones f32[2]' 'x = ones f32[2]' >head
+  printf '%s\n' 'h = mul x w #recompute' 'h2 = exp h #recompute' 'l = sum h2' \
+    'g = grad l w' 'w = sgd w g 0.1' >round
+  run -0 --separate-stderr gt-emit --no-at head --repeat 3 round
+  run ! grep -q copy <<<"$output"
+}
+
+@test "a history that is kept, and a gradient of a gradient" {
+  local note
+  for note in '' ' #recompute'; do
+    printf '%s\n' 'w = tensor f64[2] 0.5 2' "a = sin w$note" "a = exp a$note" \
+      "a = mul a a$note" 'l = sum a' 'free a' 'g = grad l w retain=1' \
+      'q = sum g' 'h = grad q w retain=1' 'k = grad l w' 'print g' 'print h' \
+      'print k' | gt-emit | gt-work >"results${note/ #/.}"
+  done
+  [ "$(wc -l <results)" = 3 ]
+  cmp results results.recompute
+}
+
+@test "loads and lines with several results are kept" {
+  printf '%s\n' 'x = ones f32[4]' 'save x "x.npy"' 'w = ones f32[4]' \
+    'y = load "x.npy" f32[4] #recompute' 'z = mul y w #recompute' \
+    'a b = split z axis=0 #recompute' 'c = mul a b #recompute' 'l = sum c' \
+    'free y z a b c' 'g = grad l w' 'print g' | gt-emit --no-at >stream
+  grep -q '^_e[0-9]* = copy y$' stream
+  grep -q '^_e[0-9]* = copy a$' stream
+  run -0 gt-work stream
+  lines_are 'g = tensor f32[4] 1 1 1 1'
+}
