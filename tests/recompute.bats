@@ -103,13 +103,51 @@ peak() {
   cmp results results.recompute
 }
 
-@test "loads and lines with several results are kept" {
+@test "a line with several results is computed again whole; a load is kept" {
   printf '%s\n' 'x = ones f32[4]' 'save x "x.npy"' 'w = ones f32[4]' \
     'y = load "x.npy" f32[4] #recompute' 'z = mul y w #recompute' \
     'a b = split z axis=0 #recompute' 'c = mul a b #recompute' 'l = sum c' \
     'free y z a b c' 'g = grad l w' 'print g' | gt-emit --no-at >stream
+  [ "$(grep -c '= copy' stream)" = 1 ]
   grep -q '^_e[0-9]* = copy y$' stream
-  grep -q '^_e[0-9]* = copy a$' stream
+  grep -q '^_e[0-9]* _e[0-9]* = split _e[0-9]* axis=0 #bwd #recompute$' stream
   run -0 gt-work stream
   lines_are 'g = tensor f32[4] 1 1 1 1'
+}
+
+@test "a transformer whose layers are computed again: the same bits, half the memory" {
+  /usr/bin/python3 -c "
+import numpy
+numpy.save('text.npy', numpy.random.default_rng(0).integers(0, 128, 5000).astype('u1'))"
+  for again in 0 1; do
+    "$GT_ROOT"/examples/transformer length=5000 held=1100 batch=8 context=128 layers=4 \
+      width=32 heads=2 steps=3 rounds=1 sample=0 dropout=0.1 recompute=$again |
+      gt-emit | peak >peak.$again
+    mv results results.$again
+  done
+  [ "$(wc -l <results.0)" -ge 6 ]
+  cmp results.0 results.1
+  (($(cat peak.1) * 2 < $(cat peak.0))) || { cat peak.*; false; }
+}
+
+@test "sharded and scheduled in stages, it is computed again where its layer is" {
+  printf '%s\n' 'w = randn f32[8,8] 1 #signal=one' 'v = randn f32[8,8] 2 #signal=two' \
+    'g = zeros f32[8,8] #signal=one' >init.gt
+  for mb in 0 1 2 3; do
+    printf '%s\n' "x = randn f32[4,8] $mb #signal=one #mb=$mb" \
+      "h = matmul x w #signal=one #mb=$mb #recompute=1" \
+      "h = tanh h #signal=one #mb=$mb #recompute=1" \
+      "h = matmul h v #signal=two #mb=$mb #recompute=2" \
+      "h = tanh h #signal=two #mb=$mb #recompute=2" \
+      "l = sum h #signal=two #mb=$mb" 'free h' "d e = grad l w v #mb=$mb" \
+      "g = add g d #signal=one #mb=$mb"
+  done >steps.gt
+  echo 'print g' >>steps.gt
+  printf '%s\n' 'mesh: {pp: 2}' 'signals: {one: {on: {pp: 0}}, two: {on: {pp: 1}}}' \
+    'schedule: {kind: 1f1b}' >pp.yaml
+  gt-emit --no-at init.gt steps.gt | gt-shard -c pp.yaml >placed
+  [ "$(grep -c '@1 = tanh .*#bwd #recompute' placed)" = 4 ]
+  run -0 gt-check -q placed
+  sed 's/ #recompute=.//' steps.gt | gt-emit --no-at init.gt - | gt-work >expected
+  run -0 gt-cmp <(gt-work placed) expected
 }

@@ -125,8 +125,8 @@ class GradientWriter {
     if (ledger_.recipes.is_empty()) return held;
     for (const NodeId node : program_.history) {
       for (const ValueId v : ledger_.tape.node(node).results) {
-        const Recipe* recipe = v == kNil ? nullptr : ledger_.recipes.find(v);
-        if (recipe != nullptr && !recipe->is_gone) held.push_back(v);
+        const bool has_recipe = v != kNil && ledger_.recipes.find(v) != nullptr;
+        if (has_recipe && !ledger_.recipes.is_gone(v)) held.push_back(v);
       }
     }
     return held;

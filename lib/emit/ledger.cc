@@ -308,21 +308,37 @@ void Ledger::recompute(ValueId value, const EndLine& end_line,
       open.pop_back();
       continue;
     }
+    const Recipe& recipe = *recipes.find(v);
     const size_t before = open.size();
-    for (const ValueId operand : recipes.find(v)->operands) {
+    for (const ValueId operand : recipe.operands) {
       if (operand != kNil && recipes.is_gone(operand)) open.push_back(operand);
     }
-    if (open.size() == before) compute_again(v, end_line, out);
+    if (open.size() == before) compute_again(recipe, end_line, out);
   }
 }
 
-// Writes the line of the recipe; all that it reads has registers.
-void Ledger::compute_again(ValueId value, const EndLine& end_line,
+// Writes the line of the recipe; all that it reads has registers. Results that
+// are not gone get names of their own, which are freed again.
+void Ledger::compute_again(const Recipe& recipe, const EndLine& end_line,
                            std::string& out) {
-  const Recipe& recipe = *recipes.find(value);
   const Line& line = tape.forms().parsed(recipe.form.id());
-  const SymbolId id = tape.name(value);
-  out.append(symbols.name_of(id)).append(" = ").append(line.op);
+  const auto first = std::ranges::find_if(
+      recipe.results, [this](ValueId v) { return recipes.is_gone(v); });
+  const std::string like(symbols.name_of(tape.name(*first)));
+  std::vector<ValueId> made;
+  std::vector<std::string> unwanted;
+  for (size_t r = 0; r < line.results.size(); ++r) {
+    const ValueId v = recipe.results[r];
+    if (v != kNil && recipes.is_gone(v)) {
+      made.push_back(v);
+      out.append(symbols.name_of(tape.name(v)));
+    } else {
+      unwanted.push_back(fresh_name(like));
+      out.append(unwanted.back());
+    }
+    out += ' ';
+  }
+  out.append("= ").append(line.op);
   std::vector<const Type*> operands;
   for (size_t o = 0; o < line.operands.size(); ++o) {
     const ValueId v = recipe.operands[o];
@@ -339,10 +355,16 @@ void Ledger::compute_again(ValueId value, const EndLine& end_line,
     GT_CHECK(gt::bind(line, operands, call).ok());
     usage.cost += line_cost(call);
   }
-  recipes.remove(value);
-  if (usage.counts) {
-    symbols[id].bytes = bytes_of(tape.type(value));
-    usage.bytes += symbols[id].bytes;
+  for (const std::string& name : unwanted) {
+    out.append("free ").append(name).append("\n");
+    give_back(name);
+  }
+  for (const ValueId v : made) {
+    recipes.remove(v);
+    if (!usage.counts) continue;
+    Symbol& s = symbols[tape.name(v)];
+    s.bytes = bytes_of(tape.type(v));
+    usage.bytes += s.bytes;
   }
   write_idle_frees(out);
 }

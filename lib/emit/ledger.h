@@ -147,7 +147,8 @@ struct Ledger {
   SymbolId keep_alias(SymbolId id, ValueId value, Origin origin,
                       std::string& before);
   void let_data_go(SymbolId id, ValueId value, Origin origin);
-  void compute_again(ValueId value, const EndLine& end_line, std::string& out);
+  void compute_again(const Recipe& recipe, const EndLine& end_line,
+                     std::string& out);
   SymbolId obtain_internal(const Shared<Ranks>& ranks, std::string_view like);
   void narrow(SymbolId id, const Ranks& rest, Origin origin,
               std::string& before);

@@ -96,7 +96,7 @@ class StateText {
     add(tape_.pending(v));
     add(number_of_producer(v));
     add(tape_.users(v).size());
-    add_recipe(ledger_.recipes.find(v));
+    add_recipe(v);
     Origin origin = tape_.origin(v);
     visit_(origin);
     visit_(lost.at);
@@ -104,16 +104,18 @@ class StateText {
     tape_.move_places(v, origin, lost.at, gone.at);
   }
 
-  // Null: none. Regions are counted back from the present one.
-  void add_recipe(const Recipe* recipe) {
+  // Regions are counted back from the present one.
+  void add_recipe(ValueId value) {
+    const Recipe* recipe = ledger_.recipes.find(value);
     if (recipe == nullptr) return add(kNone);
     const grad::Form& form = tape_.forms()[recipe->form.id()];
     add(form.line);
     add(form.notes);
     for (const ValueId v : recipe->operands) add(number_of(v));
+    for (const ValueId v : recipe->results) add(number_of(v));
     add(ledger_.recipes.region() - recipe->region);
-    add(recipe->readers);
-    add(recipe->is_gone ? 1 : 0);
+    add(ledger_.recipes.readers(value));
+    add(ledger_.recipes.is_gone(value) ? 1 : 0);
   }
 
   // Only those targets behind a lost history count that still exist.

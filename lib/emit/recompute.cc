@@ -1,5 +1,6 @@
 #include "emit/recompute.h"
 
+#include <algorithm>
 #include <utility>
 
 namespace gt::emit {
@@ -13,24 +14,30 @@ void Recipes::begin_line(std::optional<std::string_view> note) {
   }
 }
 
-void Recipes::add(ValueId value, grad::HeldForm form,
-                  const std::vector<ValueId>& operands) {
+void Recipes::add(grad::HeldForm form, const std::vector<ValueId>& operands,
+                  std::vector<ValueId> results) {
   for (const ValueId v : operands) {
     if (v == kNil) continue;
     tape_.add_read(v);
-    if (is_of_other(v, region_)) ++recipes_.at(v).readers;
+    if (is_of_other(v, region_)) ++entries_.at(v).readers;
   }
-  recipes_.emplace(value, Recipe{std::move(form), operands, region_});
+  const auto recipe = std::make_shared<Recipe>(
+      Recipe{std::move(form), operands, std::move(results), region_});
+  for (const ValueId v : recipe->results) {
+    if (v != kNil) entries_[v].recipe = recipe;
+  }
 }
 
 void Recipes::remove(ValueId value) {
-  const auto at = recipes_.find(value);
-  if (at == recipes_.end()) return;
-  const Recipe recipe = std::move(at->second);
-  recipes_.erase(at);
-  for (const ValueId v : recipe.operands) {
+  const auto at = entries_.find(value);
+  if (at == entries_.end()) return;
+  const std::shared_ptr<Recipe> recipe = std::move(at->second.recipe);
+  entries_.erase(at);
+  std::ranges::replace(recipe->results, value, kNil);
+  if (recipe.use_count() > 1) return;
+  for (const ValueId v : recipe->operands) {
     if (v == kNil) continue;
-    if (is_of_other(v, recipe.region)) --recipes_.at(v).readers;
+    if (is_of_other(v, recipe->region)) --entries_.at(v).readers;
     tape_.drop_read(v);
   }
 }
@@ -42,18 +49,18 @@ bool Recipes::is_of_other(ValueId value, uint64_t region) const {
 }
 
 const Recipe* Recipes::find(ValueId value) const {
-  const auto at = recipes_.find(value);
-  return at == recipes_.end() ? nullptr : &at->second;
+  const auto at = entries_.find(value);
+  return at == entries_.end() ? nullptr : at->second.recipe.get();
 }
 
 bool Recipes::may_go(ValueId value) const {
-  const Recipe* recipe = find(value);
-  return recipe != nullptr && recipe->readers == 0;
+  const auto at = entries_.find(value);
+  return at != entries_.end() && at->second.readers == 0;
 }
 
 bool Recipes::is_gone(ValueId value) const {
-  const Recipe* recipe = find(value);
-  return recipe != nullptr && recipe->is_gone;
+  const auto at = entries_.find(value);
+  return at != entries_.end() && at->second.is_gone;
 }
 
 }  // namespace gt::emit

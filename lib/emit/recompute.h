@@ -14,14 +14,15 @@
 // behind `#recompute=2`. What a region reads of others is kept, as a backward
 // begins there. Within a region nothing is kept.
 //
-// A recipe is of a line without ranks, with one result that has a history. It
-// exists as long as a user's name holds the value, or a gradient may read it.
-// When a grad consumes the history of a value that a name still holds, its
-// recipe ends: what the value was made of should not be kept any longer, and if
-// a later line needs the value after all, an alias keeps it.
+// A recipe is of a line without ranks whose results have a history. A value has
+// one as long as a user's name holds it, or a gradient may read it. When a grad
+// consumes the history of a value that a name still holds, it loses its recipe:
+// what the value was made of should not be kept any longer, and if a later line
+// needs the value after all, an alias keeps it.
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -34,13 +35,13 @@
 
 namespace gt::emit {
 
+// The line that made a value, or several.
 struct Recipe {
   grad::HeldForm form;            // the line, without its names
   std::vector<ValueId> operands;  // of the line; kNil for no tensor
+  // The results; kNil for those that do not have the recipe, or no longer.
+  std::vector<ValueId> results;
   uint64_t region = 0;
-  // The recipes of other regions that read the value: its data must be kept.
-  uint32_t readers = 0;
-  bool is_gone = false;  // no register has the value
 };
 
 class Recipes {
@@ -52,30 +53,41 @@ class Recipes {
   // To be called for each line that makes a value: with the value of its note
   // #recompute, or nothing.
   void begin_line(std::optional<std::string_view> note);
-  // Adds the recipe of a value that the current line made. What the line reads
-  // is needed from now on.
-  void add(ValueId value, grad::HeldForm form,
-           const std::vector<ValueId>& operands);
-  // Ends the recipe of the value, if it has one.
+  // Adds the recipe of what the current line made. What the line reads is
+  // needed from now on.
+  void add(grad::HeldForm form, const std::vector<ValueId>& operands,
+           std::vector<ValueId> results);
+  // Takes its recipe from the value, if it has one. What only the recipe needs
+  // is not needed any more.
   void remove(ValueId value);
 
+  bool is_empty() const { return entries_.empty(); }
   // Returns null if the value has no recipe.
   const Recipe* find(ValueId value) const;
-  // True if the value has a recipe, and no other region reads it.
+  // Returns how many lines of other regions read the value by their recipes;
+  // its data must be kept for them.
+  uint32_t readers(ValueId value) const { return entries_.at(value).readers; }
+  // True if the value has a recipe, and nothing needs its data kept.
   bool may_go(ValueId value) const;
-  void note_gone(ValueId value) { recipes_.at(value).is_gone = true; }
+  // Notes that no register has the value any more. is_gone() then is true until
+  // remove().
+  void note_gone(ValueId value) { entries_.at(value).is_gone = true; }
   bool is_gone(ValueId value) const;
-  bool is_empty() const { return recipes_.empty(); }
 
-  // The current region, from which Ledger::state() counts back, and its note.
+  // Return the current region, a number, and its note.
   uint64_t region() const { return region_; }
   const std::optional<std::string>& note() const { return note_; }
 
  private:
+  struct Entry {
+    std::shared_ptr<Recipe> recipe;
+    uint32_t readers = 0;
+    bool is_gone = false;
+  };
   bool is_of_other(ValueId value, uint64_t region) const;
 
   grad::Tape& tape_;
-  std::unordered_map<ValueId, Recipe> recipes_;
+  std::unordered_map<ValueId, Entry> entries_;
   uint64_t region_ = 0;
   std::optional<std::string> note_;
 };

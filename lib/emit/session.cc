@@ -268,7 +268,7 @@ Status Session::compute(LineState& state, std::string& out) {
   return ok_status();
 }
 
-// Leaves a recipe of a result that the backward is to compute again.
+// Leaves a recipe of the results, which the backward is to compute again.
 void Session::add_recipe(const LineState& state) {
   if (state.results.empty()) return;
   const std::string_view* note = state.line.note("recompute");
@@ -277,10 +277,14 @@ void Session::add_recipe(const LineState& state) {
   const bool has_recipe =
       note != nullptr && !ledger_.emitted && !is_placed(state.line) &&
       state.call.op->row->statement == Statement::kCompute &&
-      state.results.size() == 1 && state.form.id() != kNil &&
+      state.form.id() != kNil &&
       ledger_.tape.producer(state.results[0]) != kNil;
   if (!has_recipe) return;
-  ledger_.recipes.add(state.results[0], state.form.share(), state.values);
+  // Results that were added for the gradient are kept.
+  std::vector<ValueId> results = state.results;
+  std::fill(results.end() - static_cast<std::ptrdiff_t>(state.added_results),
+            results.end(), kNil);
+  ledger_.recipes.add(state.form.share(), state.values, std::move(results));
 }
 
 // Adds the operands that the user may leave to gt-emit: a seed, the type of a
