@@ -173,6 +173,35 @@ TypeError y = transpose x [axes=]: x is missing"
   [[ ${lines[8]} == 'TypeError ~: expected bool; found the tensor t'*'; gt.not_ takes what is not zero as true' ]]
 }
 
+@test "a text is no operand, and names no register" {
+  run -0 python 'told(lambda: gt.ones(2) + "t0", lambda: "t0" + m, lambda: gt.ones(2) * "5", lambda: gt.maximum(m, "t0"),
+     lambda: m @ "t0", lambda: "t0" @ m, lambda: gt.where(m > 1, "inf", m), lambda: gt.concat([m, "t0"]),
+     lambda: gt.embedding(m, "t2"), lambda: m.add_("t0"), lambda: m < "t0", lambda: m + None, lambda: m.pow(b"t0"),
+     lambda: gt.grad("t0", m), lambda: gt.grad(m, ["t0"]), lambda: m.max("t0"), lambda: m.slice("i"))
+m.save("m.npy"); m.print_("shown"); m.print_(as_="again")
+print(gt.load("m.npy", "f32[2,2]").tolist(), m.slice("1:", "-1:").tolist(), m.cast("i64").dtype)'
+  lines_are "TypeError add: expected a tensor or a number; found 't0'
+TypeError add: expected a tensor or a number; found 't0'
+TypeError mul: expected a tensor or a number; found '5'
+TypeError maximum: expected a tensor or a number; found 't0'
+TypeError matmul: expected a tensor or a number; found 't0'
+TypeError matmul: expected a tensor or a number; found 't0'
+TypeError where: expected a tensor or a number; found 'inf'
+TypeError concat: expected a tensor or a number; found 't0'
+TypeError embedding: expected a tensor or a number; found 't2'
+TypeError add: expected a tensor or a number; found 't0'
+TypeError lt: expected a tensor or a number; found 't0'
+TypeError add: expected a tensor, a number or lists of numbers; found None
+TypeError pow: expected a tensor, a number or lists of numbers; found b't0'
+TypeError grad: expected tensors, a scalar and what it depends on; found 't0'
+TypeError grad: expected tensors, a scalar and what it depends on; found 't0'
+TypeError max: expected one dim, or a tensor; found 't0'; amax takes more axes
+Error slice: expected a tensor, a number or a range, as 1:3; found 'i'
+shown = tensor f32[2,2] 1 2 3 4
+again = tensor f32[2,2] 1 2 3 4
+[[1.0, 2.0], [3.0, 4.0]] [[4.0]] i64"
+}
+
 @test "in place a tensor keeps its shape, dtype and handles" {
   run -0 python '
 p = gt.Parameter("ones", (2, 2))

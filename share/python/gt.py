@@ -685,15 +685,22 @@ def _is_name(text):
 
 
 def _word(op, text, kind):
-    """A caller's text as an operand: one word, or a string where one stands."""
+    """A caller's text as an operand: a type or range, or a string where one stands. Where a
+    tensor or a number stands there is none, as it would be taken for the name of a register."""
     if kind in ("path", "string"):
         return _quote(text)
     if kind == "dtype":
         return _dtype(text)
-    if not re.fullmatch(r"[\w.,:/@+[\]-]+", text, re.A):
-        raise Error(f"{op}: expected a tensor, a number, or one word that is a name, number, range "
-                    f"or type; found {text!r}")
+    if kind not in _WORDS:
+        raise TypeError(f"{op}: expected a tensor or a number; found {text!r}")
+    words, form = _WORDS[kind]
+    if not re.fullmatch(form, text, re.A):
+        raise Error(f"{op}: expected {words}; found {text!r}")
     return text
+
+
+_WORDS = {"type": ("a type, as f32[2,3]", r"\w+\[[\d,]*\]"),
+          "any": ("a tensor, a number or a range, as 1:3", r"[+-]?\d+|[+-]?\d*(:[+-]?\d*){1,2}")}
 
 
 def _quote(text):
@@ -714,6 +721,14 @@ def _number(value):
 def _is_number(value):
     return isinstance(value, (int, float)) or (
         _np is not None and isinstance(value, (_np.number, _np.bool_)))
+
+
+def _is_data(value):
+    """Whether tensor() may take it."""
+    return not isinstance(value, (str, bytes)) and (_is_number(value) or isinstance(value, (list, tuple))
+                                                    or hasattr(value, "__array__")
+                                                    or hasattr(value, "__float__")
+                                                    or hasattr(value, "tolist"))
 
 
 def _is_whole(value):
@@ -1316,8 +1331,11 @@ def _call(op, operands, keys=None, count=1, names=(), into=(), type=None):
 
 def grad(loss, targets, *, retain_graph=False):
     """The gradients of a scalar by each of the targets."""
-    targets = [targets] if isinstance(targets, Tensor) else targets
-    since = loss._register.made if isinstance(loss, Tensor) and loss._register else 0
+    targets = [targets] if isinstance(targets, Tensor) else list(targets)
+    for x in (loss, *targets):
+        if not isinstance(x, Tensor):
+            raise TypeError(f"grad: expected tensors, a scalar and what it depends on; found {x!r}")
+    since = loss._register.made if loss._register else 0
     registers = [target._register for target in targets]
     for register in registers:
         if register and register.moved > since:
@@ -1561,6 +1579,8 @@ def _make(row):
                 words.append(value)
             elif isinstance(value, str):
                 words.append(_word(op, value, kind))
+            elif not _is_data(value):
+                raise TypeError(f"{op}: expected a tensor, a number or lists of numbers; found {value!r}")
             else:
                 words.append(tensor(value))
         many = [r for r in results if r.get("variadic")]
@@ -1691,7 +1711,9 @@ def _product(f, a, b=None, *args, name=None, into=None, **keys):
     dimension, as in PyTorch. What Python does not know the rank of is taken for a matrix."""
     if b is None:
         return f(a, **keys)  # which says what is missing
-    a, b = (x if isinstance(x, Tensor) or _is_number(x) else tensor(x) for x in (a, b))
+    # What is no data, as a text is, f refuses.
+    a, b = (tensor(x) if not isinstance(x, Tensor) and not _is_number(x) and _is_data(x) else x
+            for x in (a, b))
     rows, columns = (isinstance(x, Tensor) and x._find_rank() == 1 for x in (a, b))
     if not rows and not columns:
         return f(a, b, *args, name=name, into=into, **keys)
