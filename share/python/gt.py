@@ -67,7 +67,7 @@ own; a backward() to it through what was computed before fails.
 """
 import atexit, collections, contextlib, functools, gc, json, math, operator, os, re, shutil, struct
 import subprocess, sys
-import array as _array, builtins as _py, select as _select, signal as _signal
+import array as _array, builtins as _py, copy as _copy, select as _select, signal as _signal
 import tempfile, threading, weakref
 try:
     import numpy as _np
@@ -622,8 +622,9 @@ class _scope:
 
 def signal(name):
     """Lines within have the note #signal=NAME, which a config may speak of."""
-    if not isinstance(name, str) or re.search(r'[\0- \x7f"#\ud800-\udfff]', name):
-        raise Error(f"signal: expected a text without blank, quote or '#'; found {name!r}")
+    if not isinstance(name, str) or not name or re.search(r'[\0- \x7f"#\ud800-\udfff]', name):
+        raise Error("signal: expected a text of one character or more, without blank, quote or '#'; "
+                    f"found {name!r}")
     return _scope("signal", name)
 
 
