@@ -202,6 +202,21 @@ again = tensor f32[2,2] 1 2 3 4
 [[1.0, 2.0], [3.0, 4.0]] [[4.0]] i64"
 }
 
+@test "backward of more than one element is refused at once, one element is taken" {
+  run -0 python 'w, v = gt.ones(2, requires_grad=True), gt.ones(1, 1, requires_grad=True)
+told(w.backward, lambda: gt.grad(w, w), lambda: gt.zeros(0, requires_grad=True).backward())
+v.backward(); w.backward(gt.tensor([2.0, 3.0]))
+print(v.grad.tolist(), w.grad.tolist(), v.requires_grad)
+s = gt.tensor(2.0, requires_grad=True)
+s.backward(); s.backward(); (s * s).backward()
+print(s.grad.item(), s.requires_grad, (s * 3).requires_grad)'
+  lines_are 'Error backward: expected one element, as a loss has; found t3, which is f32[2]: take its sum() or mean(), or write x.backward(gradient), where the gradient has its shape
+Error grad: expected one element, as a loss has; found t3, which is f32[2]: take its sum() or mean(), or write x.backward(gradient), where the gradient has its shape
+Error backward: expected one element, as a loss has; found t5, which is f32[0]: take its sum() or mean(), or write x.backward(gradient), where the gradient has its shape
+[[1.0]] [2.0, 3.0] True
+6.0 True True'
+}
+
 @test "in place a tensor keeps its shape, dtype and handles" {
   run -0 python '
 p = gt.Parameter("ones", (2, 2))

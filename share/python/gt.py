@@ -1203,6 +1203,15 @@ class Tensor(_Methods):
         return [_leaves[n] for n in sorted(self._reach) if n in _leaves]
 
     def backward(self, gradient=None, retain_graph=False):
+    def _is_loss(self, caller):
+        """Whether the program will take it as one, as far as Python can tell: a scalar, or one
+        element in a shape, whose sum is meant. Raises where it will not."""
+        if self._known is None or math.prod(self._known[1]) == 1:
+            return self._known is None or not self._known[1]
+        raise Error(f"{caller}: expected one element, as a loss has; found {self.name}, which is "
+                    f"{_type(self._known[1], self._known[0])}: take its sum() or mean(), or write "
+                    "x.backward(gradient), where the gradient has its shape")
+
         """Adds to the .grad of each tensor that requires one and went into this: a scalar,
         or a tensor that is multiplied by its gradient first."""
         if gradient is not None:
@@ -1211,6 +1220,7 @@ class Tensor(_Methods):
                                 "retain_graph= is a keyword")
             return (self * gradient).sum().backward(retain_graph=retain_graph)
         targets = self._targets()
+        self._is_loss("backward")
         if not targets:
             raise Error(f"backward: nothing that requires a gradient went into {self._name}, "
                         "or an earlier backward took its history")
@@ -1336,7 +1346,9 @@ def grad(loss, targets, *, retain_graph=False):
     for x in (loss, *targets):
         if not isinstance(x, Tensor):
             raise TypeError(f"grad: expected tensors, a scalar and what it depends on; found {x!r}")
-    since = loss._register.made if loss._register else 0
+    since, whole = loss._register.made if loss._register else 0, loss
+    if not loss._is_loss("grad"):
+        loss = loss.sum()
     registers = [target._register for target in targets]
     for register in registers:
         if register and register.moved > since:
@@ -1350,8 +1362,8 @@ def grad(loss, targets, *, retain_graph=False):
     for target, gradient in zip(targets, out):
         gradient._known = target._known
         gradient._reach = loss._reach if retain_graph else _none
-    if not retain_graph:
-        loss._reach = _none
+    if not retain_graph and not whole._leaf:
+        whole._reach = _none
     return out
 
 
