@@ -217,6 +217,20 @@ Error backward: expected one element, as a loss has; found t5, which is f32[0]: 
 6.0 True True'
 }
 
+@test "a tensor is not None, and equal to no text" {
+  run -0 python 'told(lambda: m == None, lambda: m != None, lambda: None == m, lambda: m == "t0", lambda: m != "t0",
+     lambda: (m == [[1, 0], [3, 0]]).tolist(), lambda: (m != 1).tolist(), lambda: m < None, lambda: gt.eq(m, None))'
+  lines_are "taken: False
+taken: True
+taken: False
+taken: False
+taken: True
+taken: [[True, False], [True, False]]
+taken: [[False, True], [True, True]]
+TypeError lt: expected a tensor, a number or lists of numbers; found None
+TypeError eq: expected a tensor, a number or lists of numbers; found None"
+}
+
 @test "in place a tensor keeps its shape, dtype and handles" {
   run -0 python '
 p = gt.Parameter("ones", (2, 2))

@@ -1912,6 +1912,11 @@ _DTYPE_NAMES = {"float32": f32, "float": f32, "float64": f64, "double": f64, "fl
 # Names of PyTorch that are no op, and what to write here.
 _INSTEAD = {name: text for names, text in {
     "device cuda is_cuda": "the environment says where lines run: help(gt)",
+def _of_equals(f):
+    """== and !=, by which Python compares as objects what can be no tensor, as None."""
+    return lambda a, b: f(a, b) if isinstance(b, Tensor) or _is_data(b) else NotImplemented
+
+
     "inner vdot": "of two vectors, write gt.dot(a, b)",
     "Adam": "optimizers are gt.SGD and gt.AdamW",
     "manual_seed": "give a creation its seed, as gt.randn((2, 3), 7)",
@@ -1973,7 +1978,7 @@ def _install():
         setattr(Tensor, f"__r{method}__", (lambda f: lambda a, b: f(b, a))(f))
         if op != "matmul":
             setattr(Tensor, f"__i{method}__", (lambda f: lambda a, b: f(a, b, into=a))(f))
-    for method in "eq ne lt le gt ge".split():
+    for method in "lt le gt ge".split():
         setattr(Tensor, f"__{method}__", (lambda f: lambda a, b: f(a, b))(_ops[method]))
     for method, op in {"neg": "neg", "abs": "abs"}.items():
         setattr(Tensor, f"__{method}__", (lambda f: lambda a: f(a))(_ops[op]))
@@ -1990,6 +1995,8 @@ def __getattr__(name):
 
 def __dir__():
     return sorted([n for n in globals() if n[0] != "_"] + list(_ops))
+    for method in "eq", "ne":
+        setattr(Tensor, f"__{method}__", _of_equals(_ops[method]))
 
 
 _install()
