@@ -148,7 +148,8 @@ class _Courier:
 
 class _Register:
     """A name in the program, which its tensor holds. It changes where another tensor
-    takes the name; .given is the one that it had first."""
+    takes the name; .given is the one that it had first, or that its
+    module has for it."""
 
     __slots__ = "name", "given", "reused", "made", "bound", "moved", "file"
 
@@ -1202,7 +1203,6 @@ class Tensor(_Methods):
     def _targets(self):
         return [_leaves[n] for n in sorted(self._reach) if n in _leaves]
 
-    def backward(self, gradient=None, retain_graph=False):
     def _is_loss(self, caller):
         """Whether the program will take it as one, as far as Python can tell: a scalar, or one
         element in a shape, whose sum is meant. Raises where it will not."""
@@ -1212,6 +1212,7 @@ class Tensor(_Methods):
                     f"{_type(self._known[1], self._known[0])}: take its sum() or mean(), or write "
                     "x.backward(gradient), where the gradient has its shape")
 
+    def backward(self, gradient=None, retain_graph=False):
         """Adds to the .grad of each tensor that requires one and went into this: a scalar,
         or a tensor that is multiplied by its gradient first."""
         if gradient is not None:
@@ -1219,8 +1220,8 @@ class Tensor(_Methods):
                 raise TypeError(f"backward: expected a tensor as gradient; found {gradient!r}; "
                                 "retain_graph= is a keyword")
             return (self * gradient).sum().backward(retain_graph=retain_graph)
-        targets = self._targets()
         self._is_loss("backward")
+        targets = self._targets()
         if not targets:
             raise Error(f"backward: nothing that requires a gradient went into {self._name}, "
                         "or an earlier backward took its history")
@@ -1292,6 +1293,20 @@ class Tensor(_Methods):
 
     def __hash__(self):
         return id(self)
+
+    def __deepcopy__(self, memo):
+        """Its values in a register of its own, and its .grad likewise."""
+        if self._reach and not self._leaf:
+            raise Error(f"deepcopy: {self._name} is computed from what requires a gradient, and a copy has "
+                        "no history: write x.detach(), or x.clone(), which keeps it")
+        twin = self.detach()
+        twin._known, twin._rank, twin._is_mask = self._known, self._rank, self._is_mask
+        twin.grad = _copy.deepcopy(self.grad, memo)
+        return twin.requires_grad_(self._leaf is not None)
+
+    def __reduce_ex__(self, _):
+        raise TypeError("a tensor is a register of this session, which cannot be pickled or shared by a "
+                        "copy.copy: write x.clone() or copy.deepcopy(x), or x.save(path) for its values")
 
 
 def _call(op, operands, keys=None, count=1, names=(), into=(), type=None):
@@ -1897,6 +1912,11 @@ def _of_masks(sign, name, f):
     return operation
 
 
+def _of_equals(f):
+    """== and !=, by which Python compares as objects what can be no tensor, as None."""
+    return lambda a, b: f(a, b) if isinstance(b, Tensor) or _is_data(b) else NotImplemented
+
+
 # Names of PyTorch for one op.
 _SAME = {name: op for op, names in {
     "concat": "cat concatenate", "reshape": "view", "copy": "clone", "abs": "absolute", "neg": "negative",
@@ -1912,11 +1932,6 @@ _DTYPE_NAMES = {"float32": f32, "float": f32, "float64": f64, "double": f64, "fl
 # Names of PyTorch that are no op, and what to write here.
 _INSTEAD = {name: text for names, text in {
     "device cuda is_cuda": "the environment says where lines run: help(gt)",
-def _of_equals(f):
-    """== and !=, by which Python compares as objects what can be no tensor, as None."""
-    return lambda a, b: f(a, b) if isinstance(b, Tensor) or _is_data(b) else NotImplemented
-
-
     "inner vdot": "of two vectors, write gt.dot(a, b)",
     "Adam": "optimizers are gt.SGD and gt.AdamW",
     "manual_seed": "give a creation its seed, as gt.randn((2, 3), 7)",
@@ -1980,6 +1995,8 @@ def _install():
             setattr(Tensor, f"__i{method}__", (lambda f: lambda a, b: f(a, b, into=a))(f))
     for method in "lt le gt ge".split():
         setattr(Tensor, f"__{method}__", (lambda f: lambda a, b: f(a, b))(_ops[method]))
+    for method in "eq", "ne":
+        setattr(Tensor, f"__{method}__", _of_equals(_ops[method]))
     for method, op in {"neg": "neg", "abs": "abs"}.items():
         setattr(Tensor, f"__{method}__", (lambda f: lambda a: f(a))(_ops[op]))
     for method, sign, op in ("and", "&", "and_"), ("or", "|", "or_"), ("invert", "~", "not_"):
@@ -1995,8 +2012,6 @@ def __getattr__(name):
 
 def __dir__():
     return sorted([n for n in globals() if n[0] != "_"] + list(_ops))
-    for method in "eq", "ne":
-        setattr(Tensor, f"__{method}__", _of_equals(_ops[method]))
 
 
 _install()
@@ -2030,16 +2045,41 @@ class Parameter(Tensor):
         return self._name
 
     def _bind(self, name):
-        if self._name is None:
-            op, operands, keys = self._recipe
-            session = _the()
-            words = " ".join([op, *operands] + [f"{k}={_key(v)}" for k, v in keys.items()])
-            [self._register] = session.write(lambda n: f"{n} = {words}{_end()}", 1, [name])
-            self._session = session
+        if self._name is not None:
+            return
+        session, (op, operands, keys) = _the(), self._recipe
+        known = name
+        if op == "copy" and name in session.used and session.used[name] not in session.dead:
+            known = None  # what it is a copy of, or another copy, keeps the name
+        made = _call(op, operands, keys, names=[known])[0]
+        self._register, self._session, made._session = made._register, session, None
+        self._register.given = name or self._register.given
+        self._recipe = None
 
-    def _values(self):
+    def __deepcopy__(self, memo):
+        """A parameter with the values of now and no .grad, which is made and named as any other."""
+        if self._recipe:  # whose values are made now, and once
+            op, operands, keys = self._recipe
+            values = _call(op, operands, keys, type=self._known)[0] if op != "copy" else operands[0]
+            self._recipe = "copy", (values,), {}
+        else:
+            values = self.detach()
+        twin = type(self).__new__(type(self))
+        Tensor.__init__(twin, None, self._known)
+        twin._recipe = "copy", (values,), {}
+        return twin.requires_grad_(self._leaf is not None)
+
+
+def _when_bound(f):
+    @functools.wraps(f)
+    def method(self, *args, **keys):
         self.name
-        return super()._values()
+        return f(self, *args, **keys)
+    return method
+
+
+for _part in "_values _read print_ save rename".split():
+    setattr(Parameter, _part, _when_bound(getattr(Tensor, _part)))
 
 
 class Module:
@@ -2079,6 +2119,12 @@ class Module:
 
     def state_dict(self):
         return dict(self.named_parameters())
+
+    def __deepcopy__(self, memo):
+        """A module of its own, with copies of its parameters, named when it is first called."""
+        twin = memo[id(self)] = type(self).__new__(type(self))
+        twin.__dict__.update(_copy.deepcopy({k: v for k, v in vars(self).items() if k != "_is_bound"}, memo))
+        return twin
 
     def __call__(self, *args, **kwargs):
         if not self.__dict__.get("_is_bound"):
