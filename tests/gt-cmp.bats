@@ -50,6 +50,15 @@ same() {
     '0 Infinity' 'true 0' '0 x'; do
     same 1 "x = tensor f64[] ${pair% *}" "x = tensor f64[] ${pair#* }" --atol 1e300
   done
+  # Nor is what is beyond the largest number near any, in either direction.
+  for pair in '1 1e999' '1e999 1' '1e999 inf' 'inf 1e999' '1e999 1e998' '-1e999 0' \
+    '0 -1e999' '1e999 nan' 'nan 1e999'; do
+    for bounds in --exact --rtol=1e300 --atol=1e300; do
+      same 1 "x = tensor f64[] ${pair% *}" "x = tensor f64[] ${pair#* }" "$bounds"
+    done
+  done
+  same 0 'x = tensor f64[] 1.7976931348623157e308' 'x = tensor f64[] 17976931348623157e292' --exact
+  same 0 'x = tensor f64[] 1e999' 'x = tensor f64[] 1e999' --exact
   same 0 'x = tensor f32[2] 1 0.1' 'x = tensor f32[2] 1.0 1e-1' --exact
 }
 
