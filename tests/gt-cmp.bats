@@ -128,7 +128,8 @@ same() {
   echo 'x = tensor f32[] 1' >a
   run -2 --separate-stderr gt-cmp a none
   [ "$stderr" = 'gt-cmp: none: No such file' ]
-  run -2 gt-cmp a .
+  run -2 --separate-stderr gt-cmp a .
+  [ "$stderr" = 'gt-cmp: .: Is a directory' ]
   run -2 gt-cmp a
   run -2 gt-cmp a a a
   run -2 gt-cmp - -
