@@ -146,6 +146,21 @@ worker 1	$HOSTNAME	here	-"
   [[ $output == *$'\ngt-shard\t'*$'\truns\t-\n'* ]]
 }
 
+@test "run says that its standard input is closed, with a cluster and without" {
+  local told='gt-emit: cannot read <stdin>: Bad file descriptor'
+  printf 'mesh: {dp: 2}\n' >dp.yaml
+  run -2 --separate-stderr bash -c 'gt-cluster run <&-'
+  [ "$output$stderr" = "$told" ]
+  run -2 --separate-stderr bash -c 'gt-cluster run -c dp.yaml <&-'
+  [ "$output" = '' ]
+  [ "${stderr_lines[0]}" = "$told" ]
+  run -0 bash -c 'gt-cluster run p.gt <&-'
+  lines_are 'x = tensor f32[2] 1 1'
+  gt-cluster up -n 1
+  run -2 --separate-stderr bash -c 'gt-cluster run <&-'
+  [ "$output$stderr" = "$told" ]
+}
+
 @test "the status of run is the program's on a cluster, too" {
   gt-cluster up -n 1
   run -3 gt-cluster run -e 'x = nothing'

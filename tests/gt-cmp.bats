@@ -50,6 +50,15 @@ same() {
     '0 Infinity' 'true 0' '0 x'; do
     same 1 "x = tensor f64[] ${pair% *}" "x = tensor f64[] ${pair#* }" --atol 1e300
   done
+  # Nor is what is beyond the largest number near any, in either direction.
+  for pair in '1 1e999' '1e999 1' '1e999 inf' 'inf 1e999' '1e999 1e998' '-1e999 0' \
+    '0 -1e999' '1e999 nan' 'nan 1e999'; do
+    for bounds in --exact --rtol=1e300 --atol=1e300; do
+      same 1 "x = tensor f64[] ${pair% *}" "x = tensor f64[] ${pair#* }" "$bounds"
+    done
+  done
+  same 0 'x = tensor f64[] 1.7976931348623157e308' 'x = tensor f64[] 17976931348623157e292' --exact
+  same 0 'x = tensor f64[] 1e999' 'x = tensor f64[] 1e999' --exact
   same 0 'x = tensor f32[2] 1 0.1' 'x = tensor f32[2] 1.0 1e-1' --exact
 }
 
@@ -119,7 +128,8 @@ same() {
   echo 'x = tensor f32[] 1' >a
   run -2 --separate-stderr gt-cmp a none
   [ "$stderr" = 'gt-cmp: none: No such file' ]
-  run -2 gt-cmp a .
+  run -2 --separate-stderr gt-cmp a .
+  [ "$stderr" = 'gt-cmp: .: Is a directory' ]
   run -2 gt-cmp a
   run -2 gt-cmp a a a
   run -2 gt-cmp - -
@@ -136,6 +146,61 @@ same() {
   gt-cmp a a
   run -1 --separate-stderr gt-cmp a b
   [[ $stderr == *'[149999]: 150000 and 150009; 1 of 200000 values'* ]]
+}
+
+@test "lines that are much longer than a block" {
+  awk 'BEGIN {
+    printf "x = tensor f32[3000000]"
+    for (i = 0; i < 3000000; i++) printf " %d", i * 7919 % 900 + 100
+    print ""
+  }' >a
+  sed 's/ 2/  2/; s/ \([0-9]*\)$/ 7\1/' a >b
+  run -0 --separate-stderr within 60 gt-cmp a a
+  run -1 --separate-stderr within 60 gt-cmp a b
+  [[ $stderr == 'gt-cmp: line 1: x: f32[3000000] [2999999]: '*'; 1 of 3000000 values differ, by at most 7e+03' ]]
+  head -c 12000000 /dev/zero | tr '\0' a >word
+  run -2 --separate-stderr within 60 gt-cmp word a
+  [ "$stderr" = "gt-cmp: word:1: not a result: $(head -c 60 word)" ]
+  { printf '#' && cat word && printf '\n' && tr a ' ' <word && printf '#\n' &&
+    tr a ' ' <word && printf '\r\nx = tensor f32[] 1\n'; } >passed
+  echo 'x = tensor f32[] 1' >one
+  within 60 gt-cmp passed one
+}
+
+@test "a line may be 64 MiB long, and then takes less than a minute, and no byte longer" {
+  { printf 'x = tensor f32[] 1%67108846s\n' ''; } >most
+  { printf 'x = tensor f32[] 1%67108847s\n' ''; } >over
+  echo 'x = tensor f32[] 1' >one
+  within 60 gt-cmp most one
+  run -2 --separate-stderr within 60 gt-cmp one over
+  [ "$stderr" = 'gt-cmp: over:1: the line is over 64 MiB' ]
+  { cat one && printf '# %67108863s' '' && cat one; } >over
+  run -2 --separate-stderr within 60 gt-cmp over over
+  [ "${stderr_lines[0]}" = 'gt-cmp: over:2: the line is over 64 MiB' ]
+}
+
+@test "words and ends of line are the same wherever a block ends" {
+  local k
+  for ((k = 4060; k < 4100; k++)); do
+    printf '#%*s\nx = tensor f32[4] 11  22\t33 44\r\ny = fail "no"\n' "$k" '' >a
+    printf '#\nx = tensor f32[4] 11 22 33 44\ny = fail "other"\n' >b
+    gt-cmp --allow-fail a b
+    printf '#\nx = tensor f32[4] 11 22 33 445\ny = fail "other"\n' >b
+    run -1 --separate-stderr gt-cmp --allow-fail a b
+    [ "$stderr" = 'gt-cmp: line 2: x: f32[4] [3]: 44 and 445; 1 of 4 values differ, by at most 401' ]
+  done
+}
+
+@test "bytes that are no UTF-8 end no line" {
+  printf 'x = tensor f32[] 1 \367y = tensor f32[] 1\n' >a
+  run -1 --separate-stderr gt-cmp a a
+  [ "$stderr" = 'gt-cmp: line 1: x: f32[]: 6 values, which is no such tensor' ]
+  printf 'x = tensor f32[] 1\n\301' >a
+  run -2 --separate-stderr gt-cmp a a
+  [ "${stderr_lines[0]}" = 'gt-cmp: a:2: not a result: \xfd' ]
+  printf '\377\376x\0\n\0' >a
+  run -2 --separate-stderr gt-cmp a a
+  [[ $stderr == 'gt-cmp: a:1: not a result: \xff\xfex'* ]]
 }
 
 @test "two backends agree on a program" {

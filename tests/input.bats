@@ -23,6 +23,29 @@ each_program() {
   done < <(each_program)
 }
 
+# The pages say so where they tell of the named files.
+@test "behind a file that is missing gt-emit and gt-shard stop, and the others go on" {
+  printf 'x = ones f32[2]\nprint x\n' >a.gt
+  printf 'y = ones f32[2]\nprint y\n' >b.gt
+  local program page
+  for program in gt-emit 'gt-shard -n 1' gt-check gt-work gt-route gt-log; do
+    # shellcheck disable=SC2086 # words
+    run -2 --separate-stderr within 60 $program a.gt missing b.gt
+    [[ $output == *'x '* && $stderr == gt-*'missing: No such file or directory' ]]
+    page=$(<"$GT_ROOT/man/${program%% *}.1")
+    case $program in
+      gt-emit | gt-shard*)
+        [[ $output != *'y '* && $output == *'#end 2' ]]
+        [[ $page == *'ends the '*' there: a message says so, '*'not read'* ]]
+        ;;
+      *)
+        [[ $output == *'y '* ]]
+        [[ $page == *'is left out: a message says so, the files behind it are read'* ]]
+        ;;
+    esac
+  done
+}
+
 @test "a closed standard input is an error of each program" {
   local program
   while read -r program; do

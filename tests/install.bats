@@ -21,10 +21,54 @@ completed() {
   local program option
   for program in "$GT_BIN"/gt-*; do
     program=${program##*/}
+    [[ $program != gt-cluster ]] || continue
     for option in $("$program" --help | grep -oE '^ +-[^ ]+' | tr , ' '); do
       [[ " $(completed "$program $option") " == *" $option "* ]] ||
         { echo "$program $option"; return 1; }
     done
+  done
+}
+
+@test "bash completes the values of backends, instruction sets and GPUs" {
+  local program
+  for program in 'gt-work' 'gt-route' 'gt-cluster up' 'gt-cluster run'; do
+    [ "$(completed "$program --backend ")" = 'cpu ref null cuda' ]
+    [ "$(completed "$program --backend=n")" = null ]
+  done
+  for program in gt-work gt-route; do
+    [ "$(completed "$program --isa ")" = 'sse2 avx2 avx512' ]
+  done
+  [ "$(completed 'gt-route -n ')" = gpus ]
+  [ -z "$(completed 'gt-route -n 4')" ]
+  [ -z "$(completed 'gt-shard -n ')" ]
+  # A plug-in is the name of a file.
+  grep -q -- "--backend=.*cpu ref null cuda; _files" "$GT_SHARE/completions/zsh/_gt-work"
+  grep -qx -- "complete -c gt-work -l backend -r -a 'cpu'" "$GT_SHARE/completions/fish/gt-work.fish"
+}
+
+@test "bash completes commands, and the options of each" {
+  [ "$(completed 'gt-cluster ')" = 'run up status logs down' ]
+  [ "$(completed 'gt-cluster s')" = status ]
+  [ "$(completed 'gt-cluster -')" = '--help --version' ]
+  [ -z "$(completed 'gt-cluster run p')" ]
+  local all='--name --dry-run --help --version' workers
+  workers='-n --hosts --slurm -c --config --files --root --backend --threads --memory --address --port --timeout'
+  [ "$(completed 'gt-cluster run -')" = "$all $workers" ]
+  [ "$(completed 'gt-cluster run --name a p.gt --')" = "$(tr ' ' '\n' <<<"$all $workers" | grep -e -- | xargs)" ]
+  [ "$(completed 'gt-cluster up -')" = "$all $workers --listen --allow" ]
+  [ "$(completed 'gt-cluster status -')" = "$all" ]
+  [ "$(completed 'gt-cluster logs -')" = "$all -f --follow" ]
+  [ "$(completed 'gt-cluster down -')" = "$all --forget" ]
+  # Behind -- are words of another program.
+  [ -z "$(completed 'gt-cluster run -- -')$(completed 'gt-cluster up -- --na')" ]
+  [ "$(completed 'gt-log w')" = why ]
+  [ -z "$(completed 'gt-log ')" ]
+  [ "$(completed 'gt-log why -')" = '-h --help --now --version' ]
+  [ -z "$(completed 'gt-log --now')" ]
+  local option
+  for option in $(gt-cluster --help | grep -oE '^ +-[^ ]+' | tr , ' '); do
+    [[ $option == -- ]] ||
+      [[ " $(for word in run up status logs down; do completed "gt-cluster $word $option"; done) " == *"$option"* ]]
   done
 }
 

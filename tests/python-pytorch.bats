@@ -173,6 +173,115 @@ TypeError y = transpose x [axes=]: x is missing"
   [[ ${lines[8]} == 'TypeError ~: expected bool; found the tensor t'*'; gt.not_ takes what is not zero as true' ]]
 }
 
+@test "a text is no operand, and names no register" {
+  run -0 python 'told(lambda: gt.ones(2) + "t0", lambda: "t0" + m, lambda: gt.ones(2) * "5", lambda: gt.maximum(m, "t0"),
+     lambda: m @ "t0", lambda: "t0" @ m, lambda: gt.where(m > 1, "inf", m), lambda: gt.concat([m, "t0"]),
+     lambda: gt.embedding(m, "t2"), lambda: m.add_("t0"), lambda: m < "t0", lambda: m + None, lambda: m.pow(b"t0"),
+     lambda: gt.grad("t0", m), lambda: gt.grad(m, ["t0"]), lambda: m.max("t0"), lambda: m.slice("i"))
+m.save("m.npy"); m.print_("shown"); m.print_(as_="again")
+print(gt.load("m.npy", "f32[2,2]").tolist(), m.slice("1:", "-1:").tolist(), m.cast("i64").dtype)'
+  lines_are "TypeError add: expected a tensor or a number; found 't0'
+TypeError add: expected a tensor or a number; found 't0'
+TypeError mul: expected a tensor or a number; found '5'
+TypeError maximum: expected a tensor or a number; found 't0'
+TypeError matmul: expected a tensor or a number; found 't0'
+TypeError matmul: expected a tensor or a number; found 't0'
+TypeError where: expected a tensor or a number; found 'inf'
+TypeError concat: expected a tensor or a number; found 't0'
+TypeError embedding: expected a tensor or a number; found 't2'
+TypeError add: expected a tensor or a number; found 't0'
+TypeError lt: expected a tensor or a number; found 't0'
+TypeError add: expected a tensor, a number or lists of numbers; found None
+TypeError pow: expected a tensor, a number or lists of numbers; found b't0'
+TypeError grad: expected tensors, a scalar and what it depends on; found 't0'
+TypeError grad: expected tensors, a scalar and what it depends on; found 't0'
+TypeError max: expected one dim, or a tensor; found 't0'; amax takes more axes
+Error slice: expected a tensor, a number or a range, as 1:3; found 'i'
+shown = tensor f32[2,2] 1 2 3 4
+again = tensor f32[2,2] 1 2 3 4
+[[1.0, 2.0], [3.0, 4.0]] [[4.0]] i64"
+}
+
+@test "backward of more than one element is refused at once, one element is taken" {
+  run -0 python 'w, v = gt.ones(2, requires_grad=True), gt.ones(1, 1, requires_grad=True)
+told(w.backward, lambda: gt.grad(w, w), lambda: gt.zeros(0, requires_grad=True).backward())
+v.backward(); w.backward(gt.tensor([2.0, 3.0]))
+print(v.grad.tolist(), w.grad.tolist(), v.requires_grad)
+s = gt.tensor(2.0, requires_grad=True)
+s.backward(); s.backward(); (s * s).backward()
+print(s.grad.item(), s.requires_grad, (s * 3).requires_grad)'
+  lines_are 'Error backward: expected one element, as a loss has; found t3, which is f32[2]: take its sum() or mean(), or write x.backward(gradient), where the gradient has its shape
+Error grad: expected one element, as a loss has; found t3, which is f32[2]: take its sum() or mean(), or write x.backward(gradient), where the gradient has its shape
+Error backward: expected one element, as a loss has; found t5, which is f32[0]: take its sum() or mean(), or write x.backward(gradient), where the gradient has its shape
+[[1.0]] [2.0, 3.0] True
+6.0 True True'
+}
+
+@test "a tensor is not None, and equal to no text" {
+  run -0 python 'told(lambda: m == None, lambda: m != None, lambda: None == m, lambda: m == "t0", lambda: m != "t0",
+     lambda: (m == [[1, 0], [3, 0]]).tolist(), lambda: (m != 1).tolist(), lambda: m < None, lambda: gt.eq(m, None))'
+  lines_are "taken: False
+taken: True
+taken: False
+taken: False
+taken: True
+taken: [[True, False], [True, False]]
+taken: [[False, True], [True, True]]
+TypeError lt: expected a tensor, a number or lists of numbers; found None
+TypeError eq: expected a tensor, a number or lists of numbers; found None"
+}
+
+@test "deepcopy gives a tensor and a module registers of their own, and copy is refused" {
+  run -0 python 'import copy, pickle
+x = gt.tensor([1.0, 2.0], requires_grad=True)
+(x * x).sum().backward()
+y = copy.deepcopy(x)
+with gt.no_grad():
+    x += 1; x.grad.zero_()
+print(x.tolist(), y.tolist(), y.grad.tolist(), y.requires_grad, y.shape, copy.deepcopy(m > 1)._is_mask)
+told(lambda: copy.deepcopy(x * 2), lambda: copy.copy(x), lambda: pickle.dumps(x))
+class Net(gt.Module):
+    def __init__(self):
+        self.up, self.twice = gt.Linear(2, 2), []
+        self.same = self.up
+        self.layers = gt.ModuleList([copy.deepcopy(self.up) for _ in range(2)])
+    def forward(self, x):
+        return self.layers[1](self.layers[0](self.up(x)))
+net = Net()
+other = copy.deepcopy(net)  # before it has names
+loss = net(m).sum(); loss.backward()
+third = copy.deepcopy(net)  # and after
+print(*net.state_dict()); print(*other.state_dict()); print(*third.state_dict())
+print([p.grad for p in third.parameters()], third.same is third.up, third.twice is net.twice)
+def same(a, b): return all((p == q).all().item() for p, q in zip(a.parameters(), b.parameters()))
+print(same(net, other), same(net, third), same(net.layers[0], net.layers[1]), (net(m) == third(m)).all().item())
+gt.SGD(net.parameters(), 0.1).step()
+print(same(net, other), same(other, third))
+loss = third(m).sum(); names = third.parameters(); loss.backward()
+print(third.up.w.grad is not None, other.up.w.grad, net.up.w.name, net.layers[1].w.name)
+third.save("third.safetensors"); other.load("third.safetensors")
+p = gt.Parameter("ones", ())
+q = copy.deepcopy(p); q.print_("q"); p.data += 1; q.rename("Q"); r = copy.deepcopy(q)
+print(same(other, third), p.item(), q.item(), r.item(), q.name)
+a = gt.Linear(2, 2); b = copy.deepcopy(a)
+loss = a(m).sum() - b(m).sum(); loss.backward(); print(a.w.name, b.w.name[0], *b.state_dict(), a.w.grad.tolist())'
+  lines_are '[2.0, 3.0] [1.0, 2.0] [2.0, 4.0] True (2,) True
+Error deepcopy: '"$(sed -n '2s/Error deepcopy: //p' <<<"$output")"'
+TypeError a tensor is a register of this session, which cannot be pickled or shared by a copy.copy: write x.clone() or copy.deepcopy(x), or x.save(path) for its values
+TypeError a tensor is a register of this session, which cannot be pickled or shared by a copy.copy: write x.clone() or copy.deepcopy(x), or x.save(path) for its values
+up.w up.b layers.0.w layers.0.b layers.1.w layers.1.b
+up.w up.b layers.0.w layers.0.b layers.1.w layers.1.b
+up.w up.b layers.0.w layers.0.b layers.1.w layers.1.b
+[None, None, None, None, None, None, None, None] True False
+True True True True
+False True
+True None up.w layers.1.w
+q = tensor f32[] 1
+True 2.0 1.0 1.0 Q
+w t w b [[4.0, 4.0], [6.0, 6.0]]'
+  [[ ${lines[1]} == 'Error deepcopy: t'*' is computed from what requires a gradient, and a copy has no history:'* ]]
+}
+
 @test "in place a tensor keeps its shape, dtype and handles" {
   run -0 python '
 p = gt.Parameter("ones", (2, 2))

@@ -212,7 +212,7 @@ n = "1\nprint t0 as=evil"
 a = gt.ones((2,))
 p = gt.Parameter("ones", (2,))
 p.sum().backward()
-calls = [lambda: gt.signal(n), lambda: gt.signal("a b"), lambda: gt.signal("a#b"), lambda: gt.microbatch(n),
+calls = [lambda: gt.signal(n), lambda: gt.signal("a b"), lambda: gt.signal("a#b"), lambda: gt.signal(""), lambda: gt.microbatch(n),
          lambda: a.print_(n), lambda: a.print_("a b"), lambda: a.print_("f32"), lambda: gt.tensor("abc"),
          lambda: gt.tensor([1, n]), lambda: gt.tensor(1, dtype=n), lambda: gt.ones((2,), dtype="int"),
          lambda: a.cast(n), lambda: gt.add(a, n), lambda: a.slice("0 1"), lambda: gt.load("x", "f32[2] " + n),
@@ -223,10 +223,10 @@ calls = [lambda: gt.signal(n), lambda: gt.signal("a b"), lambda: gt.signal("a#b"
 for i, f in enumerate(calls):
     try:
         print("taken", i, f())
-    except gt.Error as e:
+    except (gt.Error, TypeError) as e:
         assert "expected" in str(e) and "found" in str(e), e
 a.save("a\"#\n.npy"); a.save("\udce9\x7f.npy")
-with gt.signal("x/y"), gt.signal(""):
+with gt.signal("x/y"), gt.signal("z"):
     a.mean(axis=0, keepdims=True).save("m.npy")
 gt.sync()'
   lines_are ''

@@ -292,18 +292,19 @@ own_cluster() {
   through_cluster
 }
 
-# run_stages: emit, shard and last, as a pipe; the status is that of the last.
+# run_stages: emit, shard and last, as a pipe; the status is that of the last. The
+# program comes from the file with the number $input: ours, or with "-" none.
 run_stages() {
   local pid status=0
   exec 3<&0
   trap 'interrupt INT' INT
   trap 'interrupt TERM' TERM
   if ((${#shard[@]})); then
-    "${emit[@]}" <&3 | "${shard[@]}" | "${last[@]}" 3<&- &
+    "${emit[@]}" <&"$input" | "${shard[@]}" | "${last[@]}" 3<&- &
   elif ((${#emit[@]} == 0)); then
-    "${last[@]}" <&3 3<&- &
+    "${last[@]}" <&"$input" 3<&- &
   else
-    "${emit[@]}" <&3 | "${last[@]}" 3<&- &
+    "${emit[@]}" <&"$input" | "${last[@]}" 3<&- &
   fi
   pid=$!
   wait "$pid" || status=$?

@@ -67,7 +67,7 @@ own; a backward() to it through what was computed before fails.
 """
 import atexit, collections, contextlib, functools, gc, itertools, json, math, operator, os, re, shutil
 import struct, subprocess, sys
-import array as _array, builtins as _py, select as _select, signal as _signal
+import array as _array, builtins as _py, copy as _copy, select as _select, signal as _signal
 import tempfile, threading, weakref
 try:
     import numpy as _np
@@ -148,7 +148,8 @@ class _Courier:
 
 class _Register:
     """A name in the program, which its tensor holds. It changes where another tensor
-    takes the name; .given is the one that it had first."""
+    takes the name; .given is the one that it had first, or that its
+    module has for it."""
 
     __slots__ = "name", "given", "reused", "made", "bound", "moved", "file"
 
@@ -622,8 +623,9 @@ class _scope:
 
 def signal(name):
     """Lines within have the note #signal=NAME, which a config may speak of."""
-    if not isinstance(name, str) or re.search(r'[\0- \x7f"#\ud800-\udfff]', name):
-        raise Error(f"signal: expected a text without blank, quote or '#'; found {name!r}")
+    if not isinstance(name, str) or not name or re.search(r'[\0- \x7f"#\ud800-\udfff]', name):
+        raise Error("signal: expected a text of one character or more, without blank, quote or '#'; "
+                    f"found {name!r}")
     return _scope("signal", name)
 
 
@@ -689,15 +691,22 @@ def _is_name(text):
 
 
 def _word(op, text, kind):
-    """A caller's text as an operand: one word, or a string where one stands."""
+    """A caller's text as an operand: a type or range, or a string where one stands. Where a
+    tensor or a number stands there is none, as it would be taken for the name of a register."""
     if kind in ("path", "string"):
         return _quote(text)
     if kind == "dtype":
         return _dtype(text)
-    if not re.fullmatch(r"[\w.,:/@+[\]-]+", text, re.A):
-        raise Error(f"{op}: expected a tensor, a number, or one word that is a name, number, range "
-                    f"or type; found {text!r}")
+    if kind not in _WORDS:
+        raise TypeError(f"{op}: expected a tensor or a number; found {text!r}")
+    words, form = _WORDS[kind]
+    if not re.fullmatch(form, text, re.A):
+        raise Error(f"{op}: expected {words}; found {text!r}")
     return text
+
+
+_WORDS = {"type": ("a type, as f32[2,3]", r"\w+\[[\d,]*\]"),
+          "any": ("a tensor, a number or a range, as 1:3", r"[+-]?\d+|[+-]?\d*(:[+-]?\d*){1,2}")}
 
 
 def _quote(text):
@@ -718,6 +727,14 @@ def _number(value):
 def _is_number(value):
     return isinstance(value, (int, float)) or (
         _np is not None and isinstance(value, (_np.number, _np.bool_)))
+
+
+def _is_data(value):
+    """Whether tensor() may take it."""
+    return not isinstance(value, (str, bytes)) and (_is_number(value) or isinstance(value, (list, tuple))
+                                                    or hasattr(value, "__array__")
+                                                    or hasattr(value, "__float__")
+                                                    or hasattr(value, "tolist"))
 
 
 def _is_whole(value):
@@ -1190,6 +1207,15 @@ class Tensor(_Methods):
     def _targets(self):
         return [_leaves[n] for n in sorted(self._reach) if n in _leaves]
 
+    def _is_loss(self, caller):
+        """Whether the program will take it as one, as far as Python can tell: a scalar, or one
+        element in a shape, whose sum is meant. Raises where it will not."""
+        if self._known is None or math.prod(self._known[1]) == 1:
+            return self._known is None or not self._known[1]
+        raise Error(f"{caller}: expected one element, as a loss has; found {self.name}, which is "
+                    f"{_type(self._known[1], self._known[0])}: take its sum() or mean(), or write "
+                    "x.backward(gradient), where the gradient has its shape")
+
     def backward(self, gradient=None, retain_graph=False):
         """Adds to the .grad of each tensor that requires one and went into this: a scalar,
         or a tensor that is multiplied by its gradient first."""
@@ -1198,6 +1224,7 @@ class Tensor(_Methods):
                 raise TypeError(f"backward: expected a tensor as gradient; found {gradient!r}; "
                                 "retain_graph= is a keyword")
             return (self * gradient).sum().backward(retain_graph=retain_graph)
+        self._is_loss("backward")
         targets = self._targets()
         if not targets:
             raise Error(f"backward: nothing that requires a gradient went into {self._name}, "
@@ -1271,6 +1298,20 @@ class Tensor(_Methods):
     def __hash__(self):
         return id(self)
 
+    def __deepcopy__(self, memo):
+        """Its values in a register of its own, and its .grad likewise."""
+        if self._reach and not self._leaf:
+            raise Error(f"deepcopy: {self._name} is computed from what requires a gradient, and a copy has "
+                        "no history: write x.detach(), or x.clone(), which keeps it")
+        twin = self.detach()
+        twin._known, twin._rank, twin._is_mask = self._known, self._rank, self._is_mask
+        twin.grad = _copy.deepcopy(self.grad, memo)
+        return twin.requires_grad_(self._leaf is not None)
+
+    def __reduce_ex__(self, _):
+        raise TypeError("a tensor is a register of this session, which cannot be pickled or shared by a "
+                        "copy.copy: write x.clone() or copy.deepcopy(x), or x.save(path) for its values")
+
 
 def _call(op, operands, keys=None, count=1, names=(), into=(), type=None):
     """Writes COUNT results = OP OPERANDS KEYS, and gives the results."""
@@ -1320,8 +1361,13 @@ def _call(op, operands, keys=None, count=1, names=(), into=(), type=None):
 
 def grad(loss, targets, *, retain_graph=False):
     """The gradients of a scalar by each of the targets."""
-    targets = [targets] if isinstance(targets, Tensor) else targets
-    since = loss._register.made if isinstance(loss, Tensor) and loss._register else 0
+    targets = [targets] if isinstance(targets, Tensor) else list(targets)
+    for x in (loss, *targets):
+        if not isinstance(x, Tensor):
+            raise TypeError(f"grad: expected tensors, a scalar and what it depends on; found {x!r}")
+    since, whole = loss._register.made if loss._register else 0, loss
+    if not loss._is_loss("grad"):
+        loss = loss.sum()
     registers = [target._register for target in targets]
     for register in registers:
         if register and register.moved > since:
@@ -1335,8 +1381,8 @@ def grad(loss, targets, *, retain_graph=False):
     for target, gradient in zip(targets, out):
         gradient._known = target._known
         gradient._reach = loss._reach if retain_graph else _none
-    if not retain_graph:
-        loss._reach = _none
+    if not retain_graph and not whole._leaf:
+        whole._reach = _none
     return out
 
 
@@ -1565,6 +1611,8 @@ def _make(row):
                 words.append(value)
             elif isinstance(value, str):
                 words.append(_word(op, value, kind))
+            elif not _is_data(value):
+                raise TypeError(f"{op}: expected a tensor, a number or lists of numbers; found {value!r}")
             else:
                 words.append(tensor(value))
         many = [r for r in results if r.get("variadic")]
@@ -1695,7 +1743,9 @@ def _product(f, a, b=None, *args, name=None, into=None, **keys):
     dimension, as in PyTorch. What Python does not know the rank of is taken for a matrix."""
     if b is None:
         return f(a, **keys)  # which says what is missing
-    a, b = (x if isinstance(x, Tensor) or _is_number(x) else tensor(x) for x in (a, b))
+    # What is no data, as a text is, f refuses.
+    a, b = (tensor(x) if not isinstance(x, Tensor) and not _is_number(x) and _is_data(x) else x
+            for x in (a, b))
     rows, columns = (isinstance(x, Tensor) and x._find_rank() == 1 for x in (a, b))
     if not rows and not columns:
         return f(a, b, *args, name=name, into=into, **keys)
@@ -1866,6 +1916,11 @@ def _of_masks(sign, name, f):
     return operation
 
 
+def _of_equals(f):
+    """== and !=, by which Python compares as objects what can be no tensor, as None."""
+    return lambda a, b: f(a, b) if isinstance(b, Tensor) or _is_data(b) else NotImplemented
+
+
 # Names of PyTorch for one op.
 _SAME = {name: op for op, names in {
     "concat": "cat concatenate", "reshape": "view", "copy": "clone", "abs": "absolute", "neg": "negative",
@@ -1942,8 +1997,10 @@ def _install():
         setattr(Tensor, f"__r{method}__", (lambda f: lambda a, b: f(b, a))(f))
         if op != "matmul":
             setattr(Tensor, f"__i{method}__", (lambda f: lambda a, b: f(a, b, into=a))(f))
-    for method in "eq ne lt le gt ge".split():
+    for method in "lt le gt ge".split():
         setattr(Tensor, f"__{method}__", (lambda f: lambda a, b: f(a, b))(_ops[method]))
+    for method in "eq", "ne":
+        setattr(Tensor, f"__{method}__", _of_equals(_ops[method]))
     for method, op in {"neg": "neg", "abs": "abs"}.items():
         setattr(Tensor, f"__{method}__", (lambda f: lambda a: f(a))(_ops[op]))
     for method, sign, op in ("and", "&", "and_"), ("or", "|", "or_"), ("invert", "~", "not_"):
@@ -1992,16 +2049,41 @@ class Parameter(Tensor):
         return self._name
 
     def _bind(self, name):
-        if self._name is None:
-            op, operands, keys = self._recipe
-            session = _the()
-            words = " ".join([op, *operands] + [f"{k}={_key(v)}" for k, v in keys.items()])
-            [self._register] = session.write(lambda n: f"{n} = {words}{_end()}", 1, [name])
-            self._session = session
+        if self._name is not None:
+            return
+        session, (op, operands, keys) = _the(), self._recipe
+        known = name
+        if op == "copy" and name in session.used and session.used[name] not in session.dead:
+            known = None  # what it is a copy of, or another copy, keeps the name
+        made = _call(op, operands, keys, names=[known])[0]
+        self._register, self._session, made._session = made._register, session, None
+        self._register.given = name or self._register.given
+        self._recipe = None
 
-    def _values(self):
+    def __deepcopy__(self, memo):
+        """A parameter with the values of now and no .grad, which is made and named as any other."""
+        if self._recipe:  # whose values are made now, and once
+            op, operands, keys = self._recipe
+            values = _call(op, operands, keys, type=self._known)[0] if op != "copy" else operands[0]
+            self._recipe = "copy", (values,), {}
+        else:
+            values = self.detach()
+        twin = type(self).__new__(type(self))
+        Tensor.__init__(twin, None, self._known)
+        twin._recipe = "copy", (values,), {}
+        return twin.requires_grad_(self._leaf is not None)
+
+
+def _when_bound(f):
+    @functools.wraps(f)
+    def method(self, *args, **keys):
         self.name
-        return super()._values()
+        return f(self, *args, **keys)
+    return method
+
+
+for _part in "_values _read print_ save rename".split():
+    setattr(Parameter, _part, _when_bound(getattr(Tensor, _part)))
 
 
 class Module:
@@ -2041,6 +2123,12 @@ class Module:
 
     def state_dict(self):
         return dict(self.named_parameters())
+
+    def __deepcopy__(self, memo):
+        """A module of its own, with copies of its parameters, named when it is first called."""
+        twin = memo[id(self)] = type(self).__new__(type(self))
+        twin.__dict__.update(_copy.deepcopy({k: v for k, v in vars(self).items() if k != "_is_bound"}, memo))
+        return twin
 
     def __call__(self, *args, **kwargs):
         if not self.__dict__.get("_is_bound"):
