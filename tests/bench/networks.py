@@ -1,7 +1,10 @@
 """Rows of scripts/bench: a transformer, and attention alone."""
 
 import os
+import re
 import subprocess
+import sys
+import time
 
 import numpy
 
@@ -57,6 +60,39 @@ def transformer_memory(report, folder):
         return ours, float(last), ours / float(last)
 
     report.pair("transformer KiB, batch 64 : PyTorch", measure, 1, 0.7, True)
+
+
+def recompute(report, folder):
+    """Training whose layers are computed again in the backward, beside training
+    that keeps what they made: bytes and seconds of one run."""
+    random = numpy.random.default_rng(1)
+    numpy.save(f"{folder}/text.npy",
+               random.integers(0, 128, 50_000).astype("uint8"))
+    streams = [f"{folder}/{again}.s" for again in (0, 1)]
+    for again, stream in enumerate(streams):
+        run(["bash", "-c",
+             f"examples/transformer text={folder}/text.npy length=50000 held=4097 "
+             "batch=16 context=256 layers=8 steps=4 rounds=1 sample=0 "
+             f"recompute={again} | {EMIT} --no-at > {stream}"])
+
+    def work(stream):
+        begin = time.perf_counter()
+        done = run([WORK, "-v", stream], stdout=subprocess.PIPE,
+                   stderr=subprocess.PIPE, text=True)
+        seconds = time.perf_counter() - begin
+        said = re.search(r"(\d+) bytes at most", done.stderr)
+        return done.stdout, int(said[1]), seconds
+
+    def measure(at):
+        kept, again = work(streams[0]), work(streams[1])
+        if kept[0] != again[0]:
+            sys.exit("recompute: the losses differ")
+        return again[at], kept[at], again[at] / kept[at]
+
+    report.pair("#recompute of 8 layers, bytes : kept",
+                lambda: measure(1), 0.5, 0.32, True)
+    report.pair("#recompute of 8 layers, seconds : kept",
+                lambda: measure(2), 1.35, 1.25, True)
 
 
 ATTENTION = {
