@@ -23,7 +23,7 @@ class StateText {
     for (const SymbolId id : live_names()) add_name(id);
     add(ledger_.meshes.describe());
     add(ledger_.types.rounds());
-    add(ledger_.recipes.note() ? 1 : 0);
+    add(ledger_.recipes.lines());
     add(ledger_.recipes.note().value_or(""));
   }
 

@@ -6,12 +6,13 @@
 namespace gt::emit {
 
 void Recipes::begin_line(std::optional<std::string_view> note) {
-  if (!note) {
-    note_.reset();
-  } else if (!note_ || *note_ != *note) {
+  if (!note) return note_.reset();
+  if (!note_ || *note_ != *note || lines_ == kMostLines) {
     note_ = std::string(*note);
+    lines_ = 0;
     ++region_;
   }
+  ++lines_;
 }
 
 void Recipes::add(grad::HeldForm form, const std::vector<ValueId>& operands,

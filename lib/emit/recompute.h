@@ -12,7 +12,9 @@
 //
 // A run of lines with one note is a region: `#recompute`, or `#recompute=3`
 // behind `#recompute=2`. What a region reads of others is kept, as a backward
-// begins there. Within a region nothing is kept.
+// begins there. Within a region nothing is kept, so it ends after kMostLines
+// lines: else a loop whose lines all have the note would be one region, whose
+// recipes are needed for as long as the loop's last value.
 //
 // A recipe is of a line without ranks whose results have a history. A value has
 // one as long as a user's name holds it, or a gradient may read it. When a grad
@@ -74,9 +76,12 @@ class Recipes {
   void note_gone(ValueId value) { entries_.at(value).is_gone = true; }
   bool is_gone(ValueId value) const;
 
-  // Return the current region, a number, and its note.
+  // Returns the number of the current region.
   uint64_t region() const { return region_; }
+  // Return its note, or nothing if the last line had none; and how many lines
+  // it has, or 0.
   const std::optional<std::string>& note() const { return note_; }
+  uint64_t lines() const { return note_ ? lines_ : 0; }
 
  private:
   struct Entry {
@@ -84,11 +89,14 @@ class Recipes {
     uint32_t readers = 0;
     bool is_gone = false;
   };
+  static constexpr uint64_t kMostLines = 10'000;
+
   bool is_of_other(ValueId value, uint64_t region) const;
 
   grad::Tape& tape_;
   std::unordered_map<ValueId, Entry> entries_;
   uint64_t region_ = 0;
+  uint64_t lines_ = 0;  // of the region
   std::optional<std::string> note_;
 };
 

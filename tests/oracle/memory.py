@@ -20,6 +20,10 @@ FREES = ("w = ones f32[4,4]\nx = matmul w w\n",
          "a = mul x 2\nb = add a a\nfree a b\n")
 TRAINING = ("w = ones f32[4,2]\nx = randn f32[8,4] 1\n",
             "h = matmul x w\nl = mse h 0.5\ng = grad l w\nw = sgd w g 0.1\n")
+AGAIN = (TRAINING[0], "h = matmul x w #recompute\nh = tanh h #recompute\n"
+         "l = mse h 0.5\nfree h\ng = grad l w\nw = sgd w g 0.1\n")
+# Each value is made of the one before, and its history is never used.
+ENDLESS = "w = ones f32[4]\nx = mul w 2\n", "x = tanh x #recompute\n"
 DETACHED = (TRAINING[0] + "total = tensor f32[] 0\n",
             "h = matmul x w\nl = mse h 0.5\nd = detach l\n"
             "total = add total d\n")
@@ -141,7 +145,7 @@ def main(lines="10000000"):
     many = int(lines)
     failed, count = [], 0
     loops = {"adds": ADDS, "frees": FREES, "training": TRAINING,
-             "a running sum": DETACHED, "seeds": SEEDS}
+             "computed again": AGAIN, "a running sum": DETACHED, "seeds": SEEDS}
     for name, loop in loops.items():
         for command in (["gt-emit"], ["gt-emit", "--no-replay"]):
             count += check(failed, f"{' '.join(command)}: {name}", command,
@@ -153,6 +157,9 @@ def main(lines="10000000"):
                 ["gt-work", "--backend", backend, "--threads", "1"],
                 lambda n, s=stream: rounds(*s, n), many)
         count += placed(failed, name, stream, many)
+    count += check(failed, "gt-emit: an endless region",
+                   ["gt-emit", "--history", "1000"],
+                   lambda n: rounds(*ENDLESS, n), many, FILLED)
     for command in (["gt-emit"], ["gt-work", "--backend", "ref"]):
         count += check(failed, f"{command[0]}: lines never seen before",
                        command, fresh, many, FILLED)
