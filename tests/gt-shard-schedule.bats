@@ -273,3 +273,19 @@ YAML
   scheduled gpipe >s
   awk '/^h@0-1 = /{is_bound = 1} /#grad=h/ && !is_bound {exit 1}' s
 }
+
+@test "a label that is no microbatch is told, and its line is of none" {
+  make_pipeline 2 2
+  printf 'y = neg x #mb=%s\n' -1 first 1.5 99999999999999999999 >>model.gt
+  echo 'y = neg x #mb' >>model.gt
+  scheduled gpipe >s 2>said
+  [ "$(grep -c 'warning: expected the number of a microbatch, #mb=0 or more, got ' said)" = 5 ]
+  local first
+  first=$(grep -n 'mb=-1' model.gt | cut -d: -f1)
+  [[ $(head -n 2 said) == "gt-shard: model.gt:$first: warning: "*"got '-1'; the schedule takes the line for one of no microbatch
+  y = neg x #mb=-1 "* ]]
+  tail -n 1 s | grep -qx '#end 0'
+  # Without a schedule it is a note like any other.
+  gt-emit model.gt | gt-shard -c p.yaml >s 2>said
+  [ ! -s said ]
+}

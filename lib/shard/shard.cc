@@ -184,6 +184,7 @@ class Sharder {
         continue;
       }
       out.clear();
+      check_notes(line);
       const Status done = partitioner_.take(
           line, out, job_.explain ? input_.place_of(line) : "");
       if (!done.ok()) reject(done.error(), line);
@@ -243,6 +244,16 @@ class Sharder {
   void reject(const Error& error, std::string_view line) {
     status_ = worst(status_, Exit::kRejected);
     say_(format_error("gt-shard", {input_.place_of(line), 0}, error, line));
+  }
+
+  // Warns of a note that the schedule cannot use.
+  void check_notes(std::string_view line) const {
+    if (!scheduler_ || partitioner_.has_passed_ranks()) return;
+    const Status known = check_microbatch(line);
+    if (known.ok()) return;
+    const Error warning{"warning: " + known.error().message,
+                        known.error().column};
+    say_(format_error("gt-shard", {input_.place_of(line), 0}, warning, line));
   }
 
   std::string summary() const {
