@@ -93,6 +93,18 @@ load helper
   lines_are 'x = tensor f32[] 1'
 }
 
+@test "lines of two files stay two lines where the first has no newline at its end" {
+  printf 'x = ones f32[2]\nprint x' >one
+  printf 'y = full f32[2] 3\nprint y' >two
+  : >empty
+  gt-log one empty two >both
+  cmp both <(cat one <(echo) two)
+  gt-log -o t.log empty one two empty >both
+  cmp both <(cat one <(echo) two)
+  run -0 bash -c 'gt-log one two | gt-work'
+  lines_are $'x = tensor f32[2] 1 1\ny = tensor f32[2] 3 3'
+}
+
 @test "a stream cut short has status 4" {
   for job in '-o t.log' '--op x' --summary --dot; do
     # shellcheck disable=SC2086

@@ -35,7 +35,8 @@ class Tee {
   // Passes these files on in order, where "-" or no path is standard input, and
   // returns the worst status of this program and of the streams. End marks pass
   // as well, with this program's own status if it is worse. To be called once.
-  // If the log cannot be written, that is reported once, and the stream goes on
+  // If a file ends without LF, one is written before what comes next. If the
+  // log cannot be written, that is reported once, and the stream goes on
   // without it.
   Exit run(const std::vector<std::string>& paths);
 
@@ -83,6 +84,7 @@ class Tee {
   std::mutex mutex_;
   std::condition_variable changed_;
   // A ring of which `filled_` chunks, from first_ on, are filled.
+  bool lacks_lf_ = false;  // a file before this one ended without LF
   std::array<Chunk, kChunks> chunks_;
   size_t first_ = 0;
   size_t filled_ = 0;
