@@ -29,6 +29,10 @@ class Tee {
   // -1, no log is written.
   Tee(int out, int log, std::string log_name, Say say);
   ~Tee();
+  // Says that the log is lost from the beginning, which the caller has
+  // reported: the stream passes, and its status says so. To be called before
+  // run().
+  void lose_log() { is_log_lost_ = true; }
   Tee(const Tee&) = delete;
   Tee& operator=(const Tee&) = delete;
 
@@ -80,11 +84,11 @@ class Tee {
   // is passed on only when it is known whether the log was written.
   std::string held_;
   bool at_line_start_ = true;
+  bool lacks_lf_ = false;  // a file before this one ended without LF
 
   std::mutex mutex_;
   std::condition_variable changed_;
   // A ring of which `filled_` chunks, from first_ on, are filled.
-  bool lacks_lf_ = false;  // a file before this one ended without LF
   std::array<Chunk, kChunks> chunks_;
   size_t first_ = 0;
   size_t filled_ = 0;
