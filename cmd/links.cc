@@ -1,5 +1,6 @@
 #include "links.h"
 
+#include "file/remote_files.h"
 #include "net/endpoint.h"
 
 namespace gt {
@@ -29,6 +30,23 @@ std::string ListenOptions::read() {
   keys = std::move(secret.value());
   admits = std::move(follows.value());
   return "";
+}
+
+Result<Roots> sort_roots(const std::vector<std::string>& roots) {
+  Roots out;
+  for (std::string root : roots) {
+    if (!is_remote(root)) {
+      out.folders.push_back(std::move(root));
+      continue;
+    }
+    if (root.ends_with('/')) root.pop_back();
+    const Status status = net::check_connectable(root);
+    if (!status.ok()) {
+      return Error{"--root " + root + ": " + status.error().message};
+    }
+    out.endpoints.push_back(std::move(root));
+  }
+  return out;
 }
 
 std::string ConnectOptions::read() {
