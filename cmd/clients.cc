@@ -200,7 +200,7 @@ std::string ClientOptions::read_shares() {
              std::string(net::kUserNameRule);
     }
     if (!server_.multiplexer.shares.emplace(user, share).second) {
-      return "--share: '" + user + "' is given two";
+      return "--share: '" + user + "' is given twice";
     }
   }
   return "";

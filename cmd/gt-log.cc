@@ -72,11 +72,10 @@ void add_reports(CLI::App& app, Options& options) {
       "lines, bytes, flops and, of a trace, time by op and signal");
   app.add_flag("--tsv", options.tsv, "the summary with tabs, numbers in full")
       ->needs(summary);
-  app.add_option("--peak", options.report.peak,
-                 "with --summary of a trace: the flops a second that the "
-                 "device could do, as 989e12, for a column with the share")
+  gt::add_positive(app, "--peak", options.report.peak,
+                   "with --summary of a trace: the flops a second that the "
+                   "device could do, as 989e12, for a column with the share")
       ->type_name("FLOPS")
-      ->check(CLI::PositiveNumber)
       ->needs(summary);
   app.add_flag("--dot", options.dot, "the program as a graph for Graphviz");
   CLI::Option* timeline =

@@ -18,7 +18,8 @@ std::string ListenOptions::read() {
   if (key.empty() && !insecure && !net::is_local(at.value())) {
     return option + " " + endpoint +
            ": anyone who reaches it could attach; give " + key_option +
-           " and " + allow_option + ", bind tcp://127.0.0.1:PORT" +
+           " and " + allow_option + (may_be_insecure ? ", " : ", or ") +
+           "bind tcp://127.0.0.1:PORT" +
            (may_be_insecure ? ", or say --insecure" : "");
   }
   endpoint = std::move(at.value());

@@ -123,6 +123,14 @@ load helper
   [ "$stderr" = 'gt-log: none/t.log: No such file or directory' ]
 }
 
+@test "what is no number of operations a second" {
+  local wrong
+  for wrong in x 0 -1 inf nan 1e 1e999; do
+    run -2 --separate-stderr gt-log --summary --peak "$wrong" </dev/null
+    [ "$stderr" = "gt-log: --peak: '$wrong' is not a number above 0; try gt-log --help" ]
+  done
+}
+
 @test "a log is not written over what is read" {
   make_stream
   cp model.s before

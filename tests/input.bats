@@ -23,6 +23,13 @@ each_program() {
   done < <(each_program)
 }
 
+@test "an option that is given more than once is told so" {
+  run -2 --separate-stderr gt-shard -c a -c b </dev/null
+  [ "$stderr" = 'gt-shard: --config is given twice; try gt-shard --help' ]
+  run -2 --separate-stderr gt-route -n 1 -n 2 -n 3 </dev/null
+  [ "$stderr" = 'gt-route: -n is given 3 times; try gt-route --help' ]
+}
+
 @test "a closed standard input is an error of each program" {
   local program
   while read -r program; do
