@@ -61,6 +61,10 @@ int main(int argc, char** argv) {
     if (status != 0) gt::write_empty_stream(gt::Exit::kUsage);
     return status;
   }
+  if (app.count("--config") > 0 && options.config.empty()) {
+    if (!options.plan) gt::write_empty_stream(gt::Exit::kUsage);
+    return gt::usage_error("gt-shard", "-c: '' is no file");
+  }
   const char* from_environment = std::getenv("GT_CONFIG");
   if (options.config.empty() && from_environment != nullptr) {
     options.config = from_environment;

@@ -53,7 +53,7 @@ Exit Tee::run(const std::vector<std::string>& paths) {
     }
     const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
     if (fd < 0) {
-      fail(path, errno);
+      fail(name_of_input(path), errno);
       continue;
     }
     read(fd, path);
