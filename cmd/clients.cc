@@ -8,6 +8,7 @@
 #include <initializer_list>
 #include <utility>
 
+#include "file/files.h"
 #include "net/endpoint.h"
 #include "net/keys.h"
 #include "program.h"
@@ -141,6 +142,9 @@ std::string ClientOptions::wrong_combination(const CLI::App& app) const {
   if (listens && app.count("--back") == 0) {
     return "-l needs --back, the FIFO of the results";
   }
+  if (app.count("--files") > 0 && server_.multiplexer.files.empty()) {
+    return "--files: '' is no directory";
+  }
   name = given(app, {"--lend", "--quota-files"});
   if (!name.empty() && app.count("--files") == 0) {
     return name + " needs --files, the directory of the files";
@@ -196,7 +200,7 @@ std::string ClientOptions::read_shares() {
              std::string(net::kUserNameRule);
     }
     if (!server_.multiplexer.shares.emplace(user, share).second) {
-      return "--share: '" + user + "' is given two";
+      return "--share: '" + user + "' is given twice";
     }
   }
   return "";
@@ -226,6 +230,10 @@ std::string ClientOptions::serve(Exit& status) {
   std::string wrong = listen_.read();
   if (wrong.empty()) wrong = read_shares();
   if (wrong.empty() && !server_.multiplexer.lend.empty()) wrong = read_lend();
+  if (wrong.empty() && !server_.multiplexer.files.empty()) {
+    const auto files = Files::make({server_.multiplexer.files});
+    if (!files.ok()) wrong = "--files: " + files.error().message;
+  }
   if (!wrong.empty()) return wrong;
   server_.endpoint = listen_.endpoint;
   server_.trust = listen_.trust();

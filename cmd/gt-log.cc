@@ -72,11 +72,10 @@ void add_reports(CLI::App& app, Options& options) {
       "lines, bytes, flops and, of a trace, time by op and signal");
   app.add_flag("--tsv", options.tsv, "the summary with tabs, numbers in full")
       ->needs(summary);
-  app.add_option("--peak", options.report.peak,
-                 "with --summary of a trace: the flops a second that the "
-                 "device could do, as 989e12, for a column with the share")
+  gt::add_positive(app, "--peak", options.report.peak,
+                   "with --summary of a trace: the flops a second that the "
+                   "device could do, as 989e12, for a column with the share")
       ->type_name("FLOPS")
-      ->check(CLI::PositiveNumber)
       ->needs(summary);
   app.add_flag("--dot", options.dot, "the program as a graph for Graphviz");
   CLI::Option* timeline =
@@ -238,12 +237,18 @@ int usage(const std::string& message, bool marks) {
 
 int tee(const Options& options) {
   int log = -1;
+  bool is_lost = false;
   if (!options.log.empty()) {
+    const std::string wrong = gt::wrong_side_file(options.log, options.files);
+    if (!wrong.empty()) return usage("-o: " + wrong, true);
     const auto made = gt::create_side_file(options.log, options.files);
-    if (!made.ok()) return usage("-o: " + made.error().message, true);
-    log = made.value();
+    // The stream matters more than its log.
+    is_lost = !made.ok();
+    if (is_lost) gt::say("gt-log: " + made.error().message + "\n");
+    if (made.ok()) log = made.value();
   }
   gt::log::Tee tee(STDOUT_FILENO, log, options.log, gt::say);
+  if (is_lost) tee.lose_log();
   return static_cast<int>(tee.run(options.files));
 }
 

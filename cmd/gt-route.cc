@@ -9,6 +9,7 @@
 #include "base/clock.h"
 #include "base/io.h"
 #include "base/text.h"
+#include "file/files.h"
 #include "launched.h"
 #include "links.h"
 #include "program.h"
@@ -196,6 +197,16 @@ std::string wrong_combination(const CLI::App& app, const Options& options) {
   return "";
 }
 
+// Checks what the workers that are started are to open. Returns what is wrong;
+// "" if nothing is.
+std::string check_roots(const Options& options) {
+  const auto roots = gt::sort_roots(options.roots);
+  if (!roots.ok()) return roots.error().message;
+  if (roots.value().folders.empty()) return "";
+  const auto made = gt::Files::make(roots.value().folders);
+  return made.ok() ? "" : "--root: " + made.error().message;
+}
+
 // Sets where the run can be watched. Returns what is wrong; "" if nothing is.
 std::string choose_monitor(const CLI::App& app, Options& options) {
   gt::ListenOptions& listen = options.monitor;
@@ -288,6 +299,7 @@ int main(int argc, char** argv) {
   std::string wrong = wrong_combination(app, options);
   const bool binds = app.count("--bind") > 0;
   if (wrong.empty() && binds) wrong = options.listen.read();
+  if (wrong.empty()) wrong = check_roots(options);
   if (wrong.empty()) wrong = choose_monitor(app, options);
   if (!wrong.empty()) return usage(wrong);
   if (options.is_one_a_device) {

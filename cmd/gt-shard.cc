@@ -55,11 +55,15 @@ int main(int argc, char** argv) {
                "say at the end what the stream is expected to cost");
   app.add_flag("--plan", options.plan,
                "read one whole step, and write a config for -n ranks in place "
-               "of the stream; -c may say the machine and the mesh");
+               "of the stream; -c may say all but signals: and tensors:");
   int status = 0;
   if (!gt::parse_options(app, argc, argv, status)) {
     if (status != 0) gt::write_empty_stream(gt::Exit::kUsage);
     return status;
+  }
+  if (app.count("--config") > 0 && options.config.empty()) {
+    if (!options.plan) gt::write_empty_stream(gt::Exit::kUsage);
+    return gt::usage_error("gt-shard", "-c: '' is no file");
   }
   const char* from_environment = std::getenv("GT_CONFIG");
   if (options.config.empty() && from_environment != nullptr) {

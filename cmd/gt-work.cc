@@ -19,7 +19,6 @@
 #include "interrupt.h"
 #include "launched.h"
 #include "links.h"
-#include "net/endpoint.h"
 #include "program.h"
 #include "spmd/machine.h"
 
@@ -287,17 +286,9 @@ std::string read_files(Options& options, bool opens_all, gt::Files& files) {
   gt::exec::BorrowedFilesOptions borrowed;
   borrowed.trust.anyone = options.link.insecure;
   borrowed.silence = options.silence;
-  std::vector<std::string> folders, endpoints;
-  for (std::string root : options.roots) {
-    if (!gt::is_remote(root)) {
-      folders.push_back(std::move(root));
-      continue;
-    }
-    if (root.ends_with('/')) root.pop_back();
-    const gt::Status status = gt::net::check_connectable(root);
-    if (!status.ok()) return "--root " + root + ": " + status.error().message;
-    endpoints.push_back(std::move(root));
-  }
+  auto roots = gt::sort_roots(options.roots);
+  if (!roots.ok()) return roots.error().message;
+  auto& [folders, endpoints] = roots.value();
   const std::string& open_key =
       options.files_key.empty() ? options.link.open_key : options.files_key;
   const bool borrows = !endpoints.empty() || !options.files_key.empty();

@@ -1,5 +1,6 @@
 #include "links.h"
 
+#include "file/remote_files.h"
 #include "net/endpoint.h"
 
 namespace gt {
@@ -17,7 +18,8 @@ std::string ListenOptions::read() {
   if (key.empty() && !insecure && !net::is_local(at.value())) {
     return option + " " + endpoint +
            ": anyone who reaches it could attach; give " + key_option +
-           " and " + allow_option + ", bind tcp://127.0.0.1:PORT" +
+           " and " + allow_option + (may_be_insecure ? ", " : ", or ") +
+           "bind tcp://127.0.0.1:PORT" +
            (may_be_insecure ? ", or say --insecure" : "");
   }
   endpoint = std::move(at.value());
@@ -29,6 +31,23 @@ std::string ListenOptions::read() {
   keys = std::move(secret.value());
   admits = std::move(follows.value());
   return "";
+}
+
+Result<Roots> sort_roots(const std::vector<std::string>& roots) {
+  Roots out;
+  for (std::string root : roots) {
+    if (!is_remote(root)) {
+      out.folders.push_back(std::move(root));
+      continue;
+    }
+    if (root.ends_with('/')) root.pop_back();
+    const Status status = net::check_connectable(root);
+    if (!status.ok()) {
+      return Error{"--root " + root + ": " + status.error().message};
+    }
+    out.endpoints.push_back(std::move(root));
+  }
+  return out;
 }
 
 std::string ConnectOptions::read() {

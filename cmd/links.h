@@ -1,11 +1,14 @@
 // The options of programs that listen for others, or that connect to one that
-// does: the endpoint, the keys, and the consent to do without keys.
+// does: the endpoint, the keys, and the consent to do without keys; and where
+// files may be.
 #pragma once
 
 #include <optional>
 #include <string>
 #include <utility>
+#include <vector>
 
+#include "base/result.h"
 #include "net/gatekeeper.h"
 #include "net/keys.h"
 
@@ -42,6 +45,15 @@ struct ListenOptions {
   // Returns whom the program trusts, once read() has been called.
   net::Trust trust() const { return {keys, "", insecure}; }
 };
+
+// What the values of --root name.
+struct Roots {
+  std::vector<std::string> folders;    // of this host
+  std::vector<std::string> endpoints;  // of gt-emits that lend files
+};
+// Error: one looks like an endpoint, and nobody can connect to it. The message
+// begins with the option. Whether the folders are there is not checked.
+Result<Roots> sort_roots(const std::vector<std::string>& roots);
 
 // The options of a program that connects.
 struct ConnectOptions {

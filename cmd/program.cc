@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <charconv>
+#include <cmath>
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
@@ -215,8 +216,14 @@ std::string meant_option(const CLI::App& app) {
 }
 
 // Rewords CLI11's "--repeat: 2 required N FILE missing" as "--repeat: expected
-// N FILE".
+// N FILE", and "-c: At Most 1 required but received 2" as "-c is given twice".
 std::string worded(std::string text) {
+  constexpr std::string_view kAtMost = ": At Most 1 required but received ";
+  if (const size_t name = text.find(kAtMost); name != text.npos) {
+    const std::string times = text.substr(name + kAtMost.size());
+    return text.substr(0, name) + " is given " +
+           (times == "2" ? "twice" : times + " times");
+  }
   constexpr std::string_view kRequired = " required ", kMissing = " missing";
   const size_t at = text.find(kRequired);
   if (at == text.npos || !text.ends_with(kMissing)) return text;
@@ -263,6 +270,17 @@ CLI::Option* add_seconds(CLI::App& app, const std::string& name,
   };
   return app.add_option_function<std::string>(name, read, help)
       ->type_name("SECONDS");
+}
+
+CLI::Option* add_positive(CLI::App& app, const std::string& name, double& to,
+                          const std::string& help) {
+  const auto read = [&to, name](const std::string& text) {
+    if (!read_number(text, to) || !(to > 0) || std::isinf(to)) {
+      throw CLI::ValidationError(name,
+                                 "'" + text + "' is not a number above 0");
+    }
+  };
+  return app.add_option_function<std::string>(name, read, help)->type_name("N");
 }
 
 CLI::Option* add_size(CLI::App& app, const std::string& name, size_t& bytes,

@@ -104,6 +104,10 @@ CLI::Option* add_number(CLI::App& app, const std::string& name, Number& to,
   return app.add_option_function<std::string>(name, read, help)->type_name("N");
 }
 
+// Adds an option for a number above 0, of any size.
+CLI::Option* add_positive(CLI::App& app, const std::string& name, double& to,
+                          const std::string& help);
+
 // Adds an option for seconds, which are kept in milliseconds.
 CLI::Option* add_seconds(CLI::App& app, const std::string& name,
                          int64_t& milliseconds, double least, double most,

@@ -427,6 +427,17 @@ make_x() {
   [ -z "$(find elsewhere -mindepth 1 ! -name '*one*' ! -name '*two*')" ]
 }
 
+@test "a --files that is no directory is told at the start" {
+  local wrong
+  echo >file
+  for wrong in 'nosuch: No such file or directory' 'file: Not a directory' "'' is no directory"; do
+    local name=${wrong%%:*}
+    [[ $name != "''"* ]] || name=''
+    run -2 --separate-stderr within 20 gt-emit -l "ipc://$PWD/e" --back back --files "$name"
+    [ "$stderr" = "gt-emit: --files: $wrong; try gt-emit --help" ]
+  done
+}
+
 @test "a worker opens elsewhere what --root names alone" {
   at_port
   serve

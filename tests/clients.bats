@@ -432,7 +432,7 @@ END
   refused '--allow: allowed:2: the key stands in a line above, too' --key me.key --allow allowed
   refused "--share: '../bob': expected a name: up to 64 letters" --share ../bob=2
   refused "--share: 'a b': expected a name" --share 'a b=2'
-  refused "--share: 'ann' is given two" --share ann=2 --share ann=3
+  refused "--share: 'ann' is given twice" --share ann=2 --share ann=3
   run -2 gt-emit --to "ipc://$PWD/e" --user 'a b' -e 'x = ones f32[2]'
   [[ $output == *"--user: 'a b': expected a name: "* ]]
 }

@@ -93,6 +93,18 @@ load helper
   lines_are 'x = tensor f32[] 1'
 }
 
+@test "lines of two files stay two lines where the first has no newline at its end" {
+  printf 'x = ones f32[2]\nprint x' >one
+  printf 'y = full f32[2] 3\nprint y' >two
+  : >empty
+  gt-log one empty two >both
+  cmp both <(cat one <(echo) two)
+  gt-log -o t.log empty one two empty >both
+  cmp both <(cat one <(echo) two)
+  run -0 bash -c 'gt-log one two | gt-work'
+  lines_are $'x = tensor f32[2] 1 1\ny = tensor f32[2] 3 3'
+}
+
 @test "a stream cut short has status 4" {
   for job in '-o t.log' '--op x' --summary --dot; do
     # shellcheck disable=SC2086
@@ -107,8 +119,16 @@ load helper
   [ "$output" = "$(sed 's/#end 0/#end 2/' model.s)" ]
   [ "$stderr" = 'gt-log: /dev/full: No space left on device' ]
   run -2 --separate-stderr gt-log -o none/t.log model.s
-  lines_are $'#gt 1\n#end 2'
-  [[ $stderr == 'gt-log: -o: none/t.log: No such file or directory;'* ]]
+  [ "$output" = "$(sed 's/#end 0/#end 2/' model.s)" ]
+  [ "$stderr" = 'gt-log: none/t.log: No such file or directory' ]
+}
+
+@test "what is no number of operations a second" {
+  local wrong
+  for wrong in x 0 -1 inf nan 1e 1e999; do
+    run -2 --separate-stderr gt-log --summary --peak "$wrong" </dev/null
+    [ "$stderr" = "gt-log: --peak: '$wrong' is not a number above 0; try gt-log --help" ]
+  done
 }
 
 @test "a log is not written over what is read" {

@@ -22,6 +22,29 @@ wrong() {
   wrong "--memory: '3x' is not a size such as 512M or 2G" --memory 3x
 }
 
+@test "what the workers that it starts cannot do is bad usage, and no line's fault" {
+  printf 'x = ones f32[2]\nprint x\n' >p.gt
+  local n bad
+  for n in 1 2; do
+    for bad in '--backend nosuch' '--isa nosuch'; do
+      for _ in {1..5}; do
+        # shellcheck disable=SC2086 # words
+        run -2 --separate-stderr gt-route -n "$n" $bad p.gt
+        [[ $stderr == 'gt-route: worker '*' cannot begin: '*"nosuch"* ]]
+        [[ $stderr != *p.gt* && $stderr != *$'\n'* ]]
+      done
+    done
+    GT_BACKEND=nosuch run -2 --separate-stderr gt-route -n "$n" p.gt
+    [[ $stderr == *' cannot begin: '*"nosuch"* ]]
+    wrong '--root: nosuch: No such file or directory' -n "$n" --root . --root nosuch p.gt
+    # One that ends before it attaches has said on standard error why.
+    GT_GRAPHS=maybe run -2 --separate-stderr gt-route -n "$n" p.gt
+    [[ $stderr == *'gt-work: '*graphs*'gt-route: worker '*' exited with status 2 before it could begin' ]]
+  done
+  wrong "--root tcp://nowhere: $(gt-work --root tcp://nowhere </dev/null 2>&1 |
+    sed 's/.*tcp:..nowhere: //; s/; try gt-work.*//')" --root tcp://nowhere p.gt
+}
+
 @test "an endpoint that anyone reaches needs keys, or --insecure" {
   wrong '--bind tcp://*:5560: anyone who reaches it could attach; give --key and --allow, bind tcp://127.0.0.1:PORT, or say --insecure' \
     --bind 'tcp://*:5560' --workers 1

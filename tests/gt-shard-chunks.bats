@@ -213,6 +213,30 @@ END
   grep -q '    in one piece: nothing travels right before or right behind it$' said
 }
 
+@test "a product without elements stays whole" {
+  cat >two.yaml <<'END'
+mesh: {dp: 2, tp: 2}
+chunks: 2
+signals:
+  x: {shard: {dp: 0, tp: 2}}
+  w: {shard: {tp: 0}}
+END
+  local x w
+  while read -r x w; do
+    printf '%s\n' "x = ones f32$x #signal=x" "w = randn f32$w 1 #signal=w" \
+      'y = matmul x w' 'print y' >none.gt
+    gt-emit none.gt | gt-shard --explain -c two.yaml >placed 2>said || cat said
+    [ "$(lines split <placed)" = 0 ]
+    grep -q '    in one piece: it has no elements$' said
+    gt-check -q placed
+    same_values none.gt -c two.yaml
+  done <<'END'
+[4,0,3] [3,2]
+[4,6,0] [0,2]
+[4,6,4] [4,0]
+END
+}
+
 @test "an operand on another stage moves there first, and all chunks are on one" {
   cat >stages.gt <<'END'
 x = rand f32[6,4] 1 #signal=a

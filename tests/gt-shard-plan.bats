@@ -51,5 +51,34 @@ END
   printf 'y = slice\n' >bad.s
   run -3 --separate-stderr gt-shard --plan -n 2 bad.s
   [ -z "$output" ]
-  [[ $stderr == 'gt-shard: bad.s: slice: takes at least 2 operands, got 0;'* ]]
+  [[ $stderr == 'gt-shard: bad.s:1: slice: takes at least 2 operands, got 0;'*$'\n  y = slice'* ]]
+}
+
+@test "--plan tells of a line what gt-shard without it tells, at the same place" {
+  printf 'mesh: {dp: 2}\n' >two.yaml
+  printf 'x = ones f32[4,8]\ny = matmul x x\n' >types.s
+  printf 'x = ones f32[4,8]\ny = neg x x #at=model.gt:7\n' >noted.s
+  printf 'x = ones f32[4,8]\ny = neg q\n' >name.s
+  printf 'x = ones f32[4,8]\ny == neg x\n' >text.s
+  for step in types noted name text; do
+    run -3 --separate-stderr gt-shard -c two.yaml "$step.s"
+    local wanted=$stderr
+    [[ $wanted == *.s:2:* || $wanted == *model.gt:7:* ]]
+    run -3 --separate-stderr gt-shard -c two.yaml --plan "$step.s"
+    [ "$stderr" = "$wanted" ]
+  done
+  run -3 --separate-stderr gt-shard -c two.yaml --plan /dev/null
+  [[ $stderr == 'gt-shard: /dev/null: the stream has no line to plan for;'* ]]
+}
+
+@test "--plan keeps what the config says besides signals and tensors" {
+  printf 'x = randn f32[64,64] 1\ny = matmul x x #mb=0\nprint y\n' >step.s
+  printf 'mesh: {dp: 2}\nregather: true\nchunks: 2\nschedule: {kind: gpipe, window: 3}\n' >given.yaml
+  gt-shard -c given.yaml --plan step.s >plan.yaml
+  grep -qx 'regather: true' plan.yaml
+  grep -qx 'chunks: 2' plan.yaml
+  grep -qx 'schedule: {kind: gpipe, window: 3}' plan.yaml
+  gt-shard -c plan.yaml step.s | gt-check -q
+  echo 'schedule: {kind: 1f1b}' >given.yaml
+  gt-shard -c given.yaml -n 2 --plan step.s | grep -qx 'schedule: {kind: 1f1b}'
 }

@@ -257,3 +257,35 @@ YAML
   gt-shard -c s.yaml two.gt >s || [ $? = 3 ]
   grep -q '^#end' s
 }
+
+@test "the gradient of a value stands behind the line that binds it" {
+  printf '%s\n' 'h = randn f32[4,4] 1 #signal=a' 'print h' 'x = exp h' \
+    'h = sin x #signal=b #mb=0' 'l = sum h #mb=0' 'g = grad l h #mb=0' 'print g' >model.gt
+  printf 'mesh: {tp: 2}\nsignals: {a: {shard: {tp: 1}}, b: {results: {tp: 0}}}\n' >p.yaml
+  scheduled gpipe >s
+  gt-check -q s
+  awk '/^h@0-1 = sin /{is_bound = 1} /#grad=h/ && !is_bound {exit 1}' s
+  gt-emit model.gt | gt-shard -c p.yaml | gt-work >plain
+  gt-work s | cmp - plain
+  # Also of a line without a microbatch.
+  printf '%s\n' 'x = randn f32[4,4] 1 #signal=a' 'z = ones f32[4,4] #signal=a' 'print z' \
+    'h = matmul x x #signal=b #mb=0' 'g = softmax z #grad=h' 'print g' 'print h' >model.gt
+  scheduled gpipe >s
+  awk '/^h@0-1 = /{is_bound = 1} /#grad=h/ && !is_bound {exit 1}' s
+}
+
+@test "a label that is no microbatch is told, and its line is of none" {
+  make_pipeline 2 2
+  printf 'y = neg x #mb=%s\n' -1 first 1.5 99999999999999999999 >>model.gt
+  echo 'y = neg x #mb' >>model.gt
+  scheduled gpipe >s 2>said
+  [ "$(grep -c 'warning: expected the number of a microbatch, #mb=0 or more, got ' said)" = 5 ]
+  local first
+  first=$(grep -n 'mb=-1' model.gt | cut -d: -f1)
+  [[ $(head -n 2 said) == "gt-shard: model.gt:$first: warning: "*"got '-1'; the schedule takes the line for one of no microbatch
+  y = neg x #mb=-1 "* ]]
+  tail -n 1 s | grep -qx '#end 0'
+  # Without a schedule it is a note like any other.
+  gt-emit model.gt | gt-shard -c p.yaml >s 2>said
+  [ ! -s said ]
+}

@@ -151,6 +151,16 @@ w = tensor f32[4] 4 4 4 4'
   [[ $stderr == *"both.gt:4: "*"'y' was bound without ranks"* ]]
 }
 
+@test "fed its own output, gt-shard prints it unchanged, also where a name was a failure" {
+  printf '%s\n' 'x = ones f32[4]' 'g = fail "not yet"' 'g = mul x 2' 'print g' >f.gt
+  printf 'mesh: {tp: 2}\ntensors: {x: {shard: {tp: 0}}}\n' >f.yaml
+  gt-shard -c f.yaml f.gt >once
+  grep -q '^g@0-1 = mul ' once
+  run -0 --separate-stderr gt-shard -c f.yaml once
+  [ -z "$stderr" ]
+  cmp once - <<<"$output"
+}
+
 @test "the gradient of a mean is cut as what it is of" {
   printf 'mesh: {dp: 4}\nsignals: {batch: {shard: {dp: 0}}}\n' >dp.yaml
   printf 'x = randn f32[64,8] 1 #signal=batch\nw = randn f32[8,8] 2\np = matmul x w\nh = relu p\nl = mean h\ng = grad l w\nprint g\n' >m.gt

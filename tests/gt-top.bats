@@ -224,7 +224,7 @@ END
   [[ $output == *$'\troute\t'"$route"$'\t'* ]]
   end_run
   run -2 gt-route --monitor 'tcp://*:0' /dev/null
-  [[ $output == 'gt-route: --monitor tcp://*:0: anyone who reaches it could attach; give --monitor-key and --monitor-allow, bind tcp://127.0.0.1:PORT; try'* ]]
+  [[ $output == 'gt-route: --monitor tcp://*:0: anyone who reaches it could attach; give --monitor-key and --monitor-allow, or bind tcp://127.0.0.1:PORT; try'* ]]
   run -2 gt-route --monitor-key k /dev/null
   [ "$output" = 'gt-route: --monitor-key and --monitor-allow are for --monitor ENDPOINT; try gt-route --help' ]
 }

@@ -46,6 +46,25 @@ each_program() {
   done
 }
 
+@test "an empty name of a file is told as one" {
+  local program
+  while read -r program; do
+    # shellcheck disable=SC2086 # words
+    run -2 --separate-stderr within 60 $program ''
+    [[ $stderr == *"'': No such file or directory"* ]]
+  done < <(each_program && echo 'gt-log -o t.log' && echo 'gt-log why')
+  run -2 --separate-stderr gt-shard -c '' </dev/null
+  [ "$output" = $'#gt 1\n#end 2' ]
+  [ "$stderr" = "gt-shard: -c: '' is no file; try gt-shard --help" ]
+}
+
+@test "an option that is given more than once is told so" {
+  run -2 --separate-stderr gt-shard -c a -c b </dev/null
+  [ "$stderr" = 'gt-shard: --config is given twice; try gt-shard --help' ]
+  run -2 --separate-stderr gt-route -n 1 -n 2 -n 3 </dev/null
+  [ "$stderr" = 'gt-route: -n is given 3 times; try gt-route --help' ]
+}
+
 @test "a closed standard input is an error of each program" {
   local program
   while read -r program; do

@@ -213,6 +213,7 @@ a = gt.ones((2,))
 p = gt.Parameter("ones", (2,))
 p.sum().backward()
 calls = [lambda: gt.signal(n), lambda: gt.signal("a b"), lambda: gt.signal("a#b"), lambda: gt.signal(""), lambda: gt.microbatch(n),
+         lambda: gt.microbatch(-1),
          lambda: a.print_(n), lambda: a.print_("a b"), lambda: a.print_("f32"), lambda: gt.tensor("abc"),
          lambda: gt.tensor([1, n]), lambda: gt.tensor(1, dtype=n), lambda: gt.ones((2,), dtype="int"),
          lambda: a.cast(n), lambda: gt.add(a, n), lambda: a.slice("0 1"), lambda: gt.load("x", "f32[2] " + n),

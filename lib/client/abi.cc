@@ -10,9 +10,11 @@
 #include <mutex>
 #include <new>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
+#include "base/text.h"
 #include "base/version.h"
 #include "client/call_text.h"
 #include "client/include/gt/c.h"
@@ -238,12 +240,17 @@ int gt_line(gt_session* session, const char* text) {
 
 int gt_note_begin(const char* key, const char* value) {
   return guarded(-1, [&] {
-    const int number = gt::client::Scopes::of_thread().begin(
-        key, value == nullptr ? "" : value);
+    const std::string text = value == nullptr ? "" : value;
+    if (int64_t mb = 0; key == std::string_view("mb") &&
+                        (!gt::read_number(text, mb) || mb < 0)) {
+      gt::client::fail(
+          GT_WRONG,
+          "expected the number of a microbatch, 0 or more, got '" + text + "'");
+    }
+    const int number = gt::client::Scopes::of_thread().begin(key, text);
     if (number < 0) {
       gt::client::fail(GT_WRONG,
-                       "no note: #" + std::string(key) + "=" +
-                           (value == nullptr ? "" : value) +
+                       "no note: #" + std::string(key) + "=" + text +
                            " (its key is a name, and its value has no blank, "
                            "quote or '#')");
     }

@@ -53,7 +53,7 @@ Exit Tee::run(const std::vector<std::string>& paths) {
     }
     const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
     if (fd < 0) {
-      fail(path, errno);
+      fail(name_of_input(path), errno);
       continue;
     }
     read(fd, path);
@@ -148,7 +148,9 @@ void Tee::pass_held() {
 void Tee::write_out(std::string_view bytes) {
   if (stopped_ || bytes.empty()) return;
   at_line_start_ = bytes.back() == '\n';
-  const int error = write_all(out_, bytes);
+  int error = 0;
+  if (std::exchange(lacks_lf_, false)) error = write_all(out_, "\n");
+  if (error == 0) error = write_all(out_, bytes);
   if (error == 0) return;
   say_(std::string("gt-log: cannot write standard output: ") +
        std::strerror(error) + "\n");
@@ -165,6 +167,7 @@ void Tee::end_input(const std::string& name, bool has_failed) {
     write_log();
   }
   pass_held();
+  lacks_lf_ = lacks_lf_ || !at_line_start_;
   at_line_start_ = true;
   const std::string lost = cut_short_message(marks_, false, line_);
   if (!lost.empty() && !stopped_ && !has_failed) {

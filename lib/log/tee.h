@@ -29,13 +29,18 @@ class Tee {
   // -1, no log is written.
   Tee(int out, int log, std::string log_name, Say say);
   ~Tee();
+  // Says that the log is lost from the beginning, which the caller has
+  // reported: the stream passes, and its status says so. To be called before
+  // run().
+  void lose_log() { is_log_lost_ = true; }
   Tee(const Tee&) = delete;
   Tee& operator=(const Tee&) = delete;
 
   // Passes these files on in order, where "-" or no path is standard input, and
   // returns the worst status of this program and of the streams. End marks pass
   // as well, with this program's own status if it is worse. To be called once.
-  // If the log cannot be written, that is reported once, and the stream goes on
+  // If a file ends without LF, one is written before what comes next. If the
+  // log cannot be written, that is reported once, and the stream goes on
   // without it.
   Exit run(const std::vector<std::string>& paths);
 
@@ -79,6 +84,7 @@ class Tee {
   // is passed on only when it is known whether the log was written.
   std::string held_;
   bool at_line_start_ = true;
+  bool lacks_lf_ = false;  // a file before this one ended without LF
 
   std::mutex mutex_;
   std::condition_variable changed_;

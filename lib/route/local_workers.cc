@@ -186,7 +186,8 @@ void LocalWorkers::take_end(size_t worker) {
   } else {
     how += "exited with status " + std::to_string(WEXITSTATUS(status));
   }
-  w.end = End{std::move(how), WIFSIGNALED(status), net::now_ms()};
+  w.end = End{std::move(how), WIFSIGNALED(status),
+              WIFEXITED(status) ? WEXITSTATUS(status) : 0, net::now_ms()};
 }
 
 void LocalWorkers::kill(size_t worker) {

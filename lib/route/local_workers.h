@@ -47,6 +47,7 @@ class LocalWorkers {
   struct End {
     std::string how;          // "worker 2 was killed by signal 9 (SIGKILL)"
     bool was_killed = false;  // killed by a signal
+    int status = 0;           // the exit status, unless it was killed
     int64_t at = 0;           // when the end was seen, by net::now_ms()
   };
 

@@ -247,9 +247,22 @@ void WorkerPool::take_bye(uint32_t worker, const net::Message& message) {
       !sources_.owes(worker)) {
     return;
   }
-  std::string why = describe(worker) + " left";
-  if (!message.body.empty()) why += ": " + printable(message.body);
-  lose_worker(worker, why);
+  const std::string reason =
+      message.body.empty() ? "" : ": " + printable(message.body);
+  if (cannot_begin(worker, static_cast<int>(exit))) {
+    const std::string why = describe(worker) + " cannot begin" + reason;
+    log_.lost(worker, done, why);
+    return lose(why, Exit::kUsage);
+  }
+  lose_worker(worker, describe(worker) + " left" + reason);
+}
+
+// True if a worker that gt-route started ends with this status before it has
+// done anything, since its options are wrong or this host cannot run it. The
+// others have the same options, and no line is to blame.
+bool WorkerPool::cannot_begin(uint32_t worker, int status) const {
+  return worker < local_.size() && status == static_cast<int>(Exit::kUsage) &&
+         host_->state().worker(worker).done_seq == 0;
 }
 
 // ---- how they end -----------------------------------------------------------
@@ -289,7 +302,12 @@ void WorkerPool::take_ends() {
     if (end == nullptr || workers_[w].left) continue;
     const bool was_here = status(w).state != net::WorkerState::kAbsent;
     const bool may_speak = was_here && !end->was_killed;
-    if (net::now_ms() >= end->at + (may_speak ? kPatience : 0)) {
+    if (net::now_ms() < end->at + (may_speak ? kPatience : 0)) continue;
+    if (!was_here && !end->was_killed && cannot_begin(w, end->status)) {
+      // It has said on standard error what is wrong.
+      log_.lost(w, 0, end->how);
+      lose(end->how + " before it could begin", Exit::kUsage);
+    } else {
       lose_worker(w, end->how);
     }
   }
@@ -312,7 +330,9 @@ void WorkerPool::lose_worker(uint32_t worker, const std::string& why) {
   const LocalWorkers::End* end =
       worker < local_.size() ? local_.see_end(worker, is_gone ? kMoment : 0)
                              : nullptr;
-  const std::string how = end == nullptr ? why : end->how;
+  // One that has left has said why, which says more than its process's end.
+  const bool has_said = status(worker).state == net::WorkerState::kLeft;
+  const std::string how = end == nullptr || has_said ? why : end->how;
   const std::string what = how + deliveries_.where_was(worker, done, client_);
   const bool has_begun = host_->state().is_complete();
   if (options_.on_loss == OnLoss::kEndRun || !has_begun) return lose(what);
@@ -345,10 +365,10 @@ void WorkerPool::go_on_without(uint32_t worker, const std::string& what,
 }
 
 // Ends the run. Only the first loss is reported: later ones follow from it.
-void WorkerPool::lose(const std::string& why) {
+void WorkerPool::lose(const std::string& why, Exit status) {
   if (is_lost_) return;
   is_lost_ = true;
-  client_.worsen(Exit::kLost);
+  client_.worsen(status);
   client_.say("gt-route: " + why + "\n");
   client_.users.fail(why);
   deliveries_.drop_unsent();

@@ -33,9 +33,10 @@
 //   - the loop stop reading, by is_lost().
 //
 // Either way the loss is reported to people and in the log, and the status is 4
-// at least. A worker that attached and was lost while others are still waited
-// for does not end the run, unless gt-route started it: another may come in its
-// place.
+// at least. It is 2 if a worker that gt-route started says with status 2 that
+// it cannot begin: then an option or this host is wrong. A worker that attached
+// and was lost while others are still waited for does not end the run, unless
+// gt-route started it: another may come in its place.
 #pragma once
 
 #include <cstdint>
@@ -142,8 +143,9 @@ class WorkerPool {
   void check_idle();
   void check_patience();
   void take_ends();
+  bool cannot_begin(uint32_t worker, int status) const;
   void lose_worker(uint32_t worker, const std::string& why);
-  void lose(const std::string& why);
+  void lose(const std::string& why, Exit status = Exit::kLost);
   // `what` is the message for whoever runs gt-route, `why` the one for those
   // who are owed results.
   void go_on_without(uint32_t worker, const std::string& what,

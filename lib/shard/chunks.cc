@@ -35,6 +35,11 @@ class ChunkSearch {
     if (work_.line.note("grad") != nullptr) {
       return Error{"the sum of a gradient travels beside the backward"};
     }
+    // The parts of a dimension cannot be told in a view without elements.
+    if (call_.type(kOperand).elements() == 0 ||
+        call_.results[0].elements() == 0) {
+      return Error{"it has no elements"};
+    }
     if (!work_.value(weight_)->is_source) {
       return Error{"what it multiplies with is no parameter"};
     }

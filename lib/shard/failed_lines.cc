@@ -106,4 +106,11 @@ void FailedLines::spread(LineWork& work) {
   materializer_.write_frees();
 }
 
+bool FailedLines::forget(std::string_view name) {
+  const ShardValuePtr value = values_.find(name);
+  if (value == nullptr) return true;
+  if (value->is_failed) values_.unbind(std::string(name));
+  return value->is_failed;
+}
+
 }  // namespace gt::shard

@@ -10,6 +10,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 
 #include "shard/line_work.h"
 #include "shard/materializer.h"
@@ -33,6 +34,9 @@ class FailedLines {
   // Writes a line `y = fail "..."`, or a line that reads a failure
   // (reads_failure). Its results become failures with the same message.
   void spread(LineWork& work);
+  // Forgets the failure that the name holds, if it holds one. Returns false if
+  // it holds a value.
+  bool forget(std::string_view name);
 
   static bool reads_failure(const LineWork& work);
   // Error: the line, whose op is fail, does not have the form `y... = fail

@@ -43,6 +43,10 @@ class LineRewriter {
   // looks like one that gt-shard invents ("_s0"), the name belongs to the input
   // from then on, and a register of ours with that number gets another name.
   void respect(const Line& line);
+  // To be called for each name that a line with ranks binds. Returns false if
+  // the name holds a value that was given ranks here. A failure has no ranks,
+  // so the line replaces it, and it is forgotten.
+  bool give_away(std::string_view name) { return failed_.forget(name); }
   // Writes all loads that still wait. To be called before a save with ranks:
   // each rank saves to a file of its own, so any load may read one of them.
   void create_loads(LineContext& at);

@@ -73,7 +73,7 @@ Status Partitioner::pass(const Line& line, std::string_view text,
   has_passed_ranks_ = true;
   if (Status s = check_mixed(line); !s.ok()) return s;
   for (const Name& name : line.results) {
-    if (lines_.values().find(name.text) == nullptr) continue;
+    if (lines_.give_away(name.text)) continue;
     return Error{"'" + std::string(name.text) +
                      "' was bound without ranks, and gt-shard gave it some; "
                      "free it first, or take another name",

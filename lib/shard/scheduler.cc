@@ -44,6 +44,18 @@ bool is_inserted(const Line& line) {
 
 }  // namespace
 
+Status check_microbatch(std::string_view text) {
+  if (text.find("#mb") == text.npos) return ok_status();
+  Line line;
+  if (!parse_line(text, line).ok()) return ok_status();
+  const std::string_view* note = line.note("mb");
+  if (note == nullptr || microbatch_of(line) >= 0) return ok_status();
+  return Error{"expected the number of a microbatch, #mb=0 or more, got '" +
+                   std::string(*note) +
+                   "'; the schedule takes the line for one of no microbatch",
+               text.find("#mb") + 1};
+}
+
 void Scheduler::take(std::string_view lines, std::string& out) {
   round_ = {};
   take_lines(lines, out);

@@ -17,6 +17,7 @@
 #include <string>
 #include <string_view>
 
+#include "base/result.h"
 #include "program/walker.h"
 #include "shard/config.h"
 #include "shard/window.h"
@@ -44,6 +45,10 @@ struct ScheduleCosts {
     busy += to.busy - from.busy;
   }
 };
+
+// Error: the line has a note #mb= that is not a whole number from 0 up. The
+// scheduler takes such a line for one of no microbatch.
+Status check_microbatch(std::string_view text);
 
 class Scheduler {
  public:

@@ -46,8 +46,9 @@ Mesh mesh_of(const std::vector<std::pair<const char*, int64_t>>& axes) {
 
 class Search {
  public:
-  Search(const SearchJob& job, std::vector<TensorGroup> groups)
-      : job_(job), groups_(std::move(groups)) {}
+  Search(const SearchJob& job, std::vector<TensorGroup> groups,
+         std::optional<size_t>& culprit)
+      : job_(job), groups_(std::move(groups)), culprit_(culprit) {}
 
   Result<std::string> run() const {
     PlanCache plans;
@@ -128,10 +129,12 @@ class Search {
 
   Status take_all(Partitioner& partitioner) const {
     std::string out;
-    for (const std::string& line : job_.lines) {
+    for (size_t i = 0; i < job_.lines.size(); ++i) {
       out.clear();
-      if (Status s = partitioner.take(line, out); !s.ok()) return s;
+      culprit_ = i;
+      if (Status s = partitioner.take(job_.lines[i], out); !s.ok()) return s;
     }
+    culprit_.reset();
     return ok_status();
   }
 
@@ -282,7 +285,8 @@ class Search {
            (chunks == 1 ? ""
             : chunks == kChunksByCost
                 ? "chunks: auto\n"
-                : "chunks: " + std::to_string(chunks) + "\n");
+                : "chunks: " + std::to_string(chunks) + "\n") +
+           schedule_yaml();
     std::string tensors;
     for (size_t g = 0; g < choices.size(); ++g) {
       if (choices[g].axes.empty()) continue;
@@ -291,6 +295,15 @@ class Search {
                  "}}\n";
     }
     return tensors.empty() ? out : out + "tensors:\n" + tensors;
+  }
+
+  std::string schedule_yaml() const {
+    const std::optional<Schedule>& given = job_.given.schedule();
+    if (!given) return "";
+    return "schedule: {kind: " + given->name +
+           (given->window == 0 ? ""
+                               : ", window: " + std::to_string(given->window)) +
+           "}\n";
   }
 
   // Returns the choices that cut some tensor. A choice may cut none, as for
@@ -316,14 +329,16 @@ class Search {
 
   const SearchJob& job_;
   const std::vector<TensorGroup> groups_;
+  std::optional<size_t>& culprit_;  // the line that is being taken
 };
 
 }  // namespace
 
-Result<std::string> search_config(const SearchJob& job) {
-  auto groups = tensor_groups(job.lines);
+Result<std::string> search_config(const SearchJob& job,
+                                  std::optional<size_t>& culprit) {
+  auto groups = tensor_groups(job.lines, culprit);
   if (!groups.ok()) return groups.error();
-  return Search(job, std::move(groups.value())).run();
+  return Search(job, std::move(groups.value()), culprit).run();
 }
 
 }  // namespace gt::shard

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -14,7 +15,9 @@ namespace gt::shard {
 struct SearchJob {
   std::vector<std::string> lines;  // one whole step, as gt-emit writes it
   int64_t ranks = 1;
-  const Config& given;  // has the machine, and may have the mesh
+  // Has the machine, and may have the mesh. Its `regather`, `chunks` and
+  // `schedule` are kept.
+  const Config& given;
 };
 
 // Returns a config as YAML text, with its expected costs in comments. The
@@ -34,7 +37,9 @@ struct SearchJob {
 // bounded by the number of groups (24), the turns of each group (3) and the
 // cuts that a turn tries.
 //
-// Error: gt-shard rejects a line of the step.
-Result<std::string> search_config(const SearchJob& job);
+// Error: gt-shard rejects a line of the step. Sets `culprit` to the index of
+// the line that an error is about.
+Result<std::string> search_config(const SearchJob& job,
+                                  std::optional<size_t>& culprit);
 
 }  // namespace gt::shard

@@ -58,6 +58,18 @@ class ShardInput {
   std::string first() const { return name_of_input(files_[0]); }
   // Returns the place of the line that next() returned last.
   Place place() const { return {name_, source_->line()}; }
+  // Returns the place that the note #at= of this line names, or else where the
+  // line stands.
+  std::string place_of(std::string_view text) const {
+    Line line;
+    if (parse_line(text, line).ok()) {
+      if (const std::string_view* note = line.note("at")) {
+        const NotedPlace at = parse_place(*note);
+        return to_string(Place{at.file, at.line});
+      }
+    }
+    return to_string(place());
+  }
   // Returns the status for what was wrong with the streams themselves.
   Exit fault() const { return fault_; }
   // Returns the status that the streams report from the stages before.
@@ -172,8 +184,9 @@ class Sharder {
         continue;
       }
       out.clear();
-      const Status done =
-          partitioner_.take(line, out, job_.explain ? place_of(line) : "");
+      check_notes(line);
+      const Status done = partitioner_.take(
+          line, out, job_.explain ? input_.place_of(line) : "");
       if (!done.ok()) reject(done.error(), line);
       replay_.note(line, out);
       write(out);
@@ -230,20 +243,17 @@ class Sharder {
 
   void reject(const Error& error, std::string_view line) {
     status_ = worst(status_, Exit::kRejected);
-    say_(format_error("gt-shard", {place_of(line), 0}, error, line));
+    say_(format_error("gt-shard", {input_.place_of(line), 0}, error, line));
   }
 
-  // Returns the place that the line's note #at= names, or else where the line
-  // stands.
-  std::string place_of(std::string_view text) const {
-    Line line;
-    if (parse_line(text, line).ok()) {
-      if (const std::string_view* note = line.note("at")) {
-        const NotedPlace at = parse_place(*note);
-        return to_string(Place{at.file, at.line});
-      }
-    }
-    return to_string(input_.place());
+  // Warns of a note that the schedule cannot use.
+  void check_notes(std::string_view line) const {
+    if (!scheduler_ || partitioner_.has_passed_ranks()) return;
+    const Status known = check_microbatch(line);
+    if (known.ok()) return;
+    const Error warning{"warning: " + known.error().message,
+                        known.error().column};
+    say_(format_error("gt-shard", {input_.place_of(line), 0}, warning, line));
   }
 
   std::string summary() const {
@@ -310,23 +320,28 @@ Exit plan_config(const ShardJob& job, const Config& given, int64_t ranks,
                  Writer& writer, const ShardSay& say) {
   if (const size_t line = given.first_entry(); line > 0) {
     say("gt-shard: " + given.place(line) +
-        ": --plan finds signals: and tensors: itself; give it a config of "
-        "mesh: and machine: alone\n");
+        ": --plan finds signals: and tensors: itself; give it a config without "
+        "them, of mesh:, machine:, regather:, chunks: and schedule:\n");
     return Exit::kRejected;
   }
   SearchJob search{{}, ranks, given};
+  std::vector<std::string> places;  // by line
   ShardInput input(job, say, nullptr);
   using Item = ShardInput::Item;
   std::string_view line;
   for (Item item; (item = input.next(line)) != Item::kEnd;) {
     if (item == Item::kLine && !line.starts_with('#')) {
       search.lines.emplace_back(line);
+      places.push_back(input.place_of(line));
     }
   }
   if (input.fault() != Exit::kDone) return input.fault();
-  const auto found = search_config(search);
+  std::optional<size_t> culprit;
+  const auto found = search_config(search, culprit);
   if (!found.ok()) {
-    say(format_error("gt-shard", {input.first(), 0}, found.error(), ""));
+    const std::string place = culprit ? places[*culprit] : input.first();
+    say(format_error("gt-shard", {place, 0}, found.error(),
+                     culprit ? search.lines[*culprit] : ""));
     return Exit::kRejected;
   }
   writer.write(found.value());

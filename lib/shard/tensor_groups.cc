@@ -73,16 +73,18 @@ bool is_unambiguous(const TensorGroup& group, const GroupsByPattern& made) {
 }  // namespace
 
 Result<std::vector<TensorGroup>> tensor_groups(
-    const std::vector<std::string>& lines) {
+    const std::vector<std::string>& lines, std::optional<size_t>& culprit) {
   GroupsByPattern made;
   std::set<std::string> weights;
   bool is_empty = true;
   Line line;
-  for (const std::string& text : lines) {
-    if (Status s = parse_line(text, line); !s.ok()) return s.error();
+  for (size_t i = 0; i < lines.size(); ++i) {
+    culprit = i;
+    if (Status s = parse_line(lines[i], line); !s.ok()) return s.error();
     if (line.kind != Line::Kind::kInstruction) continue;
     is_empty = false;
     if (is_placed(line)) {
+      culprit.reset();  // that is so of the whole stream
       return Error{
           "the stream is placed already, and --plan finds how to place one; "
           "give it the stream that gt-shard read"};
@@ -92,6 +94,7 @@ Result<std::vector<TensorGroup>> tensor_groups(
     }
     add_created(made, line);
   }
+  culprit.reset();
   if (is_empty) {
     return Error{"the stream has no line to plan for; give it one whole step"};
   }

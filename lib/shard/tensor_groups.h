@@ -2,6 +2,7 @@
 // all tensors of a group alike.
 #pragma once
 
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
@@ -24,8 +25,9 @@ struct TensorGroup {
 // Returns the 24 largest groups of the lines of one step, as gt-emit writes it,
 // in descending order of size. The layouts of tensors in no group are left to
 // their readers. Errors: a line does not parse, a line is placed already, or
-// there is no instruction.
+// there is no instruction. Sets `culprit` to the index of the line that an
+// error is about.
 Result<std::vector<TensorGroup>> tensor_groups(
-    const std::vector<std::string>& lines);
+    const std::vector<std::string>& lines, std::optional<size_t>& culprit);
 
 }  // namespace gt::shard

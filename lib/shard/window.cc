@@ -168,12 +168,17 @@ class Scheduled {
 }  // namespace
 
 bool Window::is_read_by(const Line& line) const {
-  return std::any_of(
-      line.operands.begin(), line.operands.end(), [&](const Operand& operand) {
-        const auto it = numbers_.find(std::string(operand.text));
-        return operand.kind == Operand::Kind::kName && it != numbers_.end() &&
-               names_[it->second].is_bound;
-      });
+  const auto is_bound = [this](std::string_view name) {
+    const auto it = numbers_.find(std::string(name));
+    return it != numbers_.end() && names_[it->second].is_bound;
+  };
+  const std::string_view* target = line.note("grad");
+  return (target != nullptr && is_bound(*target)) ||
+         std::any_of(line.operands.begin(), line.operands.end(),
+                     [&](const Operand& operand) {
+                       return operand.kind == Operand::Kind::kName &&
+                              is_bound(operand.text);
+                     });
 }
 
 bool Window::is_changed_by(const Line& line) const {

@@ -64,8 +64,8 @@ class Window {
   }
 
   // The first returns true if the line reads a name that a line of the window
-  // binds; the second, if it binds or frees a name that a line of the window
-  // reads or binds.
+  // binds, or makes a gradient of what such a name holds (#grad=); the second,
+  // if it binds or frees a name that a line of the window reads or binds.
   bool is_read_by(const Line& line) const;
   bool is_changed_by(const Line& line) const;
 

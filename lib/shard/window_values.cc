@@ -82,11 +82,11 @@ class ValueFinder {
     if (readers.empty() || readers.back() != line) readers.push_back(line);
   }
 
-  // The line counts as a reader of the value whose gradient it makes. So the
-  // value's name still holds it when the line is written, and the note #grad=
-  // names the right value.
+  // The line counts as a reader of the value whose gradient it makes, and
+  // stands behind the line that makes the value. So the value's name holds it
+  // when the line is written, and the note #grad= names the right value.
   void take_target(uint32_t i) {
-    const WindowLine& line = lines_[i];
+    WindowLine& line = lines_[i];
     if (!line.target) return;
     uint32_t& target = found_.target_of[i];
     for (const int64_t rank : line.line.ranks) {
@@ -95,6 +95,8 @@ class ValueFinder {
       if (it != current_.end() && it->second == kNoIndex) continue;
       const uint32_t value = value_at(*line.target, rank);
       note_reader(value, i);
+      const uint32_t maker = values_[value].maker;
+      if (maker != kNoIndex) line.line.after.push_back(maker);
       if (target == kNoIndex) target = value;
       join(target, value);
     }

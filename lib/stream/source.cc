@@ -39,6 +39,7 @@ std::unique_ptr<FileSource> open_source(const std::string& path,
 }
 
 std::string name_of_input(const std::string& path) {
+  if (path.empty()) return "''";
   return path == "-" ? std::string(kStdinName) : path;
 }
 

@@ -61,7 +61,8 @@ class FileSource final : public Source {
 std::unique_ptr<FileSource> open_source(
     const std::string& path, std::function<void()> on_idle = nullptr);
 
-// Returns the name of such an input for messages: the path, or kStdinName.
+// Returns the name of such an input for messages: the path, which is "''" if it
+// is empty, or kStdinName.
 std::string name_of_input(const std::string& path);
 
 // The lines of a text, which is given `rounds` times. Line numbers start again

@@ -640,8 +640,8 @@ signal.context, signal.tensor = signal, _carry
 
 def microbatch(number):
     """Lines within are those of this microbatch."""
-    if not hasattr(number, "__index__"):
-        raise Error(f"microbatch: expected a whole number; found {number!r}")
+    if not hasattr(number, "__index__") or int(number) < 0:
+        raise Error(f"microbatch: expected a whole number, 0 or more; found {number!r}")
     return _scope("mb", str(int(number)))
 
 

@@ -57,6 +57,11 @@ TEST(Session, ScopesAreNotes) {
   for (const char* bad : {"a b", "a\x1b[2J", "a\"", "a\n"}) {
     EXPECT_NE(thrown([&] { const gt::Signal scope(bad); }), "") << bad;
   }
+  EXPECT_NE(thrown([] {
+              const gt::Microbatch scope(-1);
+            }).find("expected the number of a microbatch, 0 or more, got '-1'"),
+            std::string::npos);
+  EXPECT_NE(thrown([] { const gt::Note scope("mb", "x"); }), "");
 }
 
 TEST(Session, WhatHasNoGradIsALeaf) {

@@ -34,6 +34,13 @@ class Machine {
       return;
     }
     const std::string id(*line.note("id"));
+    if (const std::string_view* target = line.note("grad")) {
+      for (const int64_t rank : where.value().ranks) {
+        const auto it = held_.find({std::string(*target), rank});
+        ASSERT_NE(it, held_.end()) << text;
+        results_[{id + " of", rank}] = it->second;
+      }
+    }
     std::map<int64_t, std::string> made;
     for (const int64_t rank : where.value().ranks) {
       std::string value = id;
@@ -59,8 +66,9 @@ class Machine {
   const Pieces& results() const { return results_; }
 
  private:
-  Pieces held_;     // by name and rank
-  Pieces results_;  // by line and rank
+  Pieces held_;  // by name and rank
+  // By line and rank; by "ID of", what the note #grad= of the line names.
+  Pieces results_;
 };
 
 class RandomLines {
@@ -121,6 +129,8 @@ class RandomLines {
       if (is_live(other, ranks)) operands += " " + other + where;
     }
     line += operands.empty() ? "ones f32[2]" : "add" + operands;
+    const std::string target = "h" + text(below(4));
+    if (below(3) == 0 && is_live(target, ranks)) line += " #grad=" + target;
     within.push_back(line + notes + id());
     for (const int64_t rank : ranks) live_.insert({name, rank});
   }

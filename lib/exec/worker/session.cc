@@ -16,7 +16,7 @@ class Session {
       : worker_(worker), reports_(reports) {}
 
   void read(const std::string& path) {
-    file_ = &names_.emplace_back(path.empty() ? "''" : name_of_input(path));
+    file_ = &names_.emplace_back(name_of_input(path));
     lines_ = 0;
     const auto source = open_source(path, [this] { worker_.idle(); });
     if (source == nullptr) return fail(std::strerror(errno));

@@ -201,8 +201,9 @@ GT_API int gt_line(gt_session* session, const char* text);
 
 // Opens a note: lines of this thread carry #KEY=VALUE (#KEY if `value` is NULL)
 // from now on. Returns its number, 0 or more, by which gt_note_end() ends it,
-// or -1. Notes of one key nest: the values of #signal are joined by "/"; of
-// other keys the innermost value counts.
+// or -1; the value of "mb" must be a whole number from 0 up. Notes of one key
+// nest: the values of #signal are joined by "/"; of other keys the innermost
+// value counts.
 GT_API int gt_note_begin(const char* key, const char* value);
 GT_API void gt_note_end(int number);
 

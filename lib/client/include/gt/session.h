@@ -165,7 +165,8 @@ struct Signal : Note {
   explicit Signal(const std::string& name, At at = At::here())
       : Note("signal", name, at) {}
 };
-// The note #mb=I, which says that the lines belong to microbatch I.
+// The note #mb=I, which says that the lines belong to microbatch I. Error: I is
+// negative.
 struct Microbatch : Note {
   explicit Microbatch(int i, At at = At::here())
       : Note("mb", std::to_string(i), at) {}
