@@ -370,9 +370,8 @@ void Ledger::compute_again(const Recipe& recipe, const EndLine& end_line,
 }
 
 std::string_view Ledger::lost_name(const grad::Lost& lost) const {
-  if (lost.name == kNil) return "a name";
-  return symbols[lost.name].since <= lost.serial ? symbols.name_of(lost.name)
-                                                 : "a name";
+  const bool stands_for_it = lost.name != kNil && stands(lost);
+  return stands_for_it ? symbols.name_of(lost.name) : "a name";
 }
 
 }  // namespace gt::emit

@@ -25,6 +25,12 @@
 namespace gt::emit {
 
 struct Ledger {
+  Ledger() {
+    tape.set_name_times([this](SymbolId id) { return symbols[id].since; });
+  }
+  Ledger(const Ledger&) = delete;
+  Ledger& operator=(const Ledger&) = delete;
+
   grad::ValueTypes types;  // of the values on the tape
   grad::MeshIds mesh_ids;
   Meshes meshes;
@@ -124,6 +130,13 @@ struct Ledger {
   // Returns the name that `lost` refers to; "a name" if its symbol stands for
   // another name by now.
   std::string_view lost_name(const grad::Lost& lost) const;
+  // True if the symbol still stands for that name.
+  bool stands(const grad::Lost& lost) const {
+    return symbols[lost.name].since <= lost.serial;
+  }
+  bool is_known(const grad::NamedSince& name) const {
+    return symbols[name.name].since == name.since;
+  }
 
   // Appends everything here that affects what is written for later lines, as
   // one text: ledgers with equal texts answer all later lines alike, and Replay

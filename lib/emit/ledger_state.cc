@@ -83,6 +83,7 @@ class StateText {
     grad::Lost lost = tape_.lost(v);
     grad::Lost gone = tape_.gone(v);
     add_consumed_targets(tape_.consumed_targets(v));
+    add_former_names(v);
     add(tape_.type(v));
     add(name_of(tape_.name(v)));
     add(name_of(tape_.alias(v)));
@@ -121,12 +122,41 @@ class StateText {
   // Only those targets behind a lost history count that still exist.
   void add_consumed_targets(const grad::ConsumedTargets& targets) {
     if (!targets.table) return;
-    add(targets.table->at(targets.row, 0) ? "unknown" : "known");
+    add(targets.table->targets.at(targets.row, 0) ? "unknown" : "known");
     for (const uint64_t serial : targets.table->serials) {
       if (!targets.may_be(serial)) continue;
       const auto at = std::ranges::lower_bound(
           values_, serial, {}, [this](ValueId v) { return age(v); });
       if (at != values_.end() && age(*at) == serial) add(number_of(*at));
+    }
+  }
+
+  // Many values share a set of names, or have rows of one table, so the names
+  // are written where they first come.
+  void add_former_names(ValueId v) {
+    if (const grad::NameSets::Ref& names = tape_.former_names(v); names) {
+      add((*names)->is_unknown ? "unknown names" : "names");
+      if (is_first(&*names)) add_names((*names)->names);
+    }
+    const grad::ConsumedTargets& consumed = tape_.consumed_targets(v);
+    if (!consumed.table) return;
+    add("consumed names");
+    if (is_first(&*consumed.table)) add_names(consumed.table->names);
+    const grad::BitRows& behind = consumed.table->behind;
+    for (size_t w = 0; w < behind.words; ++w) {
+      add(behind.bits[consumed.row * behind.words + w]);
+    }
+  }
+  // Adds the number of a table or set. True if it had none yet.
+  bool is_first(const void* shared) {
+    const auto [it, is_new] = shared_.emplace(shared, shared_.size());
+    add(it->second);
+    return is_new;
+  }
+  void add_names(const std::vector<grad::NamedSince>& names) {
+    add(names.size());
+    for (const grad::NamedSince& name : names) {
+      add(ledger_.is_known(name) ? name_of(name.name) : std::string_view());
     }
   }
 
@@ -163,6 +193,8 @@ class StateText {
   std::vector<NodeId> nodes_;
   std::unordered_map<ValueId, uint64_t> value_number_;
   std::unordered_map<NodeId, uint64_t> node_number_;
+  std::unordered_map<const void*, uint64_t> shared_;  // the numbers of sets and
+                                                      // tables of names
 };
 
 }  // namespace

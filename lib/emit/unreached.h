@@ -6,6 +6,8 @@
 // gets zeros and a warning (gradient_writer.h).
 #pragma once
 
+#include <optional>
+#include <string>
 #include <string_view>
 #include <unordered_map>
 #include <vector>
@@ -31,18 +33,33 @@ class Unreached {
   Status check(const grad::GradientProgram& program) const;
 
  private:
-  // Values behind the loss that a name held until the name was bound again.
-  // `ends` are those whose own history ended because of that; `by_name` has the
-  // others, by that name without its ranks.
-  struct Rebound {
-    std::vector<ValueId> ends;
-    std::unordered_map<std::string_view, std::vector<ValueId>> by_name;
+  // A name that a value behind the loss had, on its ranks; and the line until
+  // which it had the name, if that is known.
+  struct Former {
+    SymbolId name = kNil;
+    std::optional<Origin> until;
   };
-  Rebound rebound() const;
-  Status check(size_t target, const Rebound& behind) const;
-  bool is_of(const grad::Lost& lost, size_t target) const;
-  Error explain(const grad::Lost& rebound, uint64_t bound,
-                uint32_t column) const;
+  struct FormerNames {
+    std::unordered_map<std::string_view, std::vector<Former>> by_name;
+    // The newest line that computed something from values with names that are
+    // not known, if there is one.
+    std::optional<Origin> unknown;
+  };
+  // What a target holds now: its newest part.
+  struct Bound {
+    uint64_t serial = 0;
+    Origin at;
+  };
+  FormerNames former_names() const;
+  Status check(size_t target, const FormerNames& former) const;
+  bool is_of(std::string_view name, size_t target) const;
+  Bound bound(size_t target) const;
+  Error explain(size_t target, const Former& former) const;
+  Error explain_unknown(size_t target, Origin computed) const;
+  std::string loss_at() const;
+  bool is_since_loss(size_t target) const {
+    return bound(target).serial > ledger_.tape.serial(targets_.loss);
+  }
 
   const Ledger& ledger_;
   const Messages& messages_;

@@ -15,8 +15,10 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <span>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "base/origin.h"
@@ -79,6 +81,18 @@ class HistoryCells {
   Lost gone(ValueId id) const;
   // Returns the targets that were behind the value, if its history was lost.
   const ConsumedTargets& consumed_targets(ValueId id) const;
+  // Returns Facts::former of the value.
+  const NameSets::Ref& former_names(ValueId id) const;
+  // Add, unordered: the user's names that hold the value or held it, as far as
+  // name() and gone() tell; and all names of the values behind it, if its
+  // history was lost.
+  void add_own_names(ValueId id, NameSet& names) const;
+  void add_names_behind(ValueId id, NameSet& names) const;
+  // Sets a function that returns the time since which a symbol stands for its
+  // name (NamedSince).
+  void set_name_times(std::function<uint64_t(SymbolId)> since) {
+    since_ = std::move(since);
+  }
   // Returns how many lines that are still to be written read the data.
   uint32_t pending(ValueId id) const;
   // reads() returns how many nodes have a gradient that reads the data, in time
@@ -267,6 +281,7 @@ class HistoryCells {
   Forms forms_;
   std::vector<ValueId> free_cells_;
   std::unordered_map<ValueId, Facts> facts_;
+  std::function<uint64_t(SymbolId)> since_ = [](SymbolId) { return 0; };
   size_t node_count_ = 0;
   // How many nodes are gone with their first result, but are still in lists of
   // uses.

@@ -1,6 +1,8 @@
 // The targets that a consumed history led to: for each value that outlives it,
-// those that were behind it. A later grad through such a value is refused if
-// one of its targets may be among them, since that gradient would be wrong.
+// those that were behind it, and the names that values behind it had. A later
+// grad through such a value is refused if one of its targets may be among them,
+// since that gradient would be wrong; or if the name of one is, since the loss
+// depends on what that name held before.
 #pragma once
 
 #include <algorithm>
@@ -10,19 +12,19 @@
 
 #include "base/shared.h"
 #include "grad/ids.h"
+#include "grad/name_set.h"
 
 namespace gt::grad {
 
-// The table of one consumed history: a row of bits for each of its lines, with
-// a bit for each target, which says whether the target was behind the line's
-// results.
-struct ConsumedTable {
-  std::vector<uint64_t> serials;  // of the targets, ascending
-  std::vector<uint64_t> bits;     // row by row
-  size_t words = 0;               // words in a row
+// Rows of bits. Bit 0 of a row says that it is not known what was behind.
+struct BitRows {
+  std::vector<uint64_t> bits;  // row by row
+  size_t words = 0;            // words in a row
 
-  // Bit 0 of a row says that it is not known what was behind; the targets' bits
-  // follow.
+  void resize(size_t rows, size_t columns) {
+    words = columns / 64 + 1;
+    bits.resize(words * rows);
+  }
   bool at(size_t row, size_t bit) const {
     return (bits[row * words + bit / 64] >> (bit % 64) & 1) != 0;
   }
@@ -34,6 +36,18 @@ struct ConsumedTable {
       bits[row * words + w] |= bits[other * words + w];
     }
   }
+};
+
+// The table of one consumed history. It has a row for each line, with a bit for
+// each target, which says whether the target was behind the line's results, and
+// a bit for each name, which says whether a value behind them had it. Bit 0
+// comes before those of the targets, and of the names.
+struct ConsumedTable {
+  std::vector<uint64_t> serials;  // of the targets, ascending
+  BitRows targets;
+  std::vector<NamedSince> names;  // ascending
+  BitRows behind;                 // the names; no rows: they are not known
+
   // Returns the bit of a target; 0 for one that is not behind anything here.
   size_t bit_of(uint64_t serial) const {
     const auto it = std::lower_bound(serials.begin(), serials.end(), serial);
@@ -42,18 +56,20 @@ struct ConsumedTable {
   }
 };
 
-// The targets that were behind one value, as a row of a table. Without a table
-// it is not known what was behind it.
+// The targets that were behind one value, and the names, as a row of a table.
+// Without a table it is not known which targets were behind it.
 struct ConsumedTargets {
   Shared<ConsumedTable> table;
   uint32_t row = 0;
 
   // True if the target with that serial number may have been behind.
   bool may_be(uint64_t serial) const {
-    if (!table || table->at(row, 0)) return true;
+    if (!table || table->targets.at(row, 0)) return true;
     const size_t bit = table->bit_of(serial);
-    return bit != 0 && table->at(row, bit);
+    return bit != 0 && table->targets.at(row, bit);
   }
+  // Adds the names to the set.
+  void add_names(NameSet& set) const;
   bool is_same(const ConsumedTargets& other) const {
     return row == other.row && &*table == &*other.table;
   }
@@ -62,7 +78,8 @@ struct ConsumedTargets {
 class HistoryCells;
 
 // Returns the table of a history that is about to be consumed: row i is for
-// nodes[i], which come newest first. Returns none if the table would be large.
+// nodes[i], which come newest first. Returns none if the table would be large;
+// if only that of the names would be, it has none.
 Shared<ConsumedTable> find_consumed_targets(const HistoryCells& tape,
                                             std::span<const NodeId> nodes);
 // Returns what is behind a line some of whose operands have lost their history.

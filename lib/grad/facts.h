@@ -7,6 +7,7 @@
 #include "base/origin.h"
 #include "grad/consumed_targets.h"
 #include "grad/ids.h"
+#include "grad/name_set.h"
 
 namespace gt::grad {
 
@@ -42,11 +43,14 @@ struct Facts {
   Lost lost;              // how it lost its history
   Lost gone;              // how it lost its user's name, unless Cell::gone says
   ConsumedTargets consumed;  // the targets behind its history, if that was lost
+  // The names that values behind it had, if its history was lost, beside those
+  // of `consumed`; and names that it had itself before `gone`.
+  NameSets::Ref former;
   bool is_ours() const { return alias != kNil || internal; }
   bool is_empty() const {
     return alias == kNil && pending == 0 && !counted && !internal && !listed &&
            !unwanted && lost.kind == Lost::Kind::kNot &&
-           gone.kind == Lost::Kind::kNot && !consumed.table;
+           gone.kind == Lost::Kind::kNot && !consumed.table && !former;
   }
 };
 

@@ -37,9 +37,11 @@ void Tape::record(FormId id, std::span<const ValueId> operands, Origin origin,
     const ConsumedTargets behind = inherited.hides_targets()
                                        ? merge_consumed_targets(*this, operands)
                                        : ConsumedTargets{};
+    const NameSets::Ref names = names_behind(operands);
     for (size_t r = 0; r < form.types.size(); ++r) {
       results.push_back(
           add_leaf(form.types[r], form.differentiable[r] != 0, origin));
+      if (names) facts(results[r]).former = names;
       if (inherited.kind == Lost::Kind::kNot) continue;
       facts(results[r]).lost = inherited;
       facts(results[r]).consumed = behind;
@@ -61,6 +63,45 @@ ValueId Tape::join(Form form, TypeId type, std::span<const ValueId> pieces,
   record(id, pieces, origin, results);
   forms().drop(id);
   return results[0];
+}
+
+// Returns the names that values behind a line had whose history is gone. Mostly
+// these are a set that an operand has already, which is then shared.
+NameSets::Ref Tape::names_behind(std::span<const ValueId> operands) {
+  NameSets::Ref most;
+  const auto each = [&](const auto& use) {
+    for (const ValueId v : operands) {
+      if (v != kNil && is_differentiable(v)) use(v, former_names(v));
+    }
+  };
+  each([&](ValueId, const NameSets::Ref& former) {
+    if (!former || (most && (*most)->is_unknown)) return;
+    const bool is_more = !most || (*former)->is_unknown ||
+                         (*former)->names.size() > (*most)->names.size();
+    if (is_more) most = former;
+  });
+  if (most && (*most)->is_unknown) return most;
+  NameSet& more = names_;
+  more.names.clear();
+  more.is_unknown = false;
+  each([&](ValueId v, const NameSets::Ref& former) {
+    add_own_names(v, more);
+    consumed_targets(v).add_names(more);
+    if (former && !(*most)->includes(**former)) more.add(**former);
+  });
+  if (most) {
+    std::erase_if(more.names,
+                  [&](const NamedSince& n) { return (*most)->has(n); });
+    if (more.names.empty() && !more.is_unknown) return most;
+    more.add(**most);
+  }
+  return name_sets_.of(more);
+}
+
+void Tape::add_former(ValueId value, NameSet names) {
+  NameSets::Ref& former = facts(value).former;
+  if (former) names.add(**former);
+  former = name_sets_.of(std::move(names));
 }
 
 NodeId Tape::oldest() {
@@ -98,6 +139,12 @@ void Tape::hold(ValueId value, SymbolId name, bool internal) {
 
 void Tape::note_gone(ValueId value, const Lost& gone) {
   Cell& cell = cells_[value];
+  const Lost before = this->gone(value);
+  if (before.kind != Lost::Kind::kNot && before.name != gone.name) {
+    NameSet names;
+    add_own_names(value, names);
+    add_former(value, std::move(names));
+  }
   if (cell.has_facts != 0) facts(value).gone = Lost{};
   const uint64_t lines = gone.at.line() - cell.line();
   const bool is_near =
@@ -188,6 +235,13 @@ void Tape::consume(std::span<const NodeId> nodes, const Lost& why) {
       if (r != kNil) facts(r).consumed = {table, static_cast<uint32_t>(i)};
     }
   }
+  if (!table) {
+    for (const NodeId node : nodes) {
+      for (const ValueId r : results_of(node)) {
+        if (r != kNil) add_former(r, {{}, true});
+      }
+    }
+  }
   for (const NodeId node : nodes) remove(node, &why);
   settle();
 }
@@ -211,9 +265,17 @@ void Tape::remove(NodeId id, const Lost* why) {
   const Lost cause = why == nullptr ? Lost{} : *why;
   const ConsumedTargets behind =
       hides ? merge_consumed_targets(*this, n.operands) : ConsumedTargets{};
+  // The results of a history that is consumed have names by their table.
+  const bool has_names = why == nullptr || why->kind == Lost::Kind::kNot ||
+                         std::ranges::any_of(n.results, [this](ValueId v) {
+                           return v != kNil && bool(consumed_targets(v).table);
+                         });
+  const NameSets::Ref names =
+      has_names ? NameSets::Ref{} : names_behind(n.operands);
   end(id);
   for (const ValueId v : n.results) {
     if (v == kNil) continue;
+    if (names) add_former(v, **names);
     if (why != nullptr && lost(v).kind == Lost::Kind::kNot) {
       facts(v).lost = cause;
       if (hides && !consumed_targets(v).table) facts(v).consumed = behind;

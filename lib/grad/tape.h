@@ -62,6 +62,7 @@ class Tape : public HistoryCells {
   void make_users(ValueId value);
   // Sets what gone() returns: the user's name that held the value, and where
   // that was bound again or freed.
+  // It becomes one of former_names() when the value loses another name.
   void note_gone(ValueId value, const Lost& gone);
 
   // add_read() notes that a line that is still to be written reads the data;
@@ -86,7 +87,11 @@ class Tape : public HistoryCells {
   void lose_inputs(ValueId value, const Lost& why);
   void consider(ValueId value);
   bool has_wanted_result(NodeId id) const;
+  NameSets::Ref names_behind(std::span<const ValueId> operands);
+  void add_former(ValueId value, NameSet names);
 
+  NameSets name_sets_;
+  NameSet names_;          // scratch for names_behind(), kept for its memory
   ValueId walked_ = kNil;  // the value whose uses are being visited
   std::vector<ValueId> idle_;
   // For oldest(): the nodes by age as they were when aged_ was made.

@@ -17,12 +17,14 @@ const std::string kInit =
 
 // Lines that fit each other in any order, once kInit was read.
 const char* const kLines[] = {
-    "h = mul x w", "h = exp x",       "l = sum h",       "l = mean w",
-    "k = mul k x", "k = detach k",    "t = add t l",     "t = detach t",
-    "w = sub w 1", "g = grad l w",    "x = add x k",     "h = mul h h",
-    "free h",      "h = ones f32[3]", "r = rand f32[3]", "x = add x r",
-    "print l",     "print nobody",    "# a comment",     "",
-    "y = neg w",   "free y",          "k = sgd k x 0.1", "w = mul w k",
+    "h = mul x w",  "h = exp x",       "l = sum h",       "l = mean w",
+    "k = mul k x",  "k = detach k",    "t = add t l",     "t = detach t",
+    "w = sub w 1",  "g = grad l w",    "x = add x k",     "h = mul h h",
+    "free h",       "h = ones f32[3]", "r = rand f32[3]", "x = add x r",
+    "print l",      "print nobody",    "# a comment",     "",
+    "y = neg w",    "free y",          "k = sgd k x 0.1", "w = mul w k",
+    "l = neg l",    "g = grad l k",    "g = grad t w",    "free l",
+    "g = grad k w",
 };
 
 class Programs {

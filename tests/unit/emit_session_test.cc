@@ -162,6 +162,79 @@ TEST(EmitSession, ATargetThatWasBoundSinceTheLossIsAnError) {
   EXPECT_EQ(fed.session.status(), Exit::kRejected) << fed.said;
 }
 
+// ---- names that had values behind the loss ----------------------------------
+
+// Feeds lines, of which only the last may have a message: what that says.
+std::string said_of_last(std::string_view lines) {
+  FedSession fed;
+  const size_t last = lines.rfind('\n') + 1;
+  fed.feed(lines.substr(0, last));
+  EXPECT_EQ(fed.said, "");
+  fed.feed(lines.substr(last));
+  return fed.said;
+}
+
+TEST(EmitSession, ATargetBoundAgainSinceItsHistoryWasConsumedIsAnError) {
+  const std::string said = said_of_last(
+      "w = ones f32[2]\nl = sum w\ng = grad l w\nw = sgd w g 0.1\n"
+      "g = grad l w");
+  EXPECT_NE(said.find("p:5: grad: l, computed at p:2, depends on a value that "
+                      "w had before p:4, and not on the one that it has now; "
+                      "take grad before that line, or bind another name there"),
+            std::string::npos)
+      << said;
+}
+
+TEST(EmitSession, AllNamesBehindAnEndedHistoryAreKnown) {
+  // The loss was bound again last, and the target before.
+  EXPECT_NE(said_of_last("a = ones f32[]\nl = mul a 1\na = neg a\nl = neg l\n"
+                         "g = grad l a")
+                .find("depends on a value that a had before p:3"),
+            std::string::npos);
+  // The target was bound before the loss was computed.
+  EXPECT_NE(said_of_last("a = ones f32[]\nh = mul a 1\na = ones f32[]\n"
+                         "h = neg h\nl = sum h\ng = grad l a")
+                .find("depends on a value that a had before p:3"),
+            std::string::npos);
+  // On a part of its ranks.
+  EXPECT_NE(said_of_last("mesh dp=2\na@0-1 = ones f32[]\nl@0-1 = mul a@0-1 1\n"
+                         "a@0-1 = neg a@0-1\nl@0-1 = neg l@0-1\n"
+                         "l@0-1 = all_reduce l@0-1 over=dp\n"
+                         "g@1 = grad l@1 a@1")
+                .find("depends on a value that a@0-1 had before p:4"),
+            std::string::npos);
+}
+
+TEST(EmitSession, ATargetThatIsNewIsNotTakenForWhatWasBoundAgain) {
+  for (const char* lines :
+       {"x = ones f32[4]\nx = mul x 2\nl = sum x\nw = ones f32[3]\ng = grad l "
+        "w",
+        "x = ones f32[4]\nl = sum x\nx = mul x 2\nl = mul l 2\n"
+        "w = ones f32[3]\ng = grad l w",
+        "x = ones f32[4]\nl = sum x\ng = grad l x\nw = ones f32[3]\n"
+        "g = grad l w"}) {
+    const std::string said = said_of_last(lines);
+    EXPECT_NE(said.find("warning: grad: the loss does not depend on w"),
+              std::string::npos)
+        << lines << said;
+  }
+}
+
+TEST(EmitSession, MoreNamesThanAreKeptMayBeAnyTargetBoundSince) {
+  std::string lines = "w = ones f32[]\nz = ones f32[]\nh = mul w 2\n";
+  for (int i = 0; i < 1100; ++i) {
+    const std::string name = "a" + std::to_string(i);
+    lines += name + " = neg h\nh = copy " + name + "\nfree " + name + "\n";
+    if (i == 0) lines += "w = ones f32[]\n";
+  }
+  EXPECT_NE(said_of_last(lines + "g = grad h z").find("warning"),
+            std::string::npos);
+  EXPECT_NE(said_of_last(lines + "v = ones f32[]\ng = grad h v")
+                .find("from the values of too many names to tell whether v, "
+                      "bound at p:"),
+            std::string::npos);
+}
+
 TEST(EmitSession, AFailureSpreadsAndIsSaidOnce) {
   FedSession fed;
   EXPECT_EQ(fed.feed("y = neg x"), "y = fail \"p:1: neg: unknown name 'x'\"\n");

@@ -188,6 +188,54 @@ TEST_F(TapeTest, NamesThatGoHideNoHistoryThatWasConsumed) {
   EXPECT_EQ(tape.lost(z).kind, Lost::Kind::kConsumed);
 }
 
+// The names in a set, in order.
+std::vector<SymbolId> names_of(const NameSets::Ref& set) {
+  std::vector<SymbolId> names;
+  if (!set) return names;
+  for (const NamedSince& n : (*set)->names) names.push_back(n.name);
+  return names;
+}
+
+TEST_F(TapeTest, AnEndedHistoryKeepsTheNamesBehindIt) {
+  const auto bind_again = [this](ValueId v, SymbolId name) {
+    tape.note_gone(v, rebound(name));
+    let_go(v, name);
+  };
+  const ValueId w = leaf(1);
+  const ValueId x = leaf(2);
+  const ValueId h = line(3, {w, x});
+  const ValueId l = line(4, {h});
+  bind_again(w, 1);
+  bind_again(h, 3);
+  EXPECT_TRUE(names_of(tape.former_names(l)).empty());  // x is there
+  bind_again(x, 2);
+  EXPECT_EQ(names_of(tape.former_names(l)), (std::vector<SymbolId>{1, 2, 3}));
+  // In a loop all values share one set.
+  ValueId last = l;
+  for (int round = 0; round < 3; ++round) {
+    const ValueId next = line(5, {last});
+    const NameSets::Ref before = tape.former_names(last);
+    bind_again(last, round == 0 ? 4 : 5);
+    if (round > 1) EXPECT_EQ(&*tape.former_names(next), &*before);
+    last = next;
+  }
+}
+
+TEST_F(TapeTest, AConsumedHistoryKeepsTheNamesBehindIt) {
+  const ValueId w = leaf(1);
+  const ValueId h = line(2, {w});
+  const ValueId l = line(3, {h});
+  Lost why;
+  why.kind = Lost::Kind::kConsumed;
+  const NodeId nodes[] = {tape.producer(l), tape.producer(h)};
+  tape.consume(nodes, why);
+  NameSet of_h, of_l;
+  tape.add_names_behind(h, of_h);
+  tape.add_names_behind(l, of_l);
+  EXPECT_EQ(of_h.names, (std::vector<NamedSince>{{1, 0}}));
+  EXPECT_EQ(of_l.names, (std::vector<NamedSince>{{1, 0}, {2, 0}}));
+}
+
 TEST_F(TapeTest, OldestFirst) {
   const ValueId w = leaf(1);
   const ValueId a = line(2, {w});

@@ -1,0 +1,9 @@
+#!/usr/bin/env bash
+# Random programs that bind the names behind their losses again.
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/../.."
+export PATH=${GT_BIN:-$PWD/build/bin}:$PATH PYTHONDONTWRITEBYTECODE=1
+unset GT_BACKEND GT_VERBOSE
+. scripts/common.sh
+need_torch
+exec /usr/bin/python3 tests/oracle/former_names.py 300
