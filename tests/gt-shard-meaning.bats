@@ -319,3 +319,13 @@ END
   grep -q '^a@0-1 = ones f32\[4,4\] split=tp:0' p.s
   gt-work p.s | sort | cmp - wanted
 }
+
+@test "a rank may have no head of queries and keys that share heads" {
+  printf '%s = randn f32[1,2,3,4] %s #signal=s\n' q 1 k 2 v 3 >heads.gt
+  printf 'o = attention q k v enable_gqa=1\nprint o\n' >>heads.gt
+  printf 'mesh: {tp: 3}\nsignals: {s: {shard: {tp: 1}}}\n' >three.yaml
+  gt-emit heads.gt >heads.s
+  gt-shard -c three.yaml heads.s >placed
+  gt-check -q placed
+  gt-cmp --rtol 1e-5 <(gt-work heads.s) <(gt-work placed)
+}
