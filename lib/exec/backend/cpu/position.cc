@@ -104,7 +104,6 @@ class Dropout final : public Kernel {
       : loop_(loops_for<T>(context).dropout),
         x_(call.type(0), dtype_of<T>(), *context.loops),
         y_(call.results[0], dtype_of<T>(), *context.loops),
-        dtype_(call.results[0].dtype),
         runs_(call),
         n_(call.results[0].elements()),
         p_(call.type(1).dtype),
@@ -118,7 +117,8 @@ class Dropout final : public Kernel {
     const double p = load_real(p_, in[1], 0);
     const auto seed = static_cast<uint64_t>(load_int(seed_, in[2], 0));
     const uint64_t least = least_kept(static_cast<float>(p));
-    const auto keep = static_cast<T>(round_real(dtype_, 1 - p));
+    // The work on half types is done in f32, and only its results are rounded.
+    const auto keep = static_cast<T>(1 - p);
     in_parallel(
         threads_, n_, kWorthAThread / 8, [&](int64_t begin, int64_t end) {
           runs_.each(begin, end, [&](int64_t i, int64_t g, int64_t n) {
@@ -146,7 +146,6 @@ class Dropout final : public Kernel {
   decltype(FloatLoops<T>::dropout) loop_;
   Converted x_;
   Returned y_;
-  Dtype dtype_;
   PartRuns runs_;
   int64_t n_;
   Dtype p_, seed_;
