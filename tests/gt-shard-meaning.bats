@@ -319,3 +319,29 @@ END
   grep -q '^a@0-1 = ones f32\[4,4\] split=tp:0' p.s
   gt-work p.s | sort | cmp - wanted
 }
+
+@test "a rank may have no head of queries and keys that share heads" {
+  printf '%s = randn f32[1,2,3,4] %s #signal=s\n' q 1 k 2 v 3 >heads.gt
+  printf 'o = attention q k v enable_gqa=1\nprint o\n' >>heads.gt
+  printf 'mesh: {tp: 3}\nsignals: {s: {shard: {tp: 1}}}\n' >three.yaml
+  gt-emit heads.gt >heads.s
+  gt-shard -c three.yaml heads.s >placed
+  gt-check -q placed
+  gt-cmp --rtol 1e-5 <(gt-work heads.s) <(gt-work placed)
+}
+
+@test "no gradient goes through an optimizer that is written as its expansion" {
+  printf 'mesh: {dp: 2}\nsignals: {batch: {shard: {dp: 0}}}\n' >two.yaml
+  local step
+  for step in 'h = clip x 0.5' 'h k = clip x u 0.5' 'x = clip x 0.5' 'h = sgd x u 0.5' \
+    'h v = sgd x u v 0.5 momentum=0.9' 'h m v = adamw x u m v 1 0.1'; do
+    printf '%s\n' 'x = randn f32[4] 1 #signal=batch' 'u = randn f32[4] 2 #signal=batch' \
+      'm = zeros f32[4]' 'v = zeros f32[4]' 'z = copy x' "${step//x/z}" 'l = sum h' >step.gt
+    sed -i "s/sum h/sum ${step%% *}/; s/sum x/sum z/" step.gt
+    gt-emit step.gt | gt-shard -c two.yaml | sed '$d' >placed
+    printf 'g@0-1 = grad l@0-1 x@0-1\n#end 0\n' >>placed
+    gt-emit placed 2>said >placed.s
+    grep -q 'the loss does not depend on x' said
+    grep -q '^g@0-1 = zeros ' placed.s
+  done
+}

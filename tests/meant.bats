@@ -106,6 +106,22 @@ print w'
   done
 }
 
+@test "the probability of a dropout is from 0 to 1" {
+  says $'x = ones f32[4]\ny = dropout x 1.5 7' 'p must be from 0 to 1, got 1.5'
+  local backend p
+  for backend in ref cpu; do
+    for p in 1.5 -0.25 nan inf; do
+      run -1 --separate-stderr gt-work --backend $backend <<<"x = ones f32[4]
+p = tensor f32[] $p
+y = dropout x p 7
+print y"
+      [ "$output" = "y = fail \"<stdin>:3: dropout: p must be from 0 to 1, got $p\"" ]
+    done
+    printf 'x = ones f32[4]\np = tensor f64[] 1\ny = dropout x p 7\nprint y\n' >all.gt
+    [ "$(gt-work --backend $backend all.gt)" = 'y = tensor f32[4] 0 0 0 0' ]
+  done
+}
+
 @test "an option that is spelt like another, in every program" {
   local program
   run -2 --separate-stderr gt-emit --repeat 3

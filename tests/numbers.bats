@@ -108,3 +108,12 @@ y = tensor f32[] nan
 y = tensor f32[] nan'
   done
 }
+
+@test "dropout of a half type is rounded once" {
+  local backend
+  for backend in ref cpu; do
+    printf '%s\n' 'x = tensor bf16[1] 1.55' 'y = dropout x 0.3 27' 'print y' \
+      'x = tensor f16[1] 1' 'y = dropout x 0.3 27' 'print y' | gt-work --backend $backend >out
+    [ "$(cat out)" = $'y = tensor bf16[1] 2.2\ny = tensor f16[1] 1.429' ]
+  done
+}

@@ -57,20 +57,21 @@ class DictParser {
 
  private:
   Status parse_value(std::string_view key, int& seen) {
-    if (key == "descr") {
-      seen |= 1;
-      return parse_descr();
+    const int known = key == "descr"           ? 1
+                      : key == "fortran_order" ? 2
+                      : key == "shape"         ? 4
+                                               : 0;
+    if ((seen & known) != 0) {
+      return malformed("'" + std::string(key) + "' comes twice");
     }
+    seen |= known;
+    if (key == "descr") return parse_descr();
     if (key == "fortran_order") {
-      seen |= 2;
       header_.fortran_order = take_word("True");
       if (header_.fortran_order || take_word("False")) return ok_status();
       return malformed("fortran_order is neither True nor False");
     }
-    if (key == "shape") {
-      seen |= 4;
-      return parse_shape();
-    }
+    if (key == "shape") return parse_shape();
     return malformed("unknown key '" + std::string(key.substr(0, 40)) + "'");
   }
 

@@ -32,19 +32,22 @@ Status check_ranks(const Call& call) {
   return ok_status();
 }
 
-// Finds how many heads of q share one of the `own` heads that operand i has.
+// Finds how many heads of q share one of the `own` heads that operand i has. A
+// rank may have no head at all, of any of them.
 Status find_group(const Call& call, int64_t own, int64_t all, size_t i,
                   Attention& a) {
-  if (own < 1 || all % own != 0) {
+  const bool has_none = own == 0 && all == 0;
+  if (!has_none && (own < 1 || all % own != 0)) {
     return Error{"enable_gqa=1: the " + std::to_string(own) + " heads of " +
                  call.describe(i) + " do not divide the " +
                  std::to_string(all) + " of " + call.describe(0)};
   }
-  if (i == 2 && all / own != a.group) {
+  const int64_t group = has_none ? 1 : all / own;
+  if (i == 2 && group != a.group) {
     return Error{call.describe(1) + " and " + call.describe(2) +
                  " must have as many heads"};
   }
-  a.group = all / own;
+  a.group = group;
   return ok_status();
 }
 

@@ -19,9 +19,11 @@ Status types_dropout(Call& call) {
   return need_seed(call, 2);
 }
 
-// The placeholder of dropout. {mask}: x's shape in f32, so that which elements
-// are kept does not depend on the dtype.
+// The placeholders of dropout. {mask}: x's shape in f32, so that which elements
+// are kept does not depend on the dtype; {named}: "1" if p is the name of a
+// scalar, which is checked when the line runs.
 std::string dropout_word(const Call& call, std::string_view name, size_t) {
+  if (name == "named") return call.arguments[1].literal ? "0" : "1";
   if (name != "mask") return "";
   return to_string(Type{Dtype::kF32, call.type(0).shape});
 }
@@ -145,7 +147,9 @@ constexpr Row kRows[] = {
        r = rand {mask} seed part={part}
        f = ge r p
        c = cast p f64
-       q = sub 1 c
+       [named=1] d = probability c
+       [named=0] d = copy c
+       q = sub 1 d
        k = cast q {x.dtype}
        t = div x k
        y = where f t 0)",
@@ -156,11 +160,13 @@ constexpr Row kRows[] = {
      .flops = 12,
      .sense = "Elements of x at random, each 0 with probability p; those that "
               "are kept are divided by 1 - p.",
-     .details = "p is a number from 0 to 1 or the name of a scalar. Element i "
-                "is kept where rand of seed, of dtype f32, is at least p: a "
-                "function of seed and global index alone. gt-emit supplies a "
-                "seed that is absent. Errors: p below 0 or above 1; x does not "
-                "hold floats; the seed is not an integer.",
+     .details =
+         "p is a number from 0 to 1 or the name of a scalar. Element i "
+         "is kept where rand of seed, of dtype f32, is at least p: a "
+         "function of seed and global index alone. gt-emit supplies a "
+         "seed that is absent. Errors: p below 0 or above 1, which for a "
+         "name is found when the line runs; x does not hold floats; "
+         "the seed is not an integer.",
      .source = "torch.nn.functional.dropout; Philox4x32-10",
      .example = "x = ones f32[1000]\n"
                 "y = dropout x 0.5 7\n"
@@ -170,6 +176,15 @@ constexpr Row kRows[] = {
                 "b = lt a 0.1\n"
                 "print b\n"
                 "=> b = tensor bool[] 1"},
+    {.signature = "y = probability p",
+     .index = "->",
+     .accepts = "float",
+     .leaf = true,
+     .types = types_as_first,
+     .flops = 0,
+     .sense = "p itself, which must be from 0 to 1.",
+     .internal = true,
+     .lineage = Lineage::kSame},
     {.signature = "y = rope x [start] base=10000 heads=1 interleaved=0 "
                   "[split=] [shape=] [part=]",
      .index = "...sc!,->...sc",

@@ -263,6 +263,8 @@ def optimizer_cases(rng):
                 adamw_step(steps, decay, betas, eps),
                 {"w": shape, "g": shape, "m": shape, "v": shape}, FLOATS,
                 {"v": "positive"}, 0)
+    yield from make("probability", "y = probability x", lambda x: x.clone(),
+                    {"x": ()}, FLOATS, "unit", 0)
     yield from make("step_number", "y = step_number x", lambda x: x.clone(),
                     {"x": ()}, FLOATS, "positive", 0)
     for first, second in (((3,), (2, 5)), ((1,), ()), ((0,), (4,))):

@@ -207,7 +207,7 @@ def spelled(term, sizes):
 EXCUSED = set("""tensor full zeros ones arange eye randn rand randperm load
     reshape expand clip dropout mesh endmesh axis all_reduce all_gather
     reduce_scatter all_to_all broadcast reduce convert reinterpret redistribute
-    remesh retype print save free fail grad step_number""".split())
+    remesh retype print save free fail grad step_number probability""".split())
 
 MESHES = {"tp=2": ["tp"], "tp=3": ["tp"], "tp=4": ["tp"],
           "dp=2 tp=2": ["dp", "tp"]}

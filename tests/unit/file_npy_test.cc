@@ -116,6 +116,12 @@ TEST(NpyHeader, RefusesWhatItCannotRead) {
        "has a malformed header: a size is not a number"},
       {header_of("{'descr': '<f4'}"),
        "has a malformed header: descr, fortran_order or shape is missing"},
+      {header_of("{'descr': '<f4', 'fortran_order': False, 'shape': (3,), "
+                 "'shape': (2,), }"),
+       "has a malformed header: 'shape' comes twice"},
+      {header_of("{'descr': '<f4', 'descr': '<f8', 'fortran_order': False, "
+                 "'shape': (3,), }"),
+       "has a malformed header: 'descr' comes twice"},
       {header_of("__import__('os')"), "has a malformed header: no dictionary"},
   };
   for (const auto& [bytes, message] : cases) {

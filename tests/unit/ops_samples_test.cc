@@ -265,6 +265,7 @@ constexpr Typed kTyped[] = {
     {"y = dropout x 0.5 7", "x f16[2,3]", "f16[2,3]"},
     {"y = dropout x p s part=1,0/4,3", "x f32[2,3] p f32[] s i64[]",
      "f32[2,3]"},
+    {"y = probability p", "p f32[]", "f32[]"},
     {"y = rope x", "x f32[2,3,4]", "f32[2,3,4]"},
     {"y = rope x 5 base=100 heads=2 part=2,0/9,4", "x f64[3,4]", "f64[3,4]"},
     {"y = rope x s interleaved=1", "x bf16[5,2,3,4] s i32[]", "bf16[5,2,3,4]"},

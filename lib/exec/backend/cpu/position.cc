@@ -7,6 +7,7 @@
 #include "exec/backend/cpu/parallel.h"
 #include "exec/backend/element.h"
 #include "exec/backend/philox.h"
+#include "exec/backend/probability.h"
 #include "exec/memory/part_runs.h"
 
 namespace gt::exec::cpu {
@@ -104,7 +105,6 @@ class Dropout final : public Kernel {
       : loop_(loops_for<T>(context).dropout),
         x_(call.type(0), dtype_of<T>(), *context.loops),
         y_(call.results[0], dtype_of<T>(), *context.loops),
-        dtype_(call.results[0].dtype),
         runs_(call),
         n_(call.results[0].elements()),
         p_(call.type(1).dtype),
@@ -116,9 +116,11 @@ class Dropout final : public Kernel {
     const auto* x = static_cast<const T*>(x_.get(in[0]));
     auto* y = static_cast<T*>(y_.place(out[0]));
     const double p = load_real(p_, in[1], 0);
+    if (Status s = check_probability(p); !s.ok()) return s;
     const auto seed = static_cast<uint64_t>(load_int(seed_, in[2], 0));
     const uint64_t least = least_kept(static_cast<float>(p));
-    const auto keep = static_cast<T>(round_real(dtype_, 1 - p));
+    // The work on half types is done in f32, and only its results are rounded.
+    const auto keep = static_cast<T>(1 - p);
     in_parallel(
         threads_, n_, kWorthAThread / 8, [&](int64_t begin, int64_t end) {
           runs_.each(begin, end, [&](int64_t i, int64_t g, int64_t n) {
@@ -135,18 +137,14 @@ class Dropout final : public Kernel {
 
  private:
   // rand gives 24 bits as a fraction of 2^24. Returns the least of them that is
-  // not below p. If p is nan, no element is kept.
+  // not below p.
   static uint64_t least_kept(float p) {
-    constexpr double kNone = 1 << 24;
-    const double least = std::ceil(static_cast<double>(p) * kNone);
-    if (!(least <= kNone)) return uint64_t{1} << 24;
-    return least < 0 ? 0 : static_cast<uint64_t>(least);
+    return static_cast<uint64_t>(std::ceil(static_cast<double>(p) * (1 << 24)));
   }
 
   decltype(FloatLoops<T>::dropout) loop_;
   Converted x_;
   Returned y_;
-  Dtype dtype_;
   PartRuns runs_;
   int64_t n_;
   Dtype p_, seed_;

@@ -1,4 +1,5 @@
-// Plans the optimizers' steps, each as one pass over memory.
+// Plans the optimizers' steps, each as one pass over memory; and the checks of
+// scalars, of a step number and of dropout's probability.
 #include <algorithm>
 #include <bit>
 #include <optional>
@@ -7,21 +8,22 @@
 #include "exec/backend/cuda/plan.h"
 #include "exec/backend/cuda/source.h"
 #include "exec/backend/element.h"
+#include "exec/backend/probability.h"
 #include "exec/backend/step_number.h"
 
 namespace gt::exec::cuda {
 namespace {
 
-// Wrong data is only possible in t, operand `i`, if it is not the number of a
-// step.
-void explain_step(Plan& plan, size_t i, Dtype dtype) {
+// Wrong data is only possible in operand `i`, a scalar to which `check` then
+// objects.
+void explain_scalar(Plan& plan, size_t i, Dtype dtype,
+                    Status (*check)(double)) {
   plan.witness = {i, false};
-  plan.explain = [i, dtype](int64_t, const Peek& peek) {
+  plan.explain = [i, dtype, check](int64_t, const Peek& peek) {
     const auto bytes = peek(i, 0);
     if (!bytes.ok()) return bytes.error();
-    const Status s =
-        check_step_number(load_real(dtype, bytes.value().data(), 0));
-    return s.ok() ? Error{"t is not the number of a step"} : s.error();
+    const Status s = check(load_real(dtype, bytes.value().data(), 0));
+    return s.ok() ? Error{"a scalar is out of range"} : s.error();
   };
 }
 
@@ -72,29 +74,42 @@ std::optional<Plan> plan_adamw(const Call& call) {
   plan.item->out = {result(0), result(1), result(2)};
   plan.in_place = {{0, 0}, {2, 1}, {3, 2}};
   // A number of the line was checked when the line was bound.
-  if (!call.arguments[4].literal) explain_step(plan, 4, call.type(4).dtype);
+  if (!call.arguments[4].literal) {
+    explain_scalar(plan, 4, call.type(4).dtype, check_step_number);
+  }
   return plan;
 }
 
-std::optional<Plan> plan_step_number(const Call& call) {
+// Plans an op that copies a scalar if `check` has no objection. `name` is that
+// of its function in optimizer.cuh.
+Plan checked_plan(const Call& call, const char* name, Status (*check)(double)) {
   Launch launch = each_launch(
-      make_source("optimizer.cuh",
-                  instance("step_number", {word_of(call.results[0].dtype),
-                                           source_of(call, 0)}) +
-                      "(a);"),
+      make_source(
+          "optimizer.cuh",
+          instance(name, {word_of(call.results[0].dtype), source_of(call, 0)}) +
+              "(a);"),
       1);
   launch.in = {operand(0)};
   launch.out = {result(0)};
   Plan plan;
   plan.steps.emplace_back(std::move(launch));
-  explain_step(plan, 0, call.type(0).dtype);
+  explain_scalar(plan, 0, call.type(0).dtype, check);
   return plan;
+}
+
+std::optional<Plan> plan_step_number(const Call& call) {
+  return checked_plan(call, "step_number", check_step_number);
+}
+
+std::optional<Plan> plan_probability(const Call& call) {
+  return checked_plan(call, "probability", check_probability);
 }
 
 constexpr PlanRow kRows[] = {
     {"sgd", plan_sgd},
     {"adamw", plan_adamw},
     {"step_number", plan_step_number},
+    {"probability", plan_probability},
 };
 
 }  // namespace

@@ -1,31 +1,41 @@
-// The op that optimizers apply to their step number.
+// Scalars that are copied if they are what they must be: the step number of an
+// optimizer, and the probability of a dropout.
 #include "exec/backend/element.h"
+#include "exec/backend/probability.h"
 #include "exec/backend/ref/ref.h"
 #include "exec/backend/step_number.h"
 
 namespace gt::exec::ref {
 namespace {
 
-// y = step_number t: copies t, which must be the number of a step, from 1.
-class StepNumber final : public Kernel {
+// y = step_number t, y = probability p: copies the scalar if `check` has no
+// objection.
+class Checked final : public Kernel {
  public:
-  explicit StepNumber(const Call& call) : dtype_(call.type(0).dtype) {}
+  using Check = Status (*)(double);
+  Checked(const Call& call, Check check)
+      : dtype_(call.type(0).dtype), check_(check) {}
   Status run(std::span<const void* const> in,
              std::span<void* const> out) override {
-    const double t = load_real(dtype_, in[0], 0);
-    store_real(dtype_, out[0], 0, t);
-    return check_step_number(t);
+    const double value = load_real(dtype_, in[0], 0);
+    store_real(dtype_, out[0], 0, value);
+    return check_(value);
   }
 
  private:
   Dtype dtype_;
+  Check check_;
 };
 
-std::unique_ptr<Kernel> make_step_number(const Call& call) {
-  return std::make_unique<StepNumber>(call);
+template <Checked::Check check>
+std::unique_ptr<Kernel> make_checked(const Call& call) {
+  return std::make_unique<Checked>(call, check);
 }
 
-constexpr KernelRow kRows[] = {{"step_number", make_step_number}};
+constexpr KernelRow kRows[] = {
+    {"step_number", make_checked<check_step_number>},
+    {"probability", make_checked<check_probability>},
+};
 
 }  // namespace
 

@@ -104,4 +104,14 @@ inline void step_number(const Args& a) {
   }
 }
 
+// Copies p, which must be from 0 to 1.
+template <typename T, typename Probability>
+inline void probability(const Args& a) {
+  GT_EACH(i, 1) {
+    const f64 p = scalar<Probability>(a, 0);
+    if (!(p >= 0 && p <= 1)) fault(a, 0);
+    out<T>(a, 0)[i] = to<T>(p);
+  }
+}
+
 }  // namespace gt
