@@ -13,7 +13,9 @@ Error Unreached::explain(const grad::LostTarget& lost) const {
   const grad::Lost& why = ledger_.tape.lost(lost.value);
   const Operand& target = state_.line.operands[lost.target + 1];
   const std::string what =
-      std::string(name == kNil ? "a value" : ledger_.symbols.name_of(name)) +
+      std::string(name == kNil || ledger_.tape.is_internal(lost.value)
+                      ? "a value"
+                      : ledger_.symbols.name_of(name)) +
       ", computed at " + messages_.place_of(ledger_.tape.origin(lost.value)) +
       ",";
   const std::string at = messages_.place_of(why.at);
