@@ -118,10 +118,14 @@ quits() {
 
 @test "a terminal of an unknown type is told as that" {
   skip_leaks 'ncurses keeps what it made for such a terminal'
-  tmux -L "$screen" -f /dev/null new-session -d -x 80 -y 24 \
-    "TERM=nosuch gt-top $route 2> err.txt; echo \$? > status; sleep 60"
-  await '^2$' status
-  [[ $(cat err.txt) == *'use -b' ]]
+  local type
+  for type in nosuch dumb; do
+    tmux -L "$screen" -f /dev/null new-session -d -x 80 -y 24 \
+      "TERM=$type gt-top $route 2> err.txt; echo \$? > status; sleep 60"
+    await '^2$' status
+    [[ $(cat err.txt) == *"the terminal's type (\$TERM) is unknown or dumb; use -b" ]]
+    rm status
+  done
 }
 
 # rows_of_ops: the ops from above.

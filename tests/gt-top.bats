@@ -156,6 +156,25 @@ END
   [ -n "$(cells name '$2 == "worker-op" && $c["id"] == 1 && $c["name"] == "matmul" && $c["seconds"] > 0' top.txt)" ]
 }
 
+@test "one reading of ops is of what runs now, also where others have watched before" {
+  begin_run
+  echo 'x@0 = zeros f32[256,256]' >&5
+  spawn bash -c 'while [[ ! -e enough ]]; do
+    for _ in {1..20}; do echo "x@0 = matmul x@0 x@0"; done
+    sleep 0.02
+  done >&5'
+  gt-top -b -n 1 -d 0.6 "$route" 5>&- >top.txt
+  sleep 3
+  gt-top -b -n 1 -d 1.3 "$route" 5>&- >top.txt
+  touch enough
+  # The products are all that worker 0 does.
+  awk -v worker="$(cells busy '$2 == "worker" && $c["id"] == 0' top.txt)" \
+    -v op="$(cells busy '$2 == "worker-op" && $c["id"] == 0 && $c["name"] == "matmul"' top.txt)" \
+    'BEGIN { if (!(op > 0.5 * worker)) { print "op " op ", worker " worker; exit 1 } }'
+  wait "${spawned[1]}"
+  end_run
+}
+
 @test "who waits for whom is told while it lasts" {
   begin_run
   printf '%s\n' 'mesh dp=2' 'x@0-1 = randn f32[512,512] 1' >&5

@@ -262,11 +262,12 @@ void gt_note_end(int number) { gt::client::Scopes::of_thread().end(number); }
 
 const char* gt_type_text(const gt_type* type) {
   thread_local std::string text;
-  text = gt::client::type_text(*type);
+  text = type == nullptr ? "" : gt::client::type_text(*type);
   return text.c_str();
 }
 
 size_t gt_bytes_of(const gt_type* type) {
+  if (type == nullptr) return 0;
   return static_cast<size_t>(gt::client::elements_of(*type)) *
          gt::size_of(static_cast<gt::Dtype>(type->dtype));
 }
@@ -274,6 +275,9 @@ size_t gt_bytes_of(const gt_type* type) {
 gt_value* gt_write(gt_session* session, const gt_type* type, const void* bytes,
                    const char* name, gt_place at) {
   return guarded<gt_value*>(nullptr, [&] {
+    if (type == nullptr) {
+      gt::client::fail(GT_WRONG, "expected the type of the data, got NULL");
+    }
     return session_of(session).write(*type, bytes, name, at);
   });
 }

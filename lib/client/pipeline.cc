@@ -166,6 +166,7 @@ Status Pipeline::spawn(const Command& command, int in, int out) {
 
 Exit Pipeline::wait() {
   Exit worst_status = Exit::kDone;
+  bool has_broken = false;  // one could not write to the next
   for (Process& process : processes_) {
     while (!process.is_over) {
       const pid_t ended = ::waitpid(process.pid, &process.status, 0);
@@ -175,11 +176,16 @@ Exit Pipeline::wait() {
       // its status is unknown.
       if (ended < 0) process.status = 0;
     }
+    if (WIFSIGNALED(process.status) && WTERMSIG(process.status) == SIGPIPE) {
+      has_broken = true;
+      continue;
+    }
     worst_status =
         worst(worst_status, WIFEXITED(process.status)
                                 ? static_cast<Exit>(WEXITSTATUS(process.status))
                                 : Exit::kLost);
   }
+  if (has_broken && worst_status == Exit::kDone) return Exit::kLost;
   return worst_status;
 }
 

@@ -41,7 +41,8 @@ class Pipeline {
 
   // Waits until all have ended; lines() and results() should be closed. Returns
   // the worst of their statuses; a process that was killed by a signal counts
-  // as Exit::kLost.
+  // as Exit::kLost. One that SIGPIPE killed, since the next one had ended, does
+  // not count if another failed, which is why.
   Exit wait();
   // Returns true, and ends all processes, if one of them was stopped, as by
   // SIGSTOP, at this call and at the one before, as a shell does with a stopped

@@ -15,6 +15,8 @@ void WorkerPool::watch(bool is_on) {
   for (uint32_t w = 0; w < workers_.size(); ++w) {
     const uint64_t wanted = is_on ? status(w).epoch : 0;
     if (std::exchange(workers_[w].watched, wanted) == wanted) continue;
+    // What it told those who watched before is from the past.
+    if (is_on) workers_[w].used = {};
     net::MessageWriter message(net::Verb::kWatch);
     host_->send(w, net::Frame(message.field("on", uint64_t{is_on}).finish()));
   }

@@ -29,6 +29,7 @@ void Rate::take(double count, double seconds) {
     moved_ = seconds;
   }
   if (count != count_) moved_ = seconds;
+  is_known_ = true;
   count_ = count;
   seconds_ = seconds;
 }
@@ -50,13 +51,17 @@ void Model::take(Snapshot now) {
     rates.exchanging.take(seconds_of(used.exchanging), time);
     rates.in.take(real(used.in), time);
     rates.out.take(real(used.out), time);
-    // An op that was not reported before has not run before.
-    const Rate fresh = rates.time > 0 ? Rate(rates.time) : Rate();
+    const bool is_first = rates.time == 0;
     for (const net::OpUsed& op : used.ops) {
+      const double ran = seconds_of(op.ns), times = real(op.count);
+      // An op that was not reported before has not run before.
+      const auto fresh = [&](double counted) {
+        return is_first ? Rate(counted, time) : Rate(0, rates.time);
+      };
       auto& [spent, count] =
-          rates.ops.try_emplace(op.op, fresh, fresh).first->second;
-      spent.take(seconds_of(op.ns), time);
-      count.take(real(op.count), time);
+          rates.ops.try_emplace(op.op, fresh(ran), fresh(times)).first->second;
+      spent.take(ran, time);
+      count.take(times, time);
     }
     rates.time = time;
   }
@@ -155,7 +160,9 @@ Row Model::worker_row(const WorkerNow& worker) const {
       .set(Column::kOut, Kind::kBytes, real(used.out));
   const auto most = std::ranges::max_element(
       rates.ops, {}, [](const auto& op) { return op.second.first.value(); });
-  if (most != rates.ops.end()) row.text(Column::kTop, most->first);
+  if (most != rates.ops.end() && most->second.first.is_known()) {
+    row.text(Column::kTop, most->first);
+  }
   return row;
 }
 
@@ -167,10 +174,12 @@ void Model::add_op_rows(const WorkerNow& worker, std::vector<Row>& rows) const {
     Row row{Row::Kind::kWorkerOp, {}};
     row.text(Column::kId, std::to_string(worker.id))
         .text(Column::kName, op.op)
-        .set(Column::kBusy, Kind::kShare, spent.value())
-        .set(Column::kRate, Kind::kCount, count.value())
         .set(Column::kCount, Kind::kCount, real(op.count))
         .set(Column::kSeconds, Kind::kSeconds, seconds_of(op.ns));
+    if (spent.is_known()) {
+      row.set(Column::kBusy, Kind::kShare, spent.value())
+          .set(Column::kRate, Kind::kCount, count.value());
+    }
     if (op.count > 0) {
       row.set(Column::kMean, Kind::kSeconds,
               seconds_of(op.ns) / real(op.count));
@@ -193,7 +202,7 @@ Row Model::op_row(const net::OpUsed& op) const {
   bool is_known = false;
   for (const auto& [id, rates] : workers_) {
     const auto of = rates.ops.find(op.op);
-    if (of == rates.ops.end()) continue;
+    if (of == rates.ops.end() || !of->second.first.is_known()) continue;
     busy += of->second.first.value();
     rate += of->second.second.value();
     is_known = true;

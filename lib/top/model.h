@@ -6,7 +6,9 @@
 // after that time, two thirds of a change of the true rate are visible. Only
 // what was seen counts, so that the first seconds of watching are not mixed
 // with the time before; except that after the very first snapshot the rate is
-// the mean since counting began.
+// the mean since counting began. The counters of ops began when somebody
+// watched, at an unknown time, so their rates are known from the second report
+// on.
 #pragma once
 
 #include <cstdint>
@@ -27,14 +29,20 @@ class Rate {
   static constexpr double kSmooth = 5;  // seconds
 
   Rate() = default;
-  // The rate of a counter that was 0 at this time.
-  explicit Rate(double seconds)
-      : seconds_(seconds), since_(seconds), moved_(seconds), has_base_(true) {}
+  // The rate of a counter that had this value at this time. It is known from
+  // the next time on.
+  Rate(double count, double seconds)
+      : count_(count),
+        seconds_(seconds),
+        since_(seconds),
+        moved_(seconds),
+        has_base_(true) {}
 
   // Takes the counter's value at a time, in seconds. If either has gone back,
   // the rate begins anew.
   void take(double count, double seconds);
   double value() const { return value_; }  // per second
+  bool is_known() const { return is_known_; }
   // True if the counter has not moved for kSmooth.
   bool stands() const { return seconds_ - moved_ >= kSmooth; }
 
@@ -45,6 +53,7 @@ class Rate {
   double moved_ = 0;  // time at which it was last seen to have moved
   double value_ = 0;
   bool has_base_ = false;
+  bool is_known_ = false;
 };
 
 class Model {

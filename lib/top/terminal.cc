@@ -7,6 +7,7 @@
 
 #include <clocale>
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
 #include <optional>
 #include <string>
@@ -123,6 +124,9 @@ std::string in_charset(const std::string& text) {
 // are.
 Terminal::Terminal(bool has_color) : has_color_(has_color) {
   std::setlocale(LC_CTYPE, "");
+  // Such a terminal cannot move its cursor, which ncurses does not report.
+  const char* type = std::getenv("TERM");
+  if (type != nullptr && std::strcmp(type, "dumb") == 0) return;
   screen_ = newterm(nullptr, stdout, stdin);
   if (screen_ == nullptr) return;
   set_term(static_cast<SCREEN*>(screen_));

@@ -69,7 +69,8 @@ Exit run_screen(const TopOptions& options) {
   {
     Terminal terminal(options.has_color);
     if (!terminal.ok()) {
-      options.say("gt-top: the terminal's type ($TERM) is not known; use -b\n");
+      options.say(
+          "gt-top: the terminal's type ($TERM) is unknown or dumb; use -b\n");
       return Exit::kUsage;
     }
     const int64_t apart = milliseconds(options.seconds);

@@ -410,6 +410,61 @@ TEST(Session, ALogThatCannotBeWrittenIsTold) {
             "libgt: cannot write /dev/full: No space left on device\n");
 }
 
+TEST(Session, WhatComesAfterTheFirstTensorIsRefused) {
+  const auto is_refused = [](const std::string& caller,
+                             const std::function<void()>& call) {
+    return thrown(call).find(caller +
+                             ": expected no open session; call it before the "
+                             "first tensor, or after close()") !=
+           std::string::npos;
+  };
+  EXPECT_EQ(in_child([&] {
+              ::unsetenv("GT_CONNECT");
+              ::unsetenv("GT_WORKERS");
+              gt::ones({}).item();
+              const auto connect = [] { gt::connect(""); };
+              const auto workers = [] { gt::cpu_workers(2); };
+              bool all = is_refused("connect", connect) &&
+                         is_refused("cpu_workers", workers) &&
+                         is_refused("gpu_workers", [] { gt::gpu_workers(2); });
+              all = all && std::getenv("GT_WORKERS") == nullptr;
+              gt::close();
+              gt::connect("");
+              all = all && is_refused("connect", connect) &&
+                    is_refused("cpu_workers", workers);
+              gt::close();
+              gt::cpu_workers(2);
+              return all && std::getenv("GT_WORKERS") == std::string("2");
+            }),
+            0);
+  EXPECT_NE(thrown([] { gt::cpu_workers(0); }).find("1 or more; found 0"),
+            std::string::npos);
+}
+
+TEST(Session, AStageThatCannotBeginSaysTheStatus) {
+  const auto status_with = [](const char* name, const std::string& value) {
+    const Setting setting(name, value);
+    gt::Session session("");
+    ::usleep(300'000);  // until a program that cannot begin has ended
+    {
+      const gt::Use use(session);
+      (void)thrown([] { gt::ones({}).item(); });
+    }
+    return session.close();
+  };
+  EXPECT_EQ(status_with("GT_CONFIG", "/nonexistent"), 2);
+  EXPECT_EQ(status_with("GT_WORKERS", "0"), 2);
+}
+
+TEST(Session, ATypeThatIsNullIsAnError) {
+  gt::Session session("");
+  const float one = 1;
+  EXPECT_EQ(gt_write(session.raw(), nullptr, &one, nullptr, {}), nullptr);
+  EXPECT_STREQ(gt_error(), "expected the type of the data, got NULL");
+  EXPECT_STREQ(gt_type_text(nullptr), "");
+  EXPECT_EQ(gt_bytes_of(nullptr), 0U);
+}
+
 TEST(Session, AWayBackIsAFifoOrAFile) {
   EXPECT_EQ(in_child([] {
               ::dup2(::open("/dev/null", O_WRONLY), 1);

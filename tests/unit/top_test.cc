@@ -118,6 +118,22 @@ TEST(Model, SharesAreOfTheWorkersOwnTime) {
   EXPECT_EQ(clients[0][Column::kQuota].plain(), "128");
 }
 
+TEST(Model, RatesOfOpsAreThoseOfTheFirstIntervalThatWasSeen) {
+  Model model;
+  const auto busy = [&](Row::Kind kind) {
+    return model.rows(kind)[0][Column::kBusy];
+  };
+  // Ops were counted in the last moment of ten seconds.
+  model.take(read(state(10'000, 0, 10'000'000)));
+  EXPECT_EQ(busy(Row::Kind::kOp).plain(), "-");
+  EXPECT_EQ(busy(Row::Kind::kWorkerOp).plain(), "-");
+  EXPECT_EQ(model.rows(Row::Kind::kWorker)[0][Column::kTop].plain(), "-");
+  model.take(read(state(10'500, 0, 810'000'000)));
+  EXPECT_NEAR(busy(Row::Kind::kOp).number, 0.8, 1e-9);
+  EXPECT_NEAR(busy(Row::Kind::kWorkerOp).number, 0.8, 1e-9);
+  EXPECT_EQ(model.rows(Row::Kind::kWorker)[0][Column::kTop].plain(), "sum");
+}
+
 TEST(Model, AClientThatIsGivenNothingAnyMoreGetsNoPart) {
   const auto told = [](uint64_t uptime_ms, uint64_t served_ns) {
     std::string text = state(uptime_ms, 0, 0);

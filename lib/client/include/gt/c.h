@@ -209,10 +209,10 @@ GT_API void gt_note_end(int number);
 
 // ---- data ----------------------------------------------------------------
 
-// Returns the type as text, "f32[2,3]"; valid until this thread asks for
-// another.
+// Returns the type as text, "f32[2,3]", or "" for NULL; valid until this thread
+// asks for another.
 GT_API const char* gt_type_text(const gt_type* type);
-// Returns the size in bytes of a value of this type.
+// Returns the size in bytes of a value of this type; 0 for NULL.
 GT_API size_t gt_bytes_of(const gt_type* type);
 
 // Makes a value from gt_bytes_of(type) bytes of memory, row-major. They are

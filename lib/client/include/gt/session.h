@@ -51,10 +51,42 @@ class Use;
 
 namespace detail {
 
-// process_session is read and written by the compiler's atomics, since <atomic>
-// is a large header.
+// The session that connect() opened, and the one that the first tensor did.
+// They are read and written by the compiler's atomics, since <atomic> is a
+// large header.
 inline gt_session* process_session = nullptr;
+inline gt_session* default_session = nullptr;
 inline thread_local Use* innermost_use = nullptr;
+
+// Throws if the process's session is open, since the call of `caller` would
+// have no effect then. `remedy` is one more thing to do about it.
+inline void check_none_open(const char* caller, const std::string& remedy,
+                            At at) {
+  if (gt_is_open(__atomic_load_n(&process_session, __ATOMIC_ACQUIRE)) == 0 &&
+      gt_is_open(__atomic_load_n(&default_session, __ATOMIC_ACQUIRE)) == 0) {
+    return;
+  }
+  gt_set_error(GT_WRONG,
+               "%s: expected no open session; call it before the first tensor, "
+               "or after close()%s",
+               caller, remedy.c_str());
+  fail(at);
+}
+
+// Checks a call that says how many workers there will be. `more` is what stands
+// beside GT_WORKERS in the environment that says the same.
+inline void check_workers(const char* caller, int count, const char* more,
+                          At at) {
+  if (count < 1) {
+    gt_set_error(GT_WRONG, "%s: expected how many workers, 1 or more; found %d",
+                 caller, count);
+    fail(at);
+  }
+  check_none_open(
+      caller,
+      ", or run the program with GT_WORKERS=" + std::to_string(count) + more,
+      at);
+}
 
 }  // namespace detail
 
@@ -89,27 +121,33 @@ inline gt_session* current_session(At at = At::here()) {
   }
   gt_session* session =
       __atomic_load_n(&detail::process_session, __ATOMIC_ACQUIRE);
-  if (session == nullptr) session = gt_session_default();
+  if (session != nullptr) return session;
+  session = gt_session_default();
   if (session == nullptr) detail::fail(at);
+  __atomic_store_n(&detail::default_session, session, __ATOMIC_RELEASE);
   return session;
 }
 
-// Opens the process's session at `where`, instead of where GT_CONNECT says. It
-// must be called before the first tensor is made.
+// Opens the process's session at `where`, instead of where GT_CONNECT says.
+// Error: it is open, since a tensor was made or connect() was called; close()
+// ends it.
 inline void connect(const std::string& where, At at = At::here()) {
+  detail::check_none_open("connect", "", at);
   gt_session* session = gt_open(where.c_str());
   if (session == nullptr) detail::fail(at);
   __atomic_store_n(&detail::process_session, session, __ATOMIC_RELEASE);
 }
-// Runs the program on `count` workers, each with a GPU of its own. It must be
-// called before the first tensor is made.
-inline void gpu_workers(int count) {
+// Runs the program on `count` workers, each with a GPU of its own. Errors: the
+// count is less than 1; the process's session is open, as for connect().
+inline void gpu_workers(int count, At at = At::here()) {
+  detail::check_workers("gpu_workers", count, " GT_BACKEND=cuda", at);
   ::setenv("GT_WORKERS", std::to_string(count).c_str(), 1);
   ::setenv("GT_BACKEND", "cuda", 1);
 }
-// Runs the program on `count` workers that compute on CPUs. It must be called
-// before the first tensor is made.
-inline void cpu_workers(int count) {
+// Runs the program on `count` workers that compute on CPUs. Errors: those of
+// gpu_workers().
+inline void cpu_workers(int count, At at = At::here()) {
+  detail::check_workers("cpu_workers", count, "", at);
   ::setenv("GT_WORKERS", std::to_string(count).c_str(), 1);
 }
 
