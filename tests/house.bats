@@ -54,6 +54,14 @@ make_tree() {
   [[ $output == *"include without its folder"* ]]
 }
 
+@test "check-deps names what a folder may include and does not" {
+  make_tree
+  mkdir -p lib/base lib/stream
+  echo '#include <vector>' | tee lib/base/b.h >lib/stream/s.h
+  run -1 scripts/check-deps
+  lines_are 'scripts/check-deps: stream includes nothing of base'
+}
+
 @test "check-deps names the include that points upwards within lib/exec" {
   make_tree
   mkdir -p lib/exec/memory lib/exec/queue
