@@ -216,7 +216,9 @@ TEST_F(TapeTest, AnEndedHistoryKeepsTheNamesBehindIt) {
     const ValueId next = line(5, {last});
     const NameSets::Ref before = tape.former_names(last);
     bind_again(last, round == 0 ? 4 : 5);
-    if (round > 1) EXPECT_EQ(&*tape.former_names(next), &*before);
+    if (round > 1) {
+      EXPECT_EQ(&*tape.former_names(next), &*before);
+    }
     last = next;
   }
 }
