@@ -235,12 +235,12 @@ END
   lines_are $'by\tname\tlines\tuntyped\tbytes\tflops\tnanoseconds
 op\tmatmul\t3\t1\t448\t256\t-
 op\tones\t2\t0\t160\t0\t-
-op\treshape\t1\t0\t128\t0\t-
 op\tfree\t1\t0\t0\t0\t-
+op\treshape\t1\t0\t0\t0\t-
 op\tsomethingnew\t1\t1\t0\t0\t-
 signal\ta\t2\t0\t352\t128\t-
 signal\tb\t1\t0\t224\t128\t-
-signal\t-\t5\t2\t160\t0\t-'
+signal\t-\t5\t2\t32\t0\t-'
 }
 
 @test "--summary for people, and of a part" {
