@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-#include "ops/table.h"
 #include "shard/line_work.h"
 
 namespace gt::shard {
@@ -14,50 +13,12 @@ std::vector<std::string> operand_names(const Call& call) {
   return names;
 }
 
-// The results of an optimizer are leaves, so no gradient may go through its
-// expansion.
-void detach_results(const Call& call, std::vector<Step>& steps) {
-  uint32_t temps = 0;
-  const auto count = [&temps](const Ref& ref) {
-    if (ref.kind == Ref::Kind::kTemp) temps = std::max(temps, ref.index + 1);
-  };
-  for (const Step& step : steps) std::ranges::for_each(step.results, count);
-  const auto replace = [temps](Ref& ref) {
-    if (ref.kind != Ref::Kind::kResult) return;
-    ref = {Ref::Kind::kTemp, temps + static_cast<uint32_t>(ref.index)};
-  };
-  for (Step& step : steps) {
-    std::ranges::for_each(step.results, replace);
-    for (StepOperand& o : step.operands) {
-      if (o.is_ref) replace(o.ref);
-    }
-  }
-  for (uint32_t r = 0; r < call.results.size(); ++r) {
-    Step step;
-    step.op = find_op("detach");
-    step.results.push_back({Ref::Kind::kResult, r});
-    step.operands.emplace_back().ref = {Ref::Kind::kTemp, temps + r};
-    steps.push_back(std::move(step));
-  }
-}
-
-std::vector<Step> steps_of(const Call& call) {
-  std::vector<Step> steps = expansion_steps(call);
-  const bool reads_floats =
-      std::ranges::any_of(call.arguments, [](const Argument& a) {
-        return a.role == Role::kTensor && !a.absent && !a.literal &&
-               is_float(a.type.dtype);
-      });
-  if (call.op->row->leaf && reads_floats) detach_results(call, steps);
-  return steps;
-}
-
 }  // namespace
 
 Expansion::Expansion(const Line& line, const Call& call)
     : line_(line),
       call_(call),
-      steps_(steps_of(call)),
+      steps_(expansion_steps(call)),
       last_use_({}),
       names_(operand_names(call)) {
   for (size_t s = 0; s < steps_.size(); ++s) {
@@ -68,6 +29,14 @@ Expansion::Expansion(const Line& line, const Call& call)
   }
 }
 
+bool Expansion::ends_history() const {
+  return call_.op->row->leaf &&
+         std::ranges::any_of(call_.arguments, [](const Argument& a) {
+           return a.role == Role::kTensor && !a.absent && !a.literal &&
+                  is_float(a.type.dtype);
+         });
+}
+
 std::string Expansion::name_result(const Ref& ref,
                                    const NewName& new_name) const {
   if (ref.kind != Ref::Kind::kResult) return new_name();
@@ -75,7 +44,7 @@ std::string Expansion::name_result(const Ref& ref,
   const bool is_read =
       std::any_of(line_.operands.begin(), line_.operands.end(),
                   [&](const Operand& o) { return o.text == name; });
-  return is_read ? new_name() : std::string(name);
+  return is_read || ends_history() ? new_name() : std::string(name);
 }
 
 Expansion::NamedStep Expansion::step(size_t s, const NewName& new_name) {

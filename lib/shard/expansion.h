@@ -32,6 +32,10 @@ class Expansion {
   // Returns step s. Each step must be asked for once and in order, since the
   // name of a dead value may be used again.
   NamedStep step(size_t s, const NewName& new_name);
+  // True if the op's results have no history, as those of an optimizer,
+  // although the expansion's would have one. All of them then are made under
+  // invented names, and must be detached when they get their own.
+  bool ends_history() const;
   // To be called after the last step. If the line reads the name of one of its
   // results as well ("x = gelu x"), that result was made under an invented
   // name. Returns these names, each with the result's own name, which the

@@ -66,7 +66,7 @@ TEST(Trace, ARowForEachInstructionThatRan) {
   const std::vector<std::string> expected = {
       "t:2 ones 24 0 - | x = ones f32[2,3]",
       "model.gt:7 matmul 64 24 a/b | y = matmul x x tb=1",
-      "t:4 reshape 32 0 - | z = reshape y shape=4",
+      "t:4 reshape 0 0 - | z = reshape y shape=4",
       "t:5 print 16 0 - | print z",
   };
   EXPECT_EQ(told(traced), expected);

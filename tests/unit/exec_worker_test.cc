@@ -296,7 +296,7 @@ TEST(Worker, EveryPrintGivesALine) {
       "print x as=y z=1\n");
   EXPECT_EQ(r.out,
             "x = fail \"t:2: print: as=\\\"a b\\\" is not a name to "
-            "print under; choose letters, digits, '_', '.' and '/', a owned "
+            "print under; choose letters, digits, '_', '.' and '/', a letter "
             "first\"\n"
             "print = fail \"t:3: print: expected a tensor's name, got number "
             "3\"\n"
