@@ -125,27 +125,6 @@ const NameSets::Ref& HistoryCells::former_names(ValueId id) const {
   return known == nullptr ? kNone : known->former;
 }
 
-void HistoryCells::add_own_names(ValueId id, NameSet& names) const {
-  if (is_held_by_user(id)) {
-    names.names.push_back({cells_[id].name, since_(cells_[id].name)});
-  }
-  const Lost lost = gone(id);
-  if (lost.kind == Lost::Kind::kNot || lost.name == kNil) return;
-  const uint64_t since = since_(lost.name);
-  if (since <= lost.serial) {
-    names.names.push_back({lost.name, since});
-  } else {
-    names.is_unknown = true;  // the symbol stands for another name by now
-  }
-}
-
-void HistoryCells::add_names_behind(ValueId id, NameSet& names) const {
-  const Facts* known = find_facts(id);
-  if (known == nullptr) return;
-  if (known->former) names.add(**known->former);
-  known->consumed.add_names(names);
-}
-
 uint32_t HistoryCells::pending(ValueId id) const {
   const Facts* known = find_facts(id);
   return known == nullptr ? 0 : known->pending;

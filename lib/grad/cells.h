@@ -83,13 +83,9 @@ class HistoryCells {
   const ConsumedTargets& consumed_targets(ValueId id) const;
   // Returns Facts::former of the value.
   const NameSets::Ref& former_names(ValueId id) const;
-  // Add, unordered: the user's names that hold the value or held it, as far as
-  // name() and gone() tell; and all names of the values behind it, if its
-  // history was lost.
-  void add_own_names(ValueId id, NameSet& names) const;
-  void add_names_behind(ValueId id, NameSet& names) const;
-  // Sets a function that returns the time since which a symbol stands for its
-  // name (NamedSince).
+  // Returns the time since which a symbol stands for its name (NamedSince), by
+  // the function that was set.
+  uint64_t name_since(SymbolId symbol) const { return since_(symbol); }
   void set_name_times(std::function<uint64_t(SymbolId)> since) {
     since_ = std::move(since);
   }

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "grad/cells.h"
+#include "grad/former_names.h"
 
 namespace gt::grad {
 
@@ -49,7 +50,7 @@ class TableMaker {
     for (const NodeId node : nodes_) {
       tape_.each_operand(node, [&](ValueId id) {
         if (!tape_.is_differentiable(id)) return;
-        tape_.add_own_names(id, all);
+        add_own_names(tape_, id, all);
         const NameSets::Ref& former = tape_.former_names(id);
         if (former && seen.insert(&*former).second) all.add(**former);
         const ConsumedTargets& behind = tape_.consumed_targets(id);
@@ -109,8 +110,8 @@ class TableMaker {
     if (!tape_.is_differentiable(id)) return;
     names_.names.clear();
     names_.is_unknown = false;
-    tape_.add_own_names(id, names_);
-    tape_.add_names_behind(id, names_);
+    add_own_names(tape_, id, names_);
+    add_names_behind(tape_, id, names_);
     if (names_.is_unknown) table_.behind.set(row, 0);
     for (const NamedSince& name : names_.names) {
       const auto at = std::ranges::lower_bound(table_.names, name);

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "base/message.h"
+#include "grad/former_names.h"
 
 namespace gt::grad {
 
@@ -85,7 +86,7 @@ NameSets::Ref Tape::names_behind(std::span<const ValueId> operands) {
   more.names.clear();
   more.is_unknown = false;
   each([&](ValueId v, const NameSets::Ref& former) {
-    add_own_names(v, more);
+    add_own_names(*this, v, more);
     consumed_targets(v).add_names(more);
     if (former && !(*most)->includes(**former)) more.add(**former);
   });
@@ -142,7 +143,7 @@ void Tape::note_gone(ValueId value, const Lost& gone) {
   const Lost before = this->gone(value);
   if (before.kind != Lost::Kind::kNot && before.name != gone.name) {
     NameSet names;
-    add_own_names(value, names);
+    add_own_names(*this, value, names);
     add_former(value, std::move(names));
   }
   if (cell.has_facts != 0) facts(value).gone = Lost{};

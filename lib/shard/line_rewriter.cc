@@ -505,9 +505,8 @@ void LineRewriter::expand(const LineWork& work) {
     GT_CHECK(take(step.line, "", {}, at).ok());
     for (const std::string& name : step.dead) drop_temporaries({name}, at);
   }
-  const std::string_view op = expansion.ends_history() ? "detach" : "copy";
   for (const auto& [made, name] : expansion.renamed()) {
-    rename(op, made, name, at);
+    rename(made, name, expansion.ends_history(), at);
   }
   materializer_.write_frees();
 }
@@ -535,13 +534,14 @@ void LineRewriter::free_invented(const std::string& name) {
   }
 }
 
-void LineRewriter::rename(std::string_view op, const std::string& from,
-                          const std::string& to, LineContext& at) {
+void LineRewriter::rename(const std::string& from, const std::string& to,
+                          bool detaches, LineContext& at) {
   const ShardValuePtr value = values_.find(from);
-  if (op == "detach" && value->held) materializer_.create_default(value, at);
+  if (detaches && value->held) materializer_.create_default(value, at);
   materializer_.keep_for_readers(to, at);
   if (value->held == nullptr) {
-    writer_.write_local(op, to, from, value->layout(), value->type, at.notes);
+    writer_.write_local(detaches ? "detach" : "copy", to, from, value->layout(),
+                        value->type, at.notes);
   }
   materializer_.unbind(to, at);
   values_.bind(to, value);

@@ -112,9 +112,9 @@ class LineRewriter {
   void expand(const LineWork& work);
   void drop_temporaries(const std::vector<std::string>& names, LineContext& at);
   void free_invented(const std::string& name);
-  // Gives the value of an invented name another name, by a line of that op.
-  void rename(std::string_view op, const std::string& from,
-              const std::string& to, LineContext& at);
+  // Gives the value of an invented name another name.
+  void rename(const std::string& from, const std::string& to, bool detaches,
+              LineContext& at);
 
   const Config& config_;
   Cluster& cluster_;

@@ -213,9 +213,10 @@ struct Microbatch : Note {
 struct Compile : Note {
   explicit Compile(At at = At::here()) : Note("compile", "", at) {}
 };
-// The note #recompute=0 or #recompute=1: the backward pass computes these values
-// again, so that they need not be kept. Scopes take turns, so that each is told
-// from the one before it: what a scope reads is kept, as a layer's input.
+// The note #recompute=0 or #recompute=1: the backward pass computes these
+// values again, so that they need not be kept. Scopes take turns, so that each
+// is told from the one before it: what a scope reads is kept, as a layer's
+// input.
 struct Recompute : Note {
   explicit Recompute(At at = At::here()) : Note("recompute", turn(), at) {}
 
