@@ -1,3 +1,4 @@
+#include "grad/former_names.h"
 #include "grad/tape.h"
 
 #include <gtest/gtest.h>
@@ -232,8 +233,8 @@ TEST_F(TapeTest, AConsumedHistoryKeepsTheNamesBehindIt) {
   const NodeId nodes[] = {tape.producer(l), tape.producer(h)};
   tape.consume(nodes, why);
   NameSet of_h, of_l;
-  tape.add_names_behind(h, of_h);
-  tape.add_names_behind(l, of_l);
+  add_names_behind(tape, h, of_h);
+  add_names_behind(tape, l, of_l);
   EXPECT_EQ(of_h.names, (std::vector<NamedSince>{{1, 0}}));
   EXPECT_EQ(of_l.names, (std::vector<NamedSince>{{1, 0}, {2, 0}}));
 }
