@@ -24,8 +24,8 @@ bool NameSet::includes(const NameSet& other) const {
 
 NameSets::Ref NameSets::of(NameSet set) {
   std::ranges::sort(set.names);
-  const auto [first, last] = std::ranges::unique(set.names);
-  set.names.erase(first, last);
+  set.names.erase(std::unique(set.names.begin(), set.names.end()),
+                  set.names.end());
   if (set.is_unknown || set.names.size() > kMostNames) return unknown_;
   if (set.names.empty()) return {};
   uint64_t hash = 0;
