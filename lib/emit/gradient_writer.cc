@@ -126,7 +126,7 @@ class GradientWriter {
     for (const NodeId node : program_.history) {
       for (const ValueId v : ledger_.tape.node(node).results) {
         const bool has_recipe = v != kNil && ledger_.recipes.find(v) != nullptr;
-        if (has_recipe && !ledger_.recipes.is_gone(v)) held.push_back(v);
+        if (has_recipe && !ledger_.recipes.is_dropped(v)) held.push_back(v);
       }
     }
     return held;

@@ -1,6 +1,7 @@
 #include "emit/ledger.h"
 
 #include <algorithm>
+#include <deque>
 #include <unordered_set>
 #include <utility>
 
@@ -28,13 +29,16 @@ void Ledger::set(SymbolId id, ValueId value, Origin origin) {
 
 // Counts a name that was just bound; clear() subtracts it again.
 void Ledger::count(SymbolId id) {
-  Symbol& s = symbols[id];
-  if (s.value != kNil && !recipes.is_gone(s.value)) {
-    const TypeId type = tape.type(s.value);
-    s.bytes = s.ranks ? bytes_of(type, *s.ranks) : bytes_of(type);
-  }
-  usage.bytes += s.bytes;
+  const ValueId value = symbols[id].value;
+  if (value != kNil && !recipes.is_dropped(value)) count_bytes(id);
   ++usage.names;
+}
+
+void Ledger::count_bytes(SymbolId id) {
+  Symbol& s = symbols[id];
+  const TypeId type = tape.type(s.value);
+  s.bytes = s.ranks ? bytes_of(type, *s.ranks) : bytes_of(type);
+  usage.bytes += s.bytes;
 }
 
 uint64_t Ledger::bytes_of(TypeId type) const {
@@ -84,7 +88,7 @@ void Ledger::release(SymbolId id, Origin origin, std::string& before) {
       !tape.is_needed(old)) {
     return recipes.remove(old);
   }
-  if (recipes.may_go(old)) return let_data_go(id, old, origin);
+  if (recipes.may_drop(old)) return drop_data(id, old, origin);
   recipes.remove(old);
   const SymbolId alias = keep_alias(id, old, origin, before);
   tape.hold(old, alias, true);
@@ -92,9 +96,9 @@ void Ledger::release(SymbolId id, Origin origin, std::string& before) {
 
 // Lets an internal name stand for what the name has just held, although no
 // register has it.
-void Ledger::let_data_go(SymbolId id, ValueId value, Origin origin) {
+void Ledger::drop_data(SymbolId id, ValueId value, Origin origin) {
   const SymbolId name = obtain_internal(symbols[id].ranks, symbols.name_of(id));
-  recipes.note_gone(value);
+  recipes.note_dropped(value);
   set(name, value, origin);
   tape.hold(value, name, true);
 }
@@ -241,7 +245,7 @@ SymbolId Ledger::hold_internal(ValueId value, std::string_view name,
 
 void Ledger::free_internal(SymbolId id, Frees& frees) {
   const std::string_view name = symbols.name_of(id);
-  if (recipes.is_gone(symbols[id].value)) {
+  if (recipes.is_dropped(symbols[id].value)) {
     // There is no register to be freed.
   } else if (!symbols[id].ranks) {
     frees.unplaced.append(" ").append(name);
@@ -304,67 +308,62 @@ void Ledger::recompute(ValueId value, const EndLine& end_line,
   std::vector<ValueId> open = {value};
   while (!open.empty()) {
     const ValueId v = open.back();
-    if (!recipes.is_gone(v)) {
+    if (!recipes.is_dropped(v)) {
       open.pop_back();
       continue;
     }
-    const Recipe& recipe = *recipes.find(v);
     const size_t before = open.size();
-    for (const ValueId operand : recipe.operands) {
-      if (operand != kNil && recipes.is_gone(operand)) open.push_back(operand);
+    for (const ValueId operand : recipes.find(v)->operands) {
+      if (operand != kNil && recipes.is_dropped(operand))
+        open.push_back(operand);
     }
-    if (open.size() == before) compute_again(recipe, end_line, out);
+    if (open.size() == before) compute_again(v, end_line, out);
   }
 }
 
-// Writes the line of the recipe; all that it reads has registers. Results that
-// are not gone get names of their own, which are freed again.
-void Ledger::compute_again(const Recipe& recipe, const EndLine& end_line,
+// Writes the line of the value's recipe; all that it reads has registers. Other
+// results of the line that were dropped get their registers again, and the rest
+// gets names that are freed at once.
+void Ledger::compute_again(ValueId value, const EndLine& end_line,
                            std::string& out) {
-  const Line& line = tape.forms().parsed(recipe.form.id());
-  const auto first = std::ranges::find_if(
-      recipe.results, [this](ValueId v) { return recipes.is_gone(v); });
-  const std::string like(symbols.name_of(tape.name(*first)));
+  const Recipe& recipe = *recipes.find(value);
+  Line line = tape.forms().parsed(recipe.form.id());
+  std::deque<std::string> texts;  // the line has views into them
   std::vector<ValueId> made;
-  std::vector<std::string> unwanted;
+  std::vector<std::string_view> unwanted;
   for (size_t r = 0; r < line.results.size(); ++r) {
     const ValueId v = recipe.results[r];
-    if (v != kNil && recipes.is_gone(v)) {
+    if (v != kNil && recipes.is_dropped(v)) {
       made.push_back(v);
-      out.append(symbols.name_of(tape.name(v)));
-    } else {
-      unwanted.push_back(fresh_name(like));
-      out.append(unwanted.back());
+      line.results[r].text = symbols.name_of(tape.name(v));
+      continue;
     }
-    out += ' ';
+    texts.push_back(fresh_name(symbols.name_of(tape.name(value))));
+    line.results[r].text = texts.back();
+    unwanted.push_back(texts.back());
   }
-  out.append("= ").append(line.op);
   std::vector<const Type*> operands;
   for (size_t o = 0; o < line.operands.size(); ++o) {
     const ValueId v = recipe.operands[o];
     operands.push_back(v == kNil ? nullptr : &types[tape.type(v)]);
-    out += ' ';
-    out += v == kNil ? std::string(line.operands[o].text) : name_of(v, "");
+    if (v == kNil) continue;
+    texts.push_back(name_of(v, ""));
+    line.operands[o].text = texts.back();
   }
-  for (const Key& key : line.keys) {
-    out.append(" ").append(key.key).append("=").append(key.value);
-  }
+  append_instruction(out, line);
   end_line(tape.forms()[recipe.form.id()].notes + " #bwd #recompute", out);
   if (usage.counts) {
     Call call;
     GT_CHECK(gt::bind(line, operands, call).ok());
     usage.cost += line_cost(call);
   }
-  for (const std::string& name : unwanted) {
+  for (const std::string_view name : unwanted) {
     out.append("free ").append(name).append("\n");
     give_back(name);
   }
   for (const ValueId v : made) {
     recipes.remove(v);
-    if (!usage.counts) continue;
-    Symbol& s = symbols[tape.name(v)];
-    s.bytes = bytes_of(tape.type(v));
-    usage.bytes += s.bytes;
+    if (usage.counts) count_bytes(tape.name(v));
   }
   write_idle_frees(out);
 }

@@ -106,9 +106,9 @@ struct Ledger {
   // Frees the internal names whose data no gradient needs any more, and writes
   // the lines that say so.
   void write_idle_frees(std::string& out);
-  // If the data of the value is gone, writes the lines that compute it again
-  // from its recipe. end_line(notes, out) must write what stands behind the
-  // instruction of each.
+  // If the data of the value was dropped, writes the lines that compute it
+  // again from its recipe. end_line(notes, out) must write what stands behind
+  // the instruction of each.
   using EndLine = std::function<void(const std::string& notes, std::string&)>;
   void recompute(ValueId value, const EndLine& end_line, std::string& out);
 
@@ -156,12 +156,12 @@ struct Ledger {
   SymbolId named(SymbolId id);
   void clear(SymbolId id);
   void count(SymbolId id);
+  void count_bytes(SymbolId id);
   grad::Lost rebound(SymbolId id, Origin origin, ValueId value) const;
   SymbolId keep_alias(SymbolId id, ValueId value, Origin origin,
                       std::string& before);
-  void let_data_go(SymbolId id, ValueId value, Origin origin);
-  void compute_again(const Recipe& recipe, const EndLine& end_line,
-                     std::string& out);
+  void drop_data(SymbolId id, ValueId value, Origin origin);
+  void compute_again(ValueId value, const EndLine& end_line, std::string& out);
   SymbolId obtain_internal(const Shared<Ranks>& ranks, std::string_view like);
   void narrow(SymbolId id, const Ranks& rest, Origin origin,
               std::string& before);

@@ -116,7 +116,7 @@ class StateText {
     for (const ValueId v : recipe->results) add(number_of(v));
     add(ledger_.recipes.region() - recipe->region);
     add(ledger_.recipes.readers(value));
-    add(ledger_.recipes.is_gone(value) ? 1 : 0);
+    add(ledger_.recipes.is_dropped(value) ? 1 : 0);
   }
 
   // Only those targets behind a lost history count that still exist.

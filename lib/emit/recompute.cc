@@ -54,14 +54,14 @@ const Recipe* Recipes::find(ValueId value) const {
   return at == entries_.end() ? nullptr : at->second.recipe.get();
 }
 
-bool Recipes::may_go(ValueId value) const {
+bool Recipes::may_drop(ValueId value) const {
   const auto at = entries_.find(value);
   return at != entries_.end() && at->second.readers == 0;
 }
 
-bool Recipes::is_gone(ValueId value) const {
+bool Recipes::is_dropped(ValueId value) const {
   const auto at = entries_.find(value);
-  return at != entries_.end() && at->second.is_gone;
+  return at != entries_.end() && at->second.is_dropped;
 }
 
 }  // namespace gt::emit

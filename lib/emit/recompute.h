@@ -70,11 +70,11 @@ class Recipes {
   // its data must be kept for them.
   uint32_t readers(ValueId value) const { return entries_.at(value).readers; }
   // True if the value has a recipe, and nothing needs its data kept.
-  bool may_go(ValueId value) const;
-  // Notes that no register has the value any more. is_gone() then is true until
-  // remove().
-  void note_gone(ValueId value) { entries_.at(value).is_gone = true; }
-  bool is_gone(ValueId value) const;
+  bool may_drop(ValueId value) const;
+  // Notes that no register has the value any more. is_dropped() then is true
+  // until remove().
+  void note_dropped(ValueId value) { entries_.at(value).is_dropped = true; }
+  bool is_dropped(ValueId value) const;
 
   // Returns the number of the current region.
   uint64_t region() const { return region_; }
@@ -87,7 +87,7 @@ class Recipes {
   struct Entry {
     std::shared_ptr<Recipe> recipe;
     uint32_t readers = 0;
-    bool is_gone = false;
+    bool is_dropped = false;
   };
   static constexpr uint64_t kMostLines = 10'000;
 

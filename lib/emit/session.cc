@@ -221,6 +221,7 @@ Status Session::grad(LineState& state, std::string& out) {
   const auto found = find_operands(state, out);
   if (!found.ok()) return found.error();
   if (!found.value()) return ok_status();
+  ledger_.recipes.begin_line(std::nullopt);
   std::string* tape = options_.tape ? &tape_text_ : nullptr;
   const Status s = gradient_.write(state, tape, out);
   operands_.settle(state);
