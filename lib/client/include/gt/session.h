@@ -2,7 +2,6 @@
 // scopes, whose notes the lines of the program carry.
 #pragma once
 
-#include <atomic>
 #include <cstdlib>
 #include <string>
 
@@ -222,8 +221,9 @@ struct Recompute : Note {
 
  private:
   static const char* turn() {
-    static std::atomic<unsigned> scopes{0};
-    return scopes++ % 2 == 0 ? "0" : "1";
+    static unsigned scopes = 0;
+    return __atomic_fetch_add(&scopes, 1, __ATOMIC_RELAXED) % 2 == 0 ? "0"
+                                                                     : "1";
   }
 };
 
