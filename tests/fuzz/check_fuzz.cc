@@ -31,7 +31,7 @@ std::string checked(gt::check::Checker& checker, std::string_view text) {
 
 void check_mode(const gt::TypingMode& options, std::string_view text) {
   gt::check::Footprint footprint;
-  gt::check::Checker first(options, &footprint);
+  gt::check::Checker first(options, false, &footprint);
   const std::string once = checked(first, text);
   gt::check::Checker second(options);
   if (checked(second, once) != once) std::abort();
