@@ -72,7 +72,7 @@ class Input {
   std::function<void()> on_idle_;
   size_t next_path_ = 0;
   std::string name_;
-  std::unique_ptr<FileSource> source_;  // null: there is no current line
+  std::unique_ptr<FileSource> source_;  // null: no file is open
   uint64_t lines_ = 0;  // the number of lines that the previous file had
   Marks marks_;
   bool has_failed_ = false;  // one of the files could not be read

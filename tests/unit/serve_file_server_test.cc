@@ -27,7 +27,7 @@ using net::Verb;
 class FileServerTest : public testing::Test {
  protected:
   void SetUp() override {
-    char name[] = "/tmp/gt-file_server-XXXXXX";
+    char name[] = "/tmp/gt-files-XXXXXX";
     ASSERT_NE(::mkdtemp(name), nullptr);
     folder_ = name;
     fs::create_directories(folder_ + "/ann");

@@ -113,7 +113,7 @@ bool RemoteWorker::take(const ReceivedLines::Item& item) {
 }
 
 void RemoteWorker::end_round(bool is_last) {
-  if (is_last) taken_bytes_ += std::exchange(letter_bytes_, 0);
+  if (is_last) taken_bytes_ += std::exchange(message_bytes_, 0);
   worker_->note_use();
   worker_->after_lines(
       [this, first = first_seq_, last = lines_.last_seq(),
@@ -139,7 +139,7 @@ Status RemoteWorker::take_messages() {
     if (in.is_end) {
       return channel_.is_draining ? ok_status() : lines_.check_end(message);
     }
-    letter_bytes_ = in.owned.bytes;
+    message_bytes_ = in.owned.bytes;
     if (Status s = lines_.take(message, *this); !s.ok()) return s;
   }
 }

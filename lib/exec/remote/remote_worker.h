@@ -76,7 +76,7 @@ class RemoteWorker final : private ReceivedLines::Sink {
   ReceivedLines lines_;
   std::deque<std::string> files_;  // the worker refers to them
   uint64_t first_seq_ = 0;         // in the round being decoded; 0: none yet
-  uint64_t letter_bytes_ = 0;      // of the message being decoded
+  uint64_t message_bytes_ = 0;     // of the message being decoded
   uint64_t taken_bytes_ = 0;       // of all messages before it
 
   // Used on the queue's thread.
