@@ -91,28 +91,58 @@ TEST_F(PoolTest, ADeviceThatPutsWorkOffIsToldWhatIsFree) {
   EXPECT_EQ(forgotten.size(), 1);
 }
 
-// Whatever else was allocated and released meanwhile.
-TEST_F(PoolTest, WhoComesAgainGetsTheSameMemoryIfItIsFree) {
+// A round that begins with the same buffers in use gets the same ones, in
+// whatever order the round before released them.
+TEST_F(PoolTest, TheFirstOfTheFreeBuffersIsHandedOut) {
+  for (const size_t bytes : {64, 1000, 100'000}) {
+    Pool pool(backend->device(), *this, 0);
+    const uint32_t c = size_class_of(bytes);
+    std::vector<Buffer*> first;
+    for (int i = 0; i < 5000; ++i) first.push_back(pool.allocate(c));
+    for (size_t i = 0; i < first.size(); ++i) {
+      pool.release(first[i * 1237 % first.size()]);
+    }
+    std::vector<Buffer*> again;
+    for (int i = 0; i < 5000; ++i) again.push_back(pool.allocate(c));
+    EXPECT_EQ(again, first);
+    pool.release(first[4100]);
+    pool.release(first[70]);
+    EXPECT_EQ(pool.allocate(c), first[70]);
+    EXPECT_EQ(pool.allocate(c), first[4100]);
+  }
+}
+
+// Values of one round: what is used at its begin is a small part of what is
+// used in its middle.
+TEST_F(PoolTest, ARoundThatComesAgainTakesNothingFromTheDevice) {
   Pool pool(backend->device(), *this, 0);
-  const uint32_t c = size_class_of(1000);
-  LastUsed one, other;
-  Buffer* first = pool.allocate(c, one);
-  Buffer* second = pool.allocate(c, other);
-  pool.release(second);
-  pool.release(first);
-  EXPECT_EQ(pool.allocate(c, other), second);
-  EXPECT_EQ(pool.allocate(c, one), first);
-  // One that makes a value while its last is still there takes turns.
-  Buffer* third = pool.allocate(c, one);
-  pool.release(first);
-  EXPECT_EQ(pool.allocate(c, one), first);
-  pool.release(third);
-  EXPECT_EQ(pool.allocate(c, one), third);
-  // Of another size it gets other memory.
-  pool.release(third);
-  const Buffer* small = pool.allocate(0, one);
-  EXPECT_NE(small, third);
-  EXPECT_EQ(small->size_class, 0U);
+  const size_t mega = size_t{1} << 20;
+  std::vector<const Value*> first;
+  for (int round = 0; round < 100; ++round) {
+    std::vector<Buffer*> used;
+    std::vector<const Value*> values;
+    for (size_t i = 0; i < 50; ++i) {
+      Buffer* early = pool.allocate(size_class_of(100 * mega));
+      used.push_back(pool.allocate(size_class_of((10 + i) * mega)));
+      pool.release(early);
+    }
+    for (Buffer* buffer : used) values.push_back(buffer->value);
+    for (Buffer* buffer : used) pool.release(buffer);
+    if (round == 0) first = values;
+    EXPECT_EQ(values, first);
+  }
+  EXPECT_EQ(released, 0);
+}
+
+TEST_F(PoolTest, WhatAProgramNeededLongAgoIsGivenBack) {
+  Pool pool(backend->device(), *this, 0);
+  const size_t mega = size_t{1} << 20;
+  pool.release(pool.allocate(size_class_of(1000 * mega)));
+  for (size_t i = 0; pool.held() >= 1000 * mega && i < 100'000; ++i) {
+    pool.release(pool.allocate(size_class_of((1 + i % 400) * mega)));
+  }
+  EXPECT_LT(pool.held(), 1000 * mega);
+  EXPECT_GE(pool.peak(), 1000 * mega);
 }
 
 TEST_F(PoolTest, TheLimitIsOnWhatIsUsed) {

@@ -218,7 +218,6 @@ void Decoder::add_memory(LineEntry& entry) const {
   for (const Block& block : recipe.blocks) {
     entry.in_place.push_back(lender_of(entry, block, lent));
   }
-  entry.last_used.resize(recipe.blocks.size());
   entry.replaces.assign(recipe.blocks.size(), -1);
   for (size_t r = 0; r < entry.results.size(); ++r) {
     const RegisterId id = entry.results[r].id;

@@ -119,8 +119,6 @@ struct LineEntry {
   // By block: the result whose name's old value it may be written over, since
   // the line does not read that value; or -1.
   std::vector<int32_t> replaces;
-  // By block, or by buffer that its exchange takes.
-  std::vector<LastUsed> last_used;
   // The label of print, the path of save, or the message of fail.
   std::string label;
   std::string message;  // for kPrintFailure and kSaveFailure

@@ -1,5 +1,6 @@
 #include "exec/memory/pool.h"
 
+#include <algorithm>
 #include <bit>
 #include <cstdio>
 
@@ -10,6 +11,10 @@ constexpr size_t kStep = 64;
 constexpr uint32_t kLinear = 16;  // classes of 64 to 1024 bytes
 // So much free memory is kept even if the program does not need it now.
 constexpr size_t kSlack = size_t{64} << 20;
+// A window of Pool::used_lately() ends when so many times the memory that is
+// held was handed out: a training step hands out several times what it holds at
+// most, since values that die early leave their memory to others.
+constexpr size_t kWindow = 64;
 
 // Returns a size as text, "1.5 GiB". Sizes below 1 KiB are exact.
 std::string size_text(size_t bytes) {
@@ -64,12 +69,21 @@ Pool::~Pool() {
   for (void* slab : slabs_) device_.release(slab, kSlab);
 }
 
-Buffer* Pool::new_header() {
-  Buffer* header = spare_headers_;
-  if (header == nullptr) return &headers_.emplace_back();
-  spare_headers_ = header->next;
-  *header = Buffer{};
-  return header;
+// Adds a buffer to a size class, which is not free yet.
+Buffer* Pool::add_buffer(uint32_t size_class, Value* value) {
+  if (spare_headers_.empty()) {
+    spare_headers_.push_back(&headers_.emplace_back());
+  }
+  Buffer* buffer = spare_headers_.back();
+  spare_headers_.pop_back();
+  SizeClass& of = classes_[size_class];
+  *buffer = Buffer{};
+  buffer->value = value;
+  buffer->size_class = size_class;
+  buffer->number = of.free.new_number();
+  of.buffers.resize(std::max<size_t>(of.buffers.size(), buffer->number + 1));
+  of.buffers[buffer->number] = buffer;
+  return buffer;
 }
 
 std::string Pool::shortage(const Type& type, size_t bytes) const {
@@ -80,12 +94,8 @@ std::string Pool::shortage(const Type& type, size_t bytes) const {
 
 Buffer* Pool::allocate_slow(uint32_t size_class) {
   for (;;) {
-    Buffer* buffer = free_[size_class];
-    if (buffer == nullptr || over_limit(size_class)) {
-      buffer = allocate_new(size_class);
-    } else {
-      take(buffer);
-    }
+    Buffer* buffer = over_limit(size_class) ? nullptr : take_free(size_class);
+    if (buffer == nullptr) buffer = allocate_new(size_class);
     if (buffer != nullptr || !owner_.reclaim()) return buffer;
   }
 }
@@ -94,17 +104,29 @@ Buffer* Pool::allocate_new(uint32_t size_class) {
   if (over_limit(size_class)) return nullptr;
   const size_t bytes = class_bytes_[size_class];
   if (bytes <= kSmall) return take_slab(size_class);
-  const size_t after = used_ + bytes;
-  // Gives back memory of sizes that are no longer needed. A program that
-  // repeats itself never gets here.
-  if (held_ + bytes > after + after / 4 + kSlack) trim(after + after / 4);
+  // Gives back memory of sizes that are no longer needed. What is in use now is
+  // no measure of that: a training step uses little at its begin, and will need
+  // all again.
+  const size_t needed = std::max(used_lately(), used_ + bytes);
+  if (held_ + bytes > needed + needed / 4 + kSlack) {
+    trim(needed + needed / 4 - bytes);
+  }
   void* data = obtain(bytes);
   if (data == nullptr) return nullptr;
-  Buffer* buffer = new_header();
-  buffer->value = new Value{data, nullptr};
-  buffer->size_class = size_class;
   count(size_class);
-  return buffer;
+  return add_buffer(size_class, new Value{data, nullptr});
+}
+
+// Returns the most bytes that were in use at once in this window and the one
+// before it.
+size_t Pool::used_lately() {
+  if (handed_out_ / kWindow > held_) {
+    peak_ = peak();
+    earlier_peak_ = window_peak_;
+    window_peak_ = used_;
+    handed_out_ = 0;
+  }
+  return std::max(earlier_peak_, window_peak_);
 }
 
 // Takes memory from the device. If that has none left, gives all free memory
@@ -128,15 +150,17 @@ void* Pool::obtain(size_t bytes) {
 // held.
 void Pool::trim(size_t target) {
   for (uint32_t c = kClasses; c-- > 0 && class_bytes_[c] > kSmall;) {
-    while (free_[c] != nullptr && held_ > target) {
-      Buffer* buffer = free_[c];
-      remove_free(buffer);
+    SizeClass& of = classes_[c];
+    while (held_ > target) {
+      const uint32_t number = of.free.take();
+      if (number == FreeBuffers::kNone) break;
+      of.free.forget(number);
+      Buffer* buffer = of.buffers[number];
       owner_.release_later(std::unique_ptr<Value>(buffer->value),
                            class_bytes_[c]);
       held_ -= class_bytes_[c];
       buffer->value = nullptr;
-      buffer->next = spare_headers_;
-      spare_headers_ = buffer;
+      spare_headers_.push_back(buffer);
     }
   }
 }
@@ -149,11 +173,8 @@ Buffer* Pool::take_slab(uint32_t size_class) {
   Value* value =
       slab_values_.emplace_back(std::make_unique<Value[]>(kSlab / bytes)).get();
   for (size_t at = 0; at + bytes <= kSlab; at += bytes, ++value) {
-    Buffer* buffer = new_header();
     value->data = slab + at;
-    buffer->value = value;
-    buffer->size_class = size_class;
-    add_free(buffer);
+    classes_[size_class].free.add(add_buffer(size_class, value)->number);
   }
   return allocate(size_class);
 }

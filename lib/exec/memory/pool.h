@@ -1,4 +1,4 @@
-// Pool hands out the memory of values, in size classes with free lists.
+// Pool hands out the memory of values, in size classes (free_buffers.h).
 //
 // All of it belongs to the enqueuing thread, so reference counts are plain
 // integers. When a register lets go of a buffer and nothing else refers to it,
@@ -8,6 +8,7 @@
 // reference to each buffer that it uses until it is over (worker/exchanges.h).
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -17,6 +18,7 @@
 #include <vector>
 
 #include "exec/memory/device.h"
+#include "exec/memory/free_buffers.h"
 #include "exec/memory/value.h"
 #include "stream/type.h"
 
@@ -29,13 +31,11 @@ struct ExchangeRun;
 // A piece of memory for a value, in use or free.
 struct Buffer {
   Value* value = nullptr;
-  Buffer* next = nullptr;  // neighbours in a free list
-  Buffer* before = nullptr;
-  bool is_free = false;  // in a free list
   // The exchange that makes this buffer's value, until compute waits for it.
   comm::ExchangeRun* pending = nullptr;
   uint32_t references = 0;
   uint32_t size_class = 0;
+  uint32_t number = 0;  // among the buffers of its size class
   // True if the buffer holds, or will hold, an integer scalar that the
   // enqueuing thread knows already; `known` has its bytes
   // (worker/known_integers.h).
@@ -48,15 +48,6 @@ struct Buffer {
 // size_class_of() returns the smallest class with room for `bytes`.
 uint32_t size_class_of(size_t bytes);
 size_t class_bytes(uint32_t size_class);
-
-// The two buffers that a line last had for one of its values, two since steps
-// may alternate. When the line comes again it gets the same memory if that is
-// free. So a loop uses the same addresses in each round, and a device that has
-// recorded its work can replay it.
-struct LastUsed {
-  Buffer* last = nullptr;
-  Buffer* earlier = nullptr;
-};
 
 class Pool {
  public:
@@ -92,30 +83,15 @@ class Pool {
   // Returns a buffer with no references yet. Waits for Owner::reclaim() if
   // there is no memory; null if there is none even so.
   Buffer* allocate(uint32_t size_class) {
-    Buffer* buffer = free_[size_class];
-    if (buffer == nullptr || over_limit(size_class)) {
-      return allocate_slow(size_class);
+    if (!over_limit(size_class)) {
+      if (Buffer* buffer = take_free(size_class)) return buffer;
     }
-    take(buffer);
-    return buffer;
-  }
-  // Does the same, but prefers a buffer that the line used before, if one is
-  // free.
-  Buffer* allocate(uint32_t size_class, LastUsed& used) {
-    Buffer* buffer = used.last;
-    if (!may_take(buffer, size_class)) buffer = used.earlier;
-    if (may_take(buffer, size_class)) {
-      take(buffer);
-    } else {
-      buffer = allocate(size_class);
-    }
-    if (buffer != used.last) used = {buffer, used.last};
-    return buffer;
+    return allocate_slow(size_class);
   }
   // Takes back a buffer that has no reference.
   void release(Buffer* buffer) {
     used_ -= class_bytes_[buffer->size_class];
-    add_free(buffer);
+    classes_[buffer->size_class].free.add(buffer->number);
     if (tells_) owner_.forget(*buffer->value);
   }
   static void retain(Buffer* buffer) { ++buffer->references; }
@@ -129,7 +105,7 @@ class Pool {
   std::string shortage(const Type& type, size_t bytes) const;
 
   size_t used() const { return used_; }
-  size_t peak() const { return peak_; }
+  size_t peak() const { return std::max(peak_, window_peak_); }
   // Returns the bytes taken from the device, free or in use.
   size_t held() const { return held_; }
   size_t limit() const { return limit_; }
@@ -140,56 +116,51 @@ class Pool {
   // Buffers of up to so many bytes are cut from slabs.
   static constexpr uint32_t kSmall = 4096;
 
+  struct SizeClass {
+    FreeBuffers free;
+    std::vector<Buffer*> buffers;  // by their numbers
+  };
+
   bool over_limit(uint32_t size_class) const {
     return limit_ != 0 && used_ + class_bytes_[size_class] > limit_;
   }
   void count(uint32_t size_class) {
     used_ += class_bytes_[size_class];
-    if (used_ > peak_) peak_ = used_;
+    handed_out_ += class_bytes_[size_class];
+    if (used_ > window_peak_) window_peak_ = used_;
   }
-  // True if a buffer that was used before can be handed out again. It may since
-  // have been given to another line, or back to the device.
-  bool may_take(const Buffer* buffer, uint32_t size_class) const {
-    return buffer != nullptr && buffer->is_free &&
-           buffer->size_class == size_class && !over_limit(size_class);
-  }
-  void take(Buffer* buffer) {
-    remove_free(buffer);
+  size_t used_lately();
+  Buffer* take_free(uint32_t size_class) {
+    SizeClass& of = classes_[size_class];
+    const uint32_t number = of.free.take();
+    if (number == FreeBuffers::kNone) return nullptr;
+    Buffer* buffer = of.buffers[number];
     buffer->is_known = false;
-    count(buffer->size_class);
-  }
-  void add_free(Buffer* buffer) {
-    Buffer*& first = free_[buffer->size_class];
-    buffer->next = first;
-    buffer->before = nullptr;
-    buffer->is_free = true;
-    if (first != nullptr) first->before = buffer;
-    first = buffer;
-  }
-  void remove_free(Buffer* buffer) {
-    (buffer->before == nullptr ? free_[buffer->size_class]
-                               : buffer->before->next) = buffer->next;
-    if (buffer->next != nullptr) buffer->next->before = buffer->before;
-    buffer->is_free = false;
+    count(size_class);
+    return buffer;
   }
   Buffer* allocate_slow(uint32_t size_class);
   Buffer* allocate_new(uint32_t size_class);
   Buffer* take_slab(uint32_t size_class);
   void* obtain(size_t bytes);
   void trim(size_t target);
-  Buffer* new_header();
+  Buffer* add_buffer(uint32_t size_class, Value* value);
 
   Device& device_;
   Owner& owner_;
   size_t limit_;
   bool tells_;  // Owner::forget() must be called for each free buffer
   size_t used_ = 0;
-  size_t peak_ = 0;
+  size_t peak_ = 0;  // before this window
+  // used_lately() counts in windows of so many bytes handed out.
+  size_t handed_out_ = 0;  // in this window
+  size_t window_peak_ = 0;
+  size_t earlier_peak_ = 0;  // in the window before
   size_t held_ = 0;
-  std::array<Buffer*, kClasses> free_{};
+  std::array<SizeClass, kClasses> classes_;
   std::array<size_t, kClasses> class_bytes_{};
   std::deque<Buffer> headers_;  // stable addresses
-  Buffer* spare_headers_ = nullptr;
+  std::vector<Buffer*> spare_headers_;
   std::vector<void*> slabs_;
   std::vector<std::unique_ptr<Value[]>> slab_values_;
 };

@@ -148,7 +148,7 @@ void Exchanges::show(const LineEntry& entry, ExchangeRun& run) {
 
 // Takes memory for all outputs, step by step. A target for which there is no
 // memory fails, and the exchange goes on.
-void Exchanges::make_room(LineEntry& entry, ExchangeRun& run) {
+void Exchanges::make_room(const LineEntry& entry, ExchangeRun& run) {
   std::vector<Buffer*> values = run.operands;
   for (const comm::Part& part : run.exchange->parts) {
     std::vector<Buffer*> outputs;
@@ -168,7 +168,7 @@ void Exchanges::make_room(LineEntry& entry, ExchangeRun& run) {
         outputs.push_back(nullptr);
         continue;
       }
-      Buffer* output = hold_target(target, entry, run, made);
+      Buffer* output = hold_target(target, run, made);
       if (output == nullptr) {
         const std::string why =
             run.exchange->op + ": " +
@@ -187,24 +187,24 @@ void Exchanges::make_room(LineEntry& entry, ExchangeRun& run) {
 
 // Returns the buffer of the target's output; null if there is not enough
 // memory.
-Buffer* Exchanges::hold_target(const comm::Target& target, LineEntry& entry,
-                               ExchangeRun& run, ExchangeRun::Made& made) {
+Buffer* Exchanges::hold_target(const comm::Target& target, ExchangeRun& run,
+                               ExchangeRun::Made& made) {
   if (target.program == nullptr) {
-    return hold(size_class_of(target.output.bytes()), entry, run);
+    return hold(size_class_of(target.output.bytes()), run);
   }
   for (const comm::Input& input : target.inputs) {
     const bool is_fetched =
         input.own < 0 && !communicator_.is_in_place(input.worker);
     made.packs.push_back(nullptr);
     if (!is_fetched && input.region.is_contiguous()) continue;
-    const Buffer* pack = hold(size_class_of(input.region.bytes()), entry, run);
+    const Buffer* pack = hold(size_class_of(input.region.bytes()), run);
     if (pack == nullptr) return nullptr;
     made.packs.back() = pack->value->data;
   }
   const Recipe& recipe = *target.program;
   std::vector<Buffer*> blocks;
   for (const Block& block : recipe.blocks) {
-    blocks.push_back(hold(block.size_class, entry, run));
+    blocks.push_back(hold(block.size_class, run));
     if (blocks.back() == nullptr) return nullptr;
     made.blocks.push_back(blocks.back()->value);
   }
@@ -212,13 +212,9 @@ Buffer* Exchanges::hold_target(const comm::Target& target, LineEntry& entry,
                 recipe.arguments];
 }
 
-// Takes a buffer that the run holds. Every run of an entry takes its buffers in
-// the same order, so each gets the one it had in the last run if that is free.
-Buffer* Exchanges::hold(uint32_t size_class, LineEntry& entry,
-                        ExchangeRun& run) {
-  const size_t n = run.held.size();
-  if (entry.last_used.size() <= n) entry.last_used.resize(n + 1);
-  Buffer* buffer = pool_.allocate(size_class, entry.last_used[n]);
+// Takes a buffer that the run holds.
+Buffer* Exchanges::hold(uint32_t size_class, ExchangeRun& run) {
+  Buffer* buffer = pool_.allocate(size_class);
   if (buffer == nullptr) return nullptr;
   Pool::retain(buffer);
   run.held.push_back(buffer);

@@ -90,10 +90,10 @@ class Exchanges {
   }
   void adopt_each(const LineEntry& entry);
   void show(const LineEntry& entry, comm::ExchangeRun& run);
-  void make_room(LineEntry& entry, comm::ExchangeRun& run);
-  Buffer* hold_target(const comm::Target& target, LineEntry& entry,
-                      comm::ExchangeRun& run, comm::ExchangeRun::Made& made);
-  Buffer* hold(uint32_t size_class, LineEntry& entry, comm::ExchangeRun& run);
+  void make_room(const LineEntry& entry, comm::ExchangeRun& run);
+  Buffer* hold_target(const comm::Target& target, comm::ExchangeRun& run,
+                      comm::ExchangeRun::Made& made);
+  Buffer* hold(uint32_t size_class, comm::ExchangeRun& run);
   void bind_made(const LineEntry& entry, comm::ExchangeRun& run);
   void start(const std::shared_ptr<comm::ExchangeRun>& run);
 

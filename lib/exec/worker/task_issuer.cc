@@ -165,7 +165,7 @@ bool TaskIssuer::take_blocks(LineEntry& entry, const Where& origin) {
     if (buffer != nullptr) {
       buffer->is_known = false;
     } else {
-      buffer = pool_.allocate(blocks[b].size_class, entry.last_used[b]);
+      buffer = pool_.allocate(blocks[b].size_class);
     }
     if (buffer == nullptr) {
       drop_blocks();
