@@ -54,7 +54,7 @@ struct Options {
   std::optional<uint64_t> trace_since;
   int threads = 0;
   bool no_cache = false;
-  bool graphs = false;
+  bool no_graphs = false;
   int verbose = 0;
   std::string name;
   uint32_t rank = 0;
@@ -168,10 +168,10 @@ void add_options(CLI::App& app, Options& options) {
                "stop at the first failure");
   app.add_flag("--sync", options.worker.sync,
                "wait for the GPU after each line, to learn which one fails");
-  app.add_flag("--graphs", options.graphs,
-               "give a GPU blocks of lines that come again as one CUDA graph "
-               "(each line by itself)")
-      ->envname("GT_GRAPHS");
+  app.add_flag("--no-graphs", options.no_graphs,
+               "give a GPU each line by itself (blocks of lines that come "
+               "again as one CUDA graph)")
+      ->envname("GT_NO_GRAPHS");
   app.add_flag("--no-cache", options.no_cache, "decode every line anew");
   app.add_flag("-v", options.verbose, "say at the end what was done")
       ->envname("GT_VERBOSE");
@@ -384,7 +384,7 @@ int main(int argc, char** argv) {
   if (options.threads == 0) options.threads = default_threads(options);
   if (options.threads > 1) limit_spinning(argv);
   options.worker.caches = !options.no_cache;
-  options.worker.graphs = options.graphs;
+  options.worker.graphs = !options.no_graphs;
   if (options.workers > 0 &&
       (app.count("--connect") == 0 || options.backend != "null")) {
     return usage("--workers is for --connect with --backend null");

@@ -36,7 +36,7 @@ gpu_options() {
 gpu_start() {
   export GT_BIN=${GT_BIN:-$gt_root/build/bin} LC_ALL=C
   export PATH=$GT_BIN:$PATH GT_SOURCE_DIR=$gt_root
-  unset GT_BACKEND GT_GRAPHS GT_VERBOSE GT_KEY GT_CONNECT LOCAL_RANK RANK WORLD_SIZE
+  unset GT_BACKEND GT_NO_GRAPHS GT_VERBOSE GT_KEY GT_CONNECT LOCAL_RANK RANK WORLD_SIZE
   [[ -x $GT_BIN/gt-work ]] || die 2 "no programs in $GT_BIN: run scripts/build"
   work=$(mktemp -d "${TMPDIR:-/tmp}/gt-gpu.XXXXXX")
   trap 'rm -rf "$work"' EXIT

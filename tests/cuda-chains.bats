@@ -321,7 +321,7 @@ make_alike() {
   gt-work --backend cuda --sync p.s >wanted
   compiled gt-work --backend cuda p.s
   rm -f launches
-  GT_FAKE_LAUNCHES=launches gt-work --backend cuda --graphs p.s | cmp - wanted
+  GT_FAKE_LAUNCHES=launches gt-work --backend cuda p.s | cmp - wanted
   grep -q 'graphs [1-9]' launches
 }
 

@@ -94,7 +94,7 @@ y = load "x.npy" f32[1,3] w
 print y
 END
   local options seed
-  for options in '' --graphs --sync; do
+  for options in '' --no-graphs --sync; do
     # shellcheck disable=SC2086 # words
     run -1 --separate-stderr gt-work $options p.s
     local wanted=$output said=$stderr

@@ -38,7 +38,7 @@ wrong() {
     [[ $stderr == *' cannot begin: '*"nosuch"* ]]
     wrong '--root: nosuch: No such file or directory' -n "$n" --root . --root nosuch p.gt
     # One that ends before it attaches has said on standard error why.
-    GT_GRAPHS=maybe run -2 --separate-stderr gt-route -n "$n" p.gt
+    GT_NO_GRAPHS=maybe run -2 --separate-stderr gt-route -n "$n" p.gt
     [[ $stderr == *'gt-work: '*graphs*'gt-route: worker '*' exited with status 2 before it could begin' ]]
   done
   wrong "--root tcp://nowhere: $(gt-work --root tcp://nowhere </dev/null 2>&1 |

@@ -16,17 +16,17 @@ export PATH=$GT_BIN:$PATH
 # Who is stopped by a loaded machine, or slow under a sanitizer, is not lost.
 export GT_SILENCE=60
 unset GT_KEY GT_ROUTE_KEY GT_CONFIG GT_CONNECT GT_INSTRUCTION_LOG GT_BACKEND
-unset GT_GRAPHS GT_VERBOSE
+unset GT_NO_GRAPHS GT_VERBOSE
 unset RANK WORLD_SIZE LOCAL_RANK LOCAL_WORLD_SIZE SLURM_PROCID SLURM_NTASKS \
   SLURM_LOCALID SLURM_TASKS_PER_NODE
 
 # GT_TEST_GPUS=N: the fake device with so many GPUs computes, where a test names
-# no backend (tests/full/gpu-sets.sh); with GT_TEST_GRAPHS=1 by recordings.
+# no backend (tests/full/gpu-sets.sh); with GT_TEST_NO_GRAPHS=1 without recordings.
 if [[ -n ${GT_TEST_GPUS:-} ]]; then
   export GT_BACKEND=cuda GT_FAKE_GPUS=$GT_TEST_GPUS
   export GT_CUDA_PATH=${GT_BIN%/bin}/tests/fake-cuda
   export XDG_CACHE_HOME=${GT_BIN%/bin}/twin/cache GT_FAKE_NCCL_HOME=$BATS_RUN_TMPDIR
-  export GT_GRAPHS=${GT_TEST_GRAPHS:-0}
+  export GT_NO_GRAPHS=${GT_TEST_NO_GRAPHS:-0}
 fi
 
 setup() {

@@ -107,7 +107,7 @@ check_versions() {
   use_fake_device
   local seed options
   versions 20 5000
-  for options in '' --sync --graphs '--memory 60K'; do
+  for options in '' --sync --no-graphs '--memory 60K'; do
     for seed in 1 2 3; do
       rm -f ./*.npy m.safetensors report
       # shellcheck disable=SC2086 # words
@@ -139,7 +139,7 @@ y = load "m.safetensors:j" i64[1]
 print y
 END
   local seed options
-  for options in '' --graphs '--trace t'; do
+  for options in '' --no-graphs '--trace t'; do
     for seed in 1 2 3; do
       # shellcheck disable=SC2086 # words
       GT_FAKE_PACE=3000 GT_FAKE_SEED=$seed \

@@ -2,8 +2,8 @@
 # usage: tests/oracle/gpu_sets.sh "GPUS ..." SET ...
 #
 # Runs sets of tests that name no backend, tests/SET.bats, on the fake device
-# (tests/cuda/fake) with so many GPUs, one after the other; after "graphs" in the
-# list, with --graphs. What passes, passes on the fake device, and is nothing that
+# (tests/cuda/fake) with so many GPUs, one after the other; after "no-graphs" in
+# the list, with --no-graphs. What passes, passes on the fake device, and is nothing that
 # CUDA has passed.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
@@ -14,22 +14,22 @@ if [[ ! -e ${GT_BIN%/bin}/tests/fake-cuda/libnccl.so.2 ]]; then
   exit 0
 fi
 
-passed=0 failed=0 skipped=0 graphs=0
+passed=0 failed=0 skipped=0 no_graphs=0
 read -ra counts <<<"$1"
 shift
 for gpus in "${counts[@]}"; do
-  if [[ $gpus == graphs ]]; then
-    graphs=1
+  if [[ $gpus == no-graphs ]]; then
+    no_graphs=1
     continue
   fi
   for name in "$@"; do
     status=0
-    out=$(GT_TEST_GPUS=$gpus GT_TEST_GRAPHS=$graphs bats --tap "tests/$name.bats" 2>&1) || status=1
+    out=$(GT_TEST_GPUS=$gpus GT_TEST_NO_GRAPHS=$no_graphs bats --tap "tests/$name.bats" 2>&1) || status=1
     read -r p f s < <(awk '/^ok .*# skip/ { s++; next } /^ok / { p++ }
       /^not ok / { f++ } END { print p + 0, f + 0, s + 0 }' <<<"$out")
     ((status == 0 || f > 0)) || f=1
     passed=$((passed + p)) failed=$((failed + f)) skipped=$((skipped + s))
-    echo "fake device, GPUs: $gpus, graphs: $graphs: $name: $p passed, $f failed, $s skipped"
+    echo "fake device, GPUs: $gpus, no graphs: $no_graphs: $name: $p passed, $f failed, $s skipped"
     ((f == 0)) || grep -vE '^ok ' <<<"$out"
   done
 done

@@ -104,13 +104,19 @@ TEST_F(RepeatsTest, ALoopIsRecordedInItsThirdRound) {
   expect_all_done();
 }
 
+TEST_F(RepeatsTest, ShortRoundsMakeOneBlock) {
+  for (int i = 0; i < 12; ++i) run_lines(0, 10);
+  EXPECT_EQ(take(), "record; replay 40; ");
+  expect_all_done();
+}
+
 TEST_F(RepeatsTest, WhatIsCutIsABlockBetweenCuts) {
   for (int i = 0; i < 5; ++i) {
     run_lines(0, 60);
     repeats_.cut();
-    run_lines(100, 30);
+    run_lines(100, 40);
     repeats_.cut();
-    run_lines(200, 3);
+    run_lines(200, 30);
     repeats_.cut();
     if (i < 2) {
       EXPECT_EQ(take(), "");
@@ -150,31 +156,31 @@ TEST_F(RepeatsTest, OtherAddressesAreRecordedAnewAndTheOldestIsUpdated) {
 
 TEST_F(RepeatsTest, ANumberOfTheLineIsPartOfWhatIsRecorded) {
   const auto round = [this](uint64_t number) {
-    for (size_t i = 0; i < 20; ++i) run(i, i, number);
+    for (size_t i = 0; i < 40; ++i) run(i, i, number);
   };
   for (int i = 0; i < 3; ++i) round(1);
   take();
   round(2);
-  EXPECT_EQ(take(), "record; replay 20; ");
+  EXPECT_EQ(take(), "record; replay 40; ");
 }
 
 TEST_F(RepeatsTest, ABlockThatIsNeverTheSameIsGivenUp) {
-  for (size_t i = 0; i < 100; ++i) run_lines(0, 20, i);
+  for (size_t i = 0; i < 100; ++i) run_lines(0, 40, i);
   EXPECT_LT(repeats_.recorded(), 10U);
   take();
-  run_lines(0, 20, 200);
-  EXPECT_EQ(take(), "each 20; ");
+  run_lines(0, 40, 200);
+  EXPECT_EQ(take(), "each 40; ");
   expect_all_done();
 }
 
 TEST_F(RepeatsTest, WhatCannotBeRecordedOrDoneIsRunTaskByTask) {
   runner_.records = false;
-  for (int i = 0; i < 4; ++i) run_lines(0, 20);
-  EXPECT_EQ(take(), "record; each 20; record; each 20; ");
+  for (int i = 0; i < 4; ++i) run_lines(0, 40);
+  EXPECT_EQ(take(), "record; each 40; record; each 40; ");
   runner_.records = true;
   runner_.replays = false;
-  run_lines(0, 20);
-  EXPECT_EQ(take(), "record; each 20; ");
+  run_lines(0, 40);
+  EXPECT_EQ(take(), "record; each 40; ");
   expect_all_done();
 }
 
@@ -195,7 +201,7 @@ TEST_F(RepeatsTest, TooManyBlocksPushOutTheOldest) {
   for (int round = 0; round < 3; ++round) {
     for (size_t block = 0; block < 40; ++block) {
       for (int i = 0; i < 3; ++i) {
-        run_lines(10 * block, 10);
+        run_lines(9 * block, 40);
         repeats_.cut();
       }
     }

@@ -67,7 +67,10 @@ class Repeats {
   uint64_t replayed() const { return replayed_; }
 
  private:
-  static constexpr uint32_t kLeast = 8;  // tasks in a block
+  // The fewest tasks in a block. Point-wise lines that follow each other are
+  // computed as one, but not across the end of a block, so short blocks would
+  // cost more than they save.
+  static constexpr uint32_t kLeast = 32;
   static constexpr uint32_t kMost = 1U << 13;
   static constexpr size_t kMostBlocks = 32;
   static constexpr size_t kRecordings = 2;  // per block

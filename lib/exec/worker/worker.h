@@ -34,7 +34,7 @@ struct WorkerOptions {
   bool fail_fast = false;
   bool sync = false;       // wait for the device after each line
   bool caches = true;      // false: every line is decoded anew
-  bool graphs = false;     // the device records repeating blocks of lines
+  bool graphs = true;      // the device records repeating blocks of lines
   Trace* trace = nullptr;  // outlives the worker
 };
 

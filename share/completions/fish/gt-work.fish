@@ -30,7 +30,7 @@ complete -c gt-work -l silence -r -d 'with --connect: seconds after which a gt-r
 complete -c gt-work -l fast-sums -d 'with --connect: NCCL adds up floats of several workers, in an order of its own: the bits change with the number of GPUs'
 complete -c gt-work -l fail-fast -d 'stop at the first failure'
 complete -c gt-work -l sync -d 'wait for the GPU after each line, to learn which one fails'
-complete -c gt-work -l graphs -d 'give a GPU blocks of lines that come again as one CUDA graph (each line by itself)'
+complete -c gt-work -l no-graphs -d 'give a GPU each line by itself (blocks of lines that come again as one CUDA graph)'
 complete -c gt-work -l no-cache -d 'decode every line anew'
 complete -c gt-work -s v -d 'say at the end what was done'
 complete -c gt-work -l version -d 'Display program version information and exit'
