@@ -1,40 +1,37 @@
-// The numbers of the names that a filter invents, such as _e0 or _s0. The
-// smallest number that is not in use is taken first, so that a loop gets the
-// same names in every round.
+// Numbers for things that come and go, as the names that a filter invents (_e0
+// or _s0) or the buffers of a size. The smallest number that is not in use is
+// taken first, so that a loop gets the same ones in every round.
 #pragma once
 
 #include <cstddef>
-#include <functional>
-#include <queue>
 #include <vector>
+
+#include "base/number_set.h"
 
 namespace gt {
 
 class NumberPool {
  public:
-  // Takes the smallest number that is not in use and returns it. Takes time
-  // logarithmic in how many numbers were given back.
+  // Takes the smallest number that is not in use and returns it.
   size_t take() {
-    while (!free_.empty()) {
-      const size_t smallest = free_.top();
-      free_.pop();
-      if (is_used(smallest)) continue;  // keep() has taken it since
-      keep(smallest);
-      return smallest;
+    size_t smallest = free_.take();
+    if (smallest == NumberSet::kNone) {
+      while (is_used(next_)) ++next_;
+      smallest = next_++;
     }
-    while (is_used(next_)) ++next_;
-    keep(next_);
-    return next_++;
+    keep(smallest);
+    return smallest;
   }
   // Gives a number back. One that is not in use is ignored.
   void give(size_t n) {
     if (!is_used(n)) return;
     used_[n] = false;
     while (!used_.empty() && !used_.back()) used_.pop_back();
-    if (n < next_) free_.push(n);
+    if (n < next_) free_.add(n);
   }
   // Marks the number as in use, because a name in the input has it.
   void keep(size_t n) {
+    free_.remove(n);
     if (n > used_.size()) used_.resize(n);
     if (n == used_.size()) {
       used_.push_back(true);
@@ -52,7 +49,7 @@ class NumberPool {
  private:
   std::vector<bool> used_;
   size_t next_ = 0;  // never_taken()
-  std::priority_queue<size_t, std::vector<size_t>, std::greater<>> free_;
+  NumberSet free_;   // those below next_ that are not in use
 };
 
 }  // namespace gt

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include "base/number_set.h"
+
 namespace gt {
 namespace {
 
@@ -32,6 +34,27 @@ TEST(NumberPool, WhatIsKeptIsNotGiven) {
   EXPECT_EQ(numbers.take(), 1U);
   EXPECT_TRUE(numbers.is_used(1000));
   EXPECT_FALSE(numbers.is_used(999));
+}
+
+TEST(NumberSet, TheSmallestComesFirst) {
+  NumberSet set;
+  EXPECT_EQ(set.take(), NumberSet::kNone);
+  // In any order, and over several words of the summary.
+  for (size_t i = 0; i < 10'000; ++i) set.add(i * 1237 % 10'000);
+  set.add(3);  // is there
+  set.remove(5);
+  set.remove(5);
+  set.remove(1'000'000);  // was never there
+  for (size_t n = 0; n < 10'000; ++n) {
+    if (n != 5) {
+      ASSERT_EQ(set.take(), n);
+    }
+    if (n == 9'000) {
+      set.add(70);
+      EXPECT_EQ(set.take(), 70U);
+    }
+  }
+  EXPECT_EQ(set.take(), NumberSet::kNone);
 }
 
 }  // namespace

@@ -69,20 +69,21 @@ Pool::~Pool() {
   for (void* slab : slabs_) device_.release(slab, kSlab);
 }
 
-// Adds a buffer to a size class, which is not free yet.
+// Makes a buffer of a size class, which is in use.
 Buffer* Pool::add_buffer(uint32_t size_class, Value* value) {
   if (spare_headers_.empty()) {
     spare_headers_.push_back(&headers_.emplace_back());
   }
   Buffer* buffer = spare_headers_.back();
   spare_headers_.pop_back();
-  SizeClass& of = classes_[size_class];
+  auto& of = classes_[size_class];
+  if (of == nullptr) of = std::make_unique<SizeClass>();
   *buffer = Buffer{};
   buffer->value = value;
   buffer->size_class = size_class;
-  buffer->number = of.free.new_number();
-  of.buffers.resize(std::max<size_t>(of.buffers.size(), buffer->number + 1));
-  of.buffers[buffer->number] = buffer;
+  buffer->number = of->numbers.take();
+  of->buffers.resize(std::max(of->buffers.size(), buffer->number + 1));
+  of->buffers[buffer->number] = buffer;
   return buffer;
 }
 
@@ -150,12 +151,12 @@ void* Pool::obtain(size_t bytes) {
 // held.
 void Pool::trim(size_t target) {
   for (uint32_t c = kClasses; c-- > 0 && class_bytes_[c] > kSmall;) {
-    SizeClass& of = classes_[c];
-    while (held_ > target) {
-      const uint32_t number = of.free.take();
-      if (number == FreeBuffers::kNone) break;
-      of.free.forget(number);
-      Buffer* buffer = of.buffers[number];
+    SizeClass* of = classes_[c].get();
+    while (of != nullptr && held_ > target) {
+      const size_t number = of->free.take();
+      if (number == NumberSet::kNone) break;
+      of->numbers.give(number);
+      Buffer* buffer = of->buffers[number];
       owner_.release_later(std::unique_ptr<Value>(buffer->value),
                            class_bytes_[c]);
       held_ -= class_bytes_[c];
@@ -174,7 +175,8 @@ Buffer* Pool::take_slab(uint32_t size_class) {
       slab_values_.emplace_back(std::make_unique<Value[]>(kSlab / bytes)).get();
   for (size_t at = 0; at + bytes <= kSlab; at += bytes, ++value) {
     value->data = slab + at;
-    classes_[size_class].free.add(add_buffer(size_class, value)->number);
+    const size_t number = add_buffer(size_class, value)->number;
+    classes_[size_class]->free.add(number);
   }
   return allocate(size_class);
 }

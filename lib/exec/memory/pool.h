@@ -1,4 +1,10 @@
-// Pool hands out the memory of values, in size classes (free_buffers.h).
+// Pool hands out the memory of values, in size classes. Of the free buffers of
+// a class it hands out the one with the smallest number, whatever the order was
+// in which they became free. So a loop that begins a round with the same
+// buffers in use as the round before gets the same buffers in all of the round,
+// and a device that has recorded the round can replay it. If the buffer that
+// was freed last were handed out, values would move around from round to round
+// for ever.
 //
 // All of it belongs to the enqueuing thread, so reference counts are plain
 // integers. When a register lets go of a buffer and nothing else refers to it,
@@ -17,8 +23,9 @@
 #include <string>
 #include <vector>
 
+#include "base/number_pool.h"
+#include "base/number_set.h"
 #include "exec/memory/device.h"
-#include "exec/memory/free_buffers.h"
 #include "exec/memory/value.h"
 #include "stream/type.h"
 
@@ -35,7 +42,7 @@ struct Buffer {
   comm::ExchangeRun* pending = nullptr;
   uint32_t references = 0;
   uint32_t size_class = 0;
-  uint32_t number = 0;  // among the buffers of its size class
+  size_t number = 0;  // among the buffers of its size class
   // True if the buffer holds, or will hold, an integer scalar that the
   // enqueuing thread knows already; `known` has its bytes
   // (worker/known_integers.h).
@@ -91,7 +98,7 @@ class Pool {
   // Takes back a buffer that has no reference.
   void release(Buffer* buffer) {
     used_ -= class_bytes_[buffer->size_class];
-    classes_[buffer->size_class].free.add(buffer->number);
+    classes_[buffer->size_class]->free.add(buffer->number);
     if (tells_) owner_.forget(*buffer->value);
   }
   static void retain(Buffer* buffer) { ++buffer->references; }
@@ -117,7 +124,8 @@ class Pool {
   static constexpr uint32_t kSmall = 4096;
 
   struct SizeClass {
-    FreeBuffers free;
+    NumberPool numbers;            // of all buffers of the class
+    NumberSet free;                // those of free buffers
     std::vector<Buffer*> buffers;  // by their numbers
   };
 
@@ -131,10 +139,11 @@ class Pool {
   }
   size_t used_lately();
   Buffer* take_free(uint32_t size_class) {
-    SizeClass& of = classes_[size_class];
-    const uint32_t number = of.free.take();
-    if (number == FreeBuffers::kNone) return nullptr;
-    Buffer* buffer = of.buffers[number];
+    SizeClass* of = classes_[size_class].get();
+    if (of == nullptr) return nullptr;
+    const size_t number = of->free.take();
+    if (number == NumberSet::kNone) return nullptr;
+    Buffer* buffer = of->buffers[number];
     buffer->is_known = false;
     count(size_class);
     return buffer;
@@ -157,7 +166,9 @@ class Pool {
   size_t window_peak_ = 0;
   size_t earlier_peak_ = 0;  // in the window before
   size_t held_ = 0;
-  std::array<SizeClass, kClasses> classes_;
+  // Null until the first buffer of the class: a process may play a thousand
+  // workers, and each has a pool.
+  std::array<std::unique_ptr<SizeClass>, kClasses> classes_;
   std::array<size_t, kClasses> class_bytes_{};
   std::deque<Buffer> headers_;  // stable addresses
   std::vector<Buffer*> spare_headers_;
