@@ -157,7 +157,7 @@ void TaskIssuer::save(LineEntry& entry, const Where& origin, const Type& type,
 // Takes memory for the recipe's blocks: the memory of a name that the line
 // rebinds, if nothing else refers to it, or other memory. False if there is not
 // enough; then the results have failed.
-bool TaskIssuer::take_blocks(LineEntry& entry, const Where& origin) {
+bool TaskIssuer::take_blocks(const LineEntry& entry, const Where& origin) {
   blocks_.clear();
   const std::vector<Block>& blocks = entry.recipe->blocks;
   for (size_t b = 0; b < blocks.size(); ++b) {

@@ -59,7 +59,7 @@ class TaskIssuer {
   void adopt_operands(const LineEntry& entry) {
     if (exchanges_ != nullptr) exchanges_->adopt_operands(entry);
   }
-  bool take_blocks(LineEntry& entry, const Where& origin);
+  bool take_blocks(const LineEntry& entry, const Where& origin);
   Buffer* lent_by(const LineEntry& entry, size_t block) const;
   void drop_blocks();
   void enqueue(LineEntry& entry, const Where& origin);
