@@ -23,26 +23,17 @@ bool Checker::holds(const Checked& entry) const {
                      });
 }
 
-Checker::Checked* Checker::find(const Known& known) const {
-  for (const auto& variant : known.variants) {
-    if (holds(*variant)) return variant.get();
-  }
-  return nullptr;
-}
-
 const Checker::Checked& Checker::take(std::string_view text) {
   const uint64_t hash = hash_bytes(text);
-  Known* known = known_.find(hash, text);
+  Checked* known = known_.find(
+      hash, text, [this](const Checked& entry) { return holds(entry); });
   if (known != nullptr) {
-    if (Checked* entry = find(*known)) {
-      apply(*entry);
-      entry->is_new = false;
-      return *entry;
-    }
+    apply(*known);
+    known->is_new = false;
+    return *known;
   }
   if (registers_.is_large()) {
     known_.clear();
-    known = nullptr;
     registers_.forget_dead();
   }
   registers_.begin_line();
@@ -51,22 +42,10 @@ const Checker::Checked& Checker::take(std::string_view text) {
   check(reading_, entry_);
   entry_.mesh_version = meshes_.version();
   apply(entry_);
-  if (!entry_.once && known_.wants(hash, text)) keep(hash, known);
-  return entry_;
-}
-
-// Keeps the checked line; the oldest variant is dropped when there are too
-// many.
-void Checker::keep(uint64_t hash, Known* known) {
-  if (known == nullptr) {
-    auto fresh = std::make_unique<Known>();
-    fresh->text = entry_.text;
-    known = fresh.get();
-    known_.insert(hash, std::move(fresh));
+  if (!entry_.once && known_.wants(hash, text)) {
+    known_.insert(hash, std::make_unique<Checked>(entry_));
   }
-  auto& variants = known->variants;
-  if (variants.size() == kMaxVariants) variants.erase(variants.begin());
-  variants.push_back(std::make_unique<Checked>(entry_));
+  return entry_;
 }
 
 void Checker::apply(const Checked& entry) {

@@ -82,15 +82,6 @@ class Checker {
   }
 
  private:
-  static constexpr size_t kMaxVariants = 8;
-
-  // A line that comes again, with an entry for each of the last combinations of
-  // contents that its operands had.
-  struct Known {
-    std::string text;
-    std::vector<std::unique_ptr<Checked>> variants;
-  };
-
   // A line while it is checked: its fields, the axes of its meshes, and the
   // values that it reads.
   struct Reading {
@@ -102,9 +93,7 @@ class Checker {
     std::optional<ShardedValue> target;         // what #grad= names
   };
 
-  Checked* find(const Known& known) const;
   bool holds(const Checked& entry) const;
-  void keep(uint64_t hash, Known* known);
   void apply(const Checked& entry);
   static void find_transfers(const Reading& in, const LineRanks& where,
                              Checked& entry);
@@ -134,7 +123,7 @@ class Checker {
   Meshes meshes_;
   std::set<std::string> axes_;
   CheckRegisters registers_;
-  LineCache<Known> known_{size_t{1} << 12};
+  LineCache<Checked> known_{size_t{1} << 12};
   Checked entry_;
   Reading reading_;  // reused from line to line
 };

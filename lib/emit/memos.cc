@@ -44,10 +44,11 @@ bool Memos::holds(const Memo& memo, const Pattern& pattern, Origin origin,
 }
 
 bool Memos::define(const Pattern& pattern, Origin origin, std::string& before) {
-  const Memo* known = memos_.find(pattern.key_hash(), pattern.key());
-  if (known == nullptr || !holds(*known, pattern, origin, operands_)) {
-    return false;
-  }
+  const Memo* known =
+      memos_.find(pattern.key_hash(), pattern.key(), [&](const Memo& entry) {
+        return holds(entry, pattern, origin, operands_);
+      });
+  if (known == nullptr) return false;
   const Memo& memo = *known;
   Usage& usage = ledger_.usage;
   if (usage.counts) {

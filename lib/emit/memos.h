@@ -16,8 +16,8 @@
 //     line, no mesh was declared or closed since, and the types still have the
 //     numbers that they had.
 // A line that a memo does not answer is checked in full, so a line that exceeds
-// the quota is refused there, with its message. The memo stays until the table
-// is full or another memo of its pattern takes its place.
+// the quota is refused there, with its message. A pattern has a memo for each
+// of the types that it comes with, up to a few.
 #pragma once
 
 #include <string>

@@ -119,10 +119,11 @@ bool Session::answer_tape(std::string_view comment, std::string& out) const {
 
 const Pattern* Session::scan(std::string_view line) {
   const uint64_t hash = hash_bytes(line);
-  const Scanned* known = scanned_.find(hash, line);
-  if (known != nullptr && known->emitted == ledger_.emitted) {
-    return &known->pattern;
-  }
+  const Scanned* known =
+      scanned_.find(hash, line, [this](const Scanned& entry) {
+        return entry.emitted == ledger_.emitted;
+      });
+  if (known != nullptr) return &known->pattern;
   if (!pattern_.scan(line, ledger_.emitted)) return nullptr;
   if (scanned_.wants(hash, line)) {
     auto scanned = std::make_unique<Scanned>();

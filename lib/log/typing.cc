@@ -9,9 +9,11 @@ namespace gt::log {
 
 const Priced& Typing::take(std::string_view text) {
   const uint64_t hash = hash_bytes(text);
-  if (const Entry* known = known_.find(hash, text);
-      known != nullptr && known->version == walker_.version() &&
-      walker_.still_holds(known->line)) {
+  const auto holds = [this](const Entry& entry) {
+    return entry.version == walker_.version() &&
+           walker_.still_holds(entry.line);
+  };
+  if (const Entry* known = known_.find(hash, text, holds)) {
     walker_.bind(known->line);
     return known->priced;
   }

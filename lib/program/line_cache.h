@@ -1,8 +1,9 @@
 // A cache of decoded lines, by their text: a line that comes again costs one
 // look-up. What a line is decoded to depends on more than its text, such as the
 // types of the names that it reads. The entry keeps what it depends on (a Stamp
-// for each name, symbol_table.h), and the caller compares that before it uses
-// the entry.
+// for each name, symbol_table.h), and the caller says whether that still holds.
+// A text may have several entries, its variants, since a step often has the
+// same line twice with other types, as "h = relu h".
 //
 // An entry is found by the text that its line was looked up by. To a worker and
 // to gt-route notes are hints: they look a line up by its text without notes
@@ -40,26 +41,49 @@ class LineCache {
   bool may_keep(std::string_view text) const {
     return keeps_ && text.size() <= kMaxText;
   }
-  // Returns the entry of the text, or null. `hash` must be hash_bytes(text).
-  Entry* find(uint64_t hash, std::string_view text) {
-    return may_keep(text) ? lines_.find(hash, text) : nullptr;
+  // Returns the first entry of the text for which `holds(entry)` is true, or
+  // null. `hash` must be hash_bytes(text).
+  template <typename Holds>
+  Entry* find(uint64_t hash, std::string_view text, const Holds& holds) {
+    if (!may_keep(text)) return nullptr;
+    for (size_t variant = 0; variant < kVariants; ++variant) {
+      Entry* entry = lines_.find(hash_of(hash, variant), text);
+      if (entry == nullptr || holds(*entry)) return entry;
+    }
+    return nullptr;
   }
   // True if a line that was not found, and was then decoded, should be kept: if
   // it came before. Must be called once each time, since it remembers the line.
   bool wants(uint64_t hash, std::string_view text) {
     return may_keep(text) && seen_.before(hash);
   }
-  // Keeps the entry. Returns the entry that it replaced or pushed out, or null.
+  // Keeps the entry beside those of the same text; when there are too many, in
+  // the place of one of them. Returns the entry that it replaced or pushed out,
+  // or null.
   std::unique_ptr<Entry> insert(uint64_t hash, std::unique_ptr<Entry> entry) {
-    return lines_.insert(hash, std::move(entry));
+    size_t variant = 0;
+    while (variant < kVariants &&
+           lines_.find(hash_of(hash, variant), entry->text) != nullptr) {
+      ++variant;
+    }
+    if (variant == kVariants) variant = replaced_++ % kVariants;
+    return lines_.insert(hash_of(hash, variant), std::move(entry));
   }
   void clear() { lines_.clear(); }
 
  private:
   static constexpr size_t kMaxText = 4096;  // bytes of a line that is kept
+  static constexpr size_t kVariants = 8;
+
+  // Variants are found in different sets of the cache, so that a text with many
+  // does not push out all others of its set.
+  static uint64_t hash_of(uint64_t hash, size_t variant) {
+    return hash + variant * 0x9e3779b97f4a7c15;
+  }
 
   Cache<Entry> lines_;
   Seen seen_;
+  size_t replaced_ = 0;  // variants so far
   bool keeps_;
 };
 

@@ -22,11 +22,10 @@ const Route* RouteCache::find(const RouteText& line,
                               const ValueLocations& locations,
                               uint64_t mesh_version) {
   if (!line.parts.is_clean) return nullptr;
-  Route* route = routes_.find(line.hash, line.parts.text);
-  const bool holds = route != nullptr &&
-                     is_valid(*route, locations, mesh_version) &&
-                     check_notes(*route, line.parts.notes);
-  return holds ? route : nullptr;
+  return routes_.find(line.hash, line.parts.text, [&](Route& route) {
+    return is_valid(route, locations, mesh_version) &&
+           check_notes(route, line.parts.notes);
+  });
 }
 
 bool RouteCache::is_valid(const Route& route, const ValueLocations& locations,

@@ -14,18 +14,11 @@ using Action = LineEntry::Action;
 
 LineEntry* LineTable::find(const NotedText& line, uint64_t hash,
                            Where& origin) {
-  LineEntry* entry = lines_.find(hash, line.text);
-  if (entry == nullptr || !is_valid(*entry)) return nullptr;
-  if (!line.notes.empty()) {
-    if (line.notes != entry->notes && !take_notes(*entry, line.notes)) {
-      return nullptr;
-    }
-    if (entry->at.file != nullptr) origin = entry->at;
-  } else if (!entry->exchange_notes.empty()) {
-    return nullptr;
-  } else if (trace_.is_on() && !entry->notes.empty()) {
-    keep_notes(*entry, {}, {});
-  }
+  LineEntry* entry =
+      lines_.find(hash, line.text, [this, &line](LineEntry& candidate) {
+        return is_valid(candidate) && take_notes(candidate, line.notes);
+      });
+  if (entry != nullptr && entry->at.file != nullptr) origin = entry->at;
   return entry;
 }
 
@@ -56,10 +49,15 @@ bool LineTable::is_valid(const LineEntry& entry) const {
          std::none_of(entry.watched.begin(), entry.watched.end(), is_changed);
 }
 
-// Gives the entry notes that differ from its last ones. False if they are
-// malformed, or change what the line means.
+// Gives the entry the line's notes. False if they are malformed, or change what
+// the line means.
 bool LineTable::take_notes(LineEntry& entry, std::string_view notes) {
-  if (has_moved(entry, notes)) return true;
+  if (notes == entry.notes || has_moved(entry, notes)) return true;
+  if (notes.empty()) {
+    if (!entry.exchange_notes.empty()) return false;
+    keep_notes(entry, {}, {});
+    return true;
+  }
   const std::string text = "x " + std::string(notes);
   Line line;
   if (is_full() || !parse_line(text, line).ok() ||

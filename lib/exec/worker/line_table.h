@@ -21,11 +21,10 @@ namespace gt::exec {
 // A line is found by its text without notes. Its entry is kept when the line
 // comes for the second time (program/line_cache.h). It is valid while the
 // line's names stand for values of the same types and its ranks are played by
-// the same workers. A line whose entry is no longer valid is decoded again, and
-// the new entry replaces the old one. An entry is also removed when another
-// line needs its place in the table, and all are when there are too many types
-// or file names (Worker::reset_tables()). A removed entry is deleted once the
-// tasks that use it have run.
+// the same workers. A line without a valid entry is decoded again, and gets one
+// more. An entry is removed when another needs its place in the table, and all
+// are when there are too many types or file names (Worker::reset_tables()). A
+// removed entry is deleted once the tasks that use it have run.
 class LineTable {
  public:
   // All arguments must outlive the table. With `keeps` false, nothing is kept
