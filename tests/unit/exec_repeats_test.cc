@@ -140,17 +140,24 @@ TEST_F(RepeatsTest, ABlockThatDoesNotGoOnIsRunTaskByTask) {
 }
 
 TEST_F(RepeatsTest, OtherAddressesAreRecordedAnewAndTheOldestIsUpdated) {
-  for (int i = 0; i < 3; ++i) run_lines(0, 40);
-  EXPECT_EQ(take(), "record; replay 40; ");
-  run_lines(0, 40, 1);
-  EXPECT_EQ(take(), "record; replay 40; ");
+  for (int i = 0; i < 2; ++i) run_lines(0, 40);
+  // Values that take turns at eight addresses.
+  for (size_t turn = 0; turn < 8; ++turn) {
+    run_lines(0, 40, turn);
+    EXPECT_EQ(take(), "record; replay 40; ");
+  }
+  for (size_t turn = 0; turn < 8; ++turn) {
+    run_lines(0, 40, turn);
+    EXPECT_EQ(take(), "replay 40; ");
+  }
   run_lines(0, 40, 0);
-  run_lines(0, 40, 1);
-  EXPECT_EQ(take(), "replay 40; replay 40; ");
-  run_lines(0, 40, 2);
-  EXPECT_EQ(take(), "update; replay 40; ");
-  run_lines(0, 40, 1);
   EXPECT_EQ(take(), "replay 40; ");
+  run_lines(0, 40, 8);
+  EXPECT_EQ(take(), "update; replay 40; ");
+  for (const size_t still : {0, 2, 7}) run_lines(0, 40, still);
+  EXPECT_EQ(take(), "replay 40; replay 40; replay 40; ");
+  run_lines(0, 40, 1);
+  EXPECT_EQ(take(), "update; replay 40; ");
   expect_all_done();
 }
 

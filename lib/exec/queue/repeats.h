@@ -8,8 +8,9 @@
 // producing the tasks. A complete block is recorded, and the recording is run.
 // Whenever the block comes again with the same values at the same addresses,
 // the recording is run again; with other addresses the block is recorded anew.
-// Each block keeps up to two recordings, for steps that alternate between two
-// sets of addresses.
+// Each block keeps some recordings, since values that live from step to step,
+// such as a count of steps and a learning rate, may take turns at a few
+// addresses.
 //
 // Used by the thread of the compute queue.
 #pragma once
@@ -73,7 +74,7 @@ class Repeats {
   static constexpr uint32_t kLeast = 32;
   static constexpr uint32_t kMost = 1U << 13;
   static constexpr size_t kMostBlocks = 32;
-  static constexpr size_t kRecordings = 2;  // per block
+  static constexpr size_t kRecordings = 8;  // per block
   // A block that was recorded so many times more often than a recording of it
   // could be run again is not recorded any more.
   static constexpr int kMostMisses = 8;
