@@ -12,6 +12,7 @@
 #include <tuple>
 
 #include "exec/backend/cuda/compiler.h"
+#include "gpu_case.h"
 #include "kernels_grid.h"
 
 namespace gt::exec::cuda {
@@ -27,7 +28,7 @@ constexpr size_t kParts = 8;
 std::map<std::string, std::string> grid_texts() {
   std::map<std::string, std::string> texts;
   const char* word = std::getenv("GT_KERNELS");
-  for_each_grid_line([&](const GridLine& g) {
+  const auto add = [&](const GridLine& g) {
     TypeMap types;
     for (const auto& [name, t] : g.tensors) types[name] = t.type;
     Bound bound(g.line, types);
@@ -41,7 +42,14 @@ std::map<std::string, std::string> grid_texts() {
       if (word != nullptr && text.find(word) == std::string::npos) continue;
       texts[launch->source.name] = text;
     }
-  });
+  };
+  for_each_grid_line(add);
+  for (const KernelCase& c : long_cases()) {
+    for (const char* dtype : kFloats) {
+      const Names names{dtype, {}};
+      add({fill_in(c.line, names), random_tensors(c.operands, names, 0)});
+    }
+  }
   return texts;
 }
 

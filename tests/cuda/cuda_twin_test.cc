@@ -16,8 +16,6 @@
 namespace gt::exec {
 namespace {
 
-constexpr std::array<const char*, 4> kFloats = {"f32", "f64", "bf16", "f16"};
-
 // Once for all tests: each kernel that any line of the grid has.
 TwinKernels& kernels() {
   static TwinKernels instance = [] {

@@ -1,6 +1,7 @@
 // A case of the grid as a GPU's kernels are held to it.
 #pragma once
 
+#include <array>
 #include <string>
 #include <utility>
 #include <vector>
@@ -16,6 +17,9 @@ inline KernelCase gpu_case(const KernelCase& c) {
   if (op_of(c.line) == "cumsum") own.ulps = 1;
   return own;
 }
+
+inline constexpr std::array<const char*, 4> kFloats = {"f32", "f64", "bf16",
+                                                       "f16"};
 
 // What is longer than in the grid: whole packs and not, a team of each size,
 // sums of several launches.
@@ -46,6 +50,11 @@ inline std::vector<KernelCase> long_cases() {
       of("y = mean x axis=0", "x $T[600,300]", 8),
       of("y = max x axis=0", "x $T[1500,20]", 0),
       of("y = argmax x axis=0", "x $T[1500,20]", 0),
+      of("y = cumsum x axis=0", "x $T[300000]", 1),
+      of("y = cumsum x axis=1", "x $T[3,9001]", 1),
+      of("y = cumsum x axis=1", "x $T[40,64]", 1),
+      of("y = cumsum x axis=0", "x $T[9000,3]", 1),
+      of("y = cumsum x axis=1", "x $T[2,300,5]", 1),
       of("y = cross_entropy x t", "x $T[3,9000] t i64[3]<9000", 8),
       of("y = cross_entropy x t", "x $T[3,5001] t i64[3]<5001", 8),
       of("z = cross_entropy_grad g x t", "g $T[] x $T[3,9000] t i64[3]<9000",

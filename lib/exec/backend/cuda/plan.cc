@@ -9,9 +9,9 @@ namespace {
 
 const PlanRow* row_of(const Call& call) {
   static const RowTable<PlanRow> table{
-      reduction_plans(), layout_plans(),  creation_plans(),  index_plans(),
-      order_plans(),     product_plans(), optimizer_plans(), row_plans(),
-      attention_plans(), window_plans()};
+      reduction_plans(), layout_plans(),    creation_plans(), index_plans(),
+      order_plans(),     scan_plans(),      product_plans(),  optimizer_plans(),
+      row_plans(),       attention_plans(), window_plans()};
   return table.find(call.op->name);
 }
 

@@ -273,6 +273,7 @@ std::span<const PlanRow> layout_plans();
 std::span<const PlanRow> creation_plans();
 std::span<const PlanRow> index_plans();
 std::span<const PlanRow> order_plans();
+std::span<const PlanRow> scan_plans();
 std::span<const PlanRow> product_plans();
 std::span<const PlanRow> optimizer_plans();
 std::span<const PlanRow> row_plans();

@@ -1,4 +1,4 @@
-// Plans sum, mean, prod, max, min, argmax and argmin over any axes, and cumsum.
+// Plans sum, mean, prod, max, min, argmax and argmin over any axes.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -291,23 +291,6 @@ std::optional<Plan> plan_mean(const Call& call) {
   return plan_reduction<kMean>(call);
 }
 
-std::optional<Plan> plan_cumsum(const Call& call) {
-  const Type& from = call.type(0);
-  const Lines lines = lines_along(from.shape, single_axis(call, 0));
-  Launch launch = each_launch(
-      make_source("reduce.cuh",
-                  instance("cumsum", {word_of(from.dtype),
-                                      word_of(call.results[0].dtype)}) +
-                      "(a);"),
-      lines.count);
-  write_lines(launch, lines);
-  launch.in = {operand(0)};
-  launch.out = {result(0)};
-  Plan plan;
-  plan.steps.emplace_back(std::move(launch));
-  return plan;
-}
-
 // The names of the functions in text/reduce.cuh.
 constexpr char kSum[] = "Sum";
 constexpr char kProd[] = "Prod";
@@ -324,7 +307,6 @@ constexpr PlanRow kRows[] = {
     {"argmax", plan_extreme<kArgmax>},
     {"argmin", plan_extreme<kArgmin>},
     {"mean", plan_mean},
-    {"cumsum", plan_cumsum},
 };
 
 }  // namespace

@@ -154,17 +154,23 @@ struct Partial : Memory<typename F::A> {
   static typename F::A take(typename F::A x, int64_t /*index*/) { return x; }
 };
 // What is done with a total: it becomes a result, or is kept for a later
-// launch.
+// launch. `Raw` is its type in memory.
 template <typename F, typename R>
 struct Results {
+  using Raw = R;
+  static R of(const Args& a, typename F::A total) {
+    return F::template give<R>(total, a.n[entry::kDivisor]);
+  }
   static void put(const Args& a, int64_t i, typename F::A total) {
-    out<R>(a, 0)[i] = F::template give<R>(total, a.n[entry::kDivisor]);
+    out<R>(a, 0)[i] = of(a, total);
   }
 };
 template <typename F>
 struct Totals {
-  static void put(const Args& a, int64_t i, typename F::A total) {
-    out<typename F::A>(a, 0)[i] = total;
+  using Raw = typename F::A;
+  static Raw of(const Args& /*a*/, Raw total) { return total; }
+  static void put(const Args& a, int64_t i, Raw total) {
+    out<Raw>(a, 0)[i] = total;
   }
 };
 
@@ -321,37 +327,6 @@ inline void reduce_columns(const Args& a) {
           Into::put(a, (part * groups + group) * width + i + j,
                     total[j * kThreads + t]);
         }
-      }
-    }
-  }
-}
-
-// Writes the running sum along each line. The sum has twice the digits of f64,
-// so that every element is rounded once.
-template <typename T, typename R>
-inline void cumsum(const Args& a) {
-  const int64_t rows = a.n[entry::kLineSize];
-  const int64_t step = a.n[entry::kLineStep];
-  GT_EACH(line, a.n[entry::kLines]) {
-    const int64_t first = line_begin(a, line);
-    if constexpr (kIsFloat<T>) {
-      f64 high = 0;
-      f64 low = 0;
-      for (int64_t i = first; i < first + rows * step; i += step) {
-        const f64 x = static_cast<f64>(widen(in<T>(a, 0)[i]));
-        const f64 sum = high + x;
-        const f64 back = sum - high;
-        const f64 lost = (high - (sum - back)) + (x - back);
-        const bool finite = sum - sum == 0;
-        low = finite ? low + lost : 0;
-        high = sum;
-        out<R>(a, 0)[i] = to<R>(high + low);
-      }
-    } else {
-      Wrap<i64> sum = 0;
-      for (int64_t i = first; i < first + rows * step; i += step) {
-        sum = sum + Wrap<i64>(widen(in<T>(a, 0)[i]));
-        out<R>(a, 0)[i] = to<R>(sum.value);
       }
     }
   }
