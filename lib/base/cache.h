@@ -1,7 +1,7 @@
 // A cache of bounded size, from a text to what the text was decoded to. It is
 // set-associative (four entries a set) and resists scans: a new entry begins
-// almost old, and becomes young only when it is found, so that a run of texts
-// that never come again does not push out those that do.
+// almost old, and becomes young only when its text is found, so that a run of
+// texts that never come again does not push out those that do.
 #pragma once
 
 #include <array>

@@ -23,6 +23,15 @@ bool Checker::holds(const Checked& entry) const {
                      });
 }
 
+bool Checker::is_dead(const Checked& entry) const {
+  return entry.mesh_version != meshes_.version() ||
+         std::any_of(entry.reads.begin(), entry.reads.end(),
+                     [this](const Checked::Use& use) {
+                       return registers_[use.name].stamp.generation !=
+                              use.stamp.generation;
+                     });
+}
+
 const Checker::Checked& Checker::take(std::string_view text) {
   const uint64_t hash = hash_bytes(text);
   Checked* known = known_.find(
@@ -43,7 +52,8 @@ const Checker::Checked& Checker::take(std::string_view text) {
   entry_.mesh_version = meshes_.version();
   apply(entry_);
   if (!entry_.once && known_.wants(hash, text)) {
-    known_.insert(hash, std::make_unique<Checked>(entry_));
+    known_.insert(hash, std::make_unique<Checked>(entry_),
+                  [this](const Checked& entry) { return is_dead(entry); });
   }
   return entry_;
 }

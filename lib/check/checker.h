@@ -94,6 +94,8 @@ class Checker {
   };
 
   bool holds(const Checked& entry) const;
+  // True if the entry will never hold again.
+  bool is_dead(const Checked& entry) const;
   void apply(const Checked& entry);
   static void find_transfers(const Reading& in, const LineRanks& where,
                              Checked& entry);

@@ -130,7 +130,8 @@ const Pattern* Session::scan(std::string_view line) {
     scanned->text = line;
     scanned->emitted = ledger_.emitted;
     scanned->pattern.scan(scanned->text, ledger_.emitted);
-    scanned_.insert(hash, std::move(scanned));
+    scanned_.insert(hash, std::move(scanned),
+                    [](const Scanned&) { return false; });
   }
   return &pattern_;
 }

@@ -23,7 +23,9 @@ const Priced& Typing::take(std::string_view text) {
   if (entry_.line.is_lasting && known_.wants(hash, text)) {
     auto kept = std::make_unique<Entry>(entry_);
     kept->text = text;
-    known_.insert(hash, std::move(kept));
+    known_.insert(hash, std::move(kept), [this](const Entry& entry) {
+      return entry.version != walker_.version() || walker_.is_past(entry.line);
+    });
   }
   return entry_.priced;
 }

@@ -27,8 +27,8 @@
 namespace gt {
 
 // `Entry` must have a member `std::string text`, by which it is found. A line
-// is kept when it comes for the second time, so that lines which never come
-// again neither fill the cache nor push others out.
+// is kept when its text comes for the second time, so that texts which never
+// come again neither fill the cache nor push others out.
 template <typename Entry>
 class LineCache {
  public:
@@ -57,16 +57,19 @@ class LineCache {
   bool wants(uint64_t hash, std::string_view text) {
     return may_keep(text) && seen_.before(hash);
   }
-  // Keeps the entry beside those of the same text; when there are too many, in
-  // the place of one of them. Returns the entry that it replaced or pushed out,
-  // or null.
-  std::unique_ptr<Entry> insert(uint64_t hash, std::unique_ptr<Entry> entry) {
+  // Keeps the entry beside those of the same text; in the place of the first of
+  // them for which `is_dead(entry)` is true, since it will never hold again, or
+  // of any if there are too many. Returns the entry that it replaced or pushed
+  // out, or null.
+  template <typename Dead>
+  std::unique_ptr<Entry> insert(uint64_t hash, std::unique_ptr<Entry> entry,
+                                const Dead& is_dead) {
     size_t variant = 0;
-    while (variant < kVariants &&
-           lines_.find(hash_of(hash, variant), entry->text) != nullptr) {
-      ++variant;
+    for (; variant < kVariants; ++variant) {
+      Entry* old = lines_.find(hash_of(hash, variant), entry->text);
+      if (old == nullptr || is_dead(*old)) break;
     }
-    if (variant == kVariants) variant = replaced_++ % kVariants;
+    if (variant == kVariants) variant = any_variant();
     return lines_.insert(hash_of(hash, variant), std::move(entry));
   }
   void clear() { lines_.clear(); }
@@ -80,10 +83,15 @@ class LineCache {
   static uint64_t hash_of(uint64_t hash, size_t variant) {
     return hash + variant * 0x9e3779b97f4a7c15;
   }
+  // Mostly the last one: if it were always the oldest, a loop with one variant
+  // too many would find none of them.
+  size_t any_variant() {
+    return ++replaced_ % 4 != 0 ? kVariants - 1 : replaced_ / 4 % kVariants;
+  }
 
   Cache<Entry> lines_;
   Seen seen_;
-  size_t replaced_ = 0;  // variants so far
+  uint64_t replaced_ = 0;  // variants, of all texts
   bool keeps_;
 };
 

@@ -51,6 +51,14 @@ bool Walker::still_holds(const WalkedLine& line) const {
                      });
 }
 
+bool Walker::is_past(const WalkedLine& line) const {
+  const auto is_other = [this](const WalkedPart& part) {
+    return symbols_[part.symbol].stamp.generation != part.stamp.generation;
+  };
+  return std::any_of(line.reads.begin(), line.reads.end(), is_other) ||
+         std::any_of(line.writes.begin(), line.writes.end(), is_other);
+}
+
 const Type* Walker::type_of(const Name& name) const {
   const StampedValue* held = nullptr;
   if (name.ranks.empty()) {

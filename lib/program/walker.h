@@ -64,6 +64,9 @@ class Walker {
   void bind(const WalkedLine& line);
   // True if the parts of the line have the stamps that read() found.
   bool still_holds(const WalkedLine& line) const;
+  // True if they will never have them again, since a name's number has got
+  // another name.
+  bool is_past(const WalkedLine& line) const;
 
   // Returns the type with that number, which must not be kNoType. Valid until
   // version() changes.

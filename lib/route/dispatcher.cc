@@ -205,7 +205,8 @@ void Dispatcher::take_route(Client& client, const RouteText& line,
     client.users.results_of(route->answer).add(route->answer);
   if (!route->instead.has_value()) {
     issuer_.act(*route, line.parts, client);
-    if (route->failure == nullptr) cache_.keep(line, std::move(route));
+    if (route->failure != nullptr) return;
+    cache_.keep(line, std::move(route), locations_, builder_.mesh_version());
   } else if (!route->instead->empty()) {
     issuer_.act(*route, {*route->instead, {}, true}, client);
   }

@@ -30,15 +30,26 @@ const Route* RouteCache::find(const RouteText& line,
 
 bool RouteCache::is_valid(const Route& route, const ValueLocations& locations,
                           uint64_t mesh_version) {
-  if (route.is_placed && route.mesh_version != mesh_version) return false;
-  for (const RouteOperand& operand : route.operands) {
-    if (locations[operand.id].stamp != operand.stamp) return false;
-  }
-  for (const RouteResult& result : route.results) {
-    if (locations[result.id].stamp.generation != result.generation)
-      return false;
-  }
-  return true;
+  if (is_dead(route, locations, mesh_version)) return false;
+  return std::all_of(route.operands.begin(), route.operands.end(),
+                     [&](const RouteOperand& operand) {
+                       return locations[operand.id].stamp == operand.stamp;
+                     });
+}
+
+bool RouteCache::is_dead(const Route& route, const ValueLocations& locations,
+                         uint64_t mesh_version) {
+  if (route.is_placed && route.mesh_version != mesh_version) return true;
+  return std::any_of(route.operands.begin(), route.operands.end(),
+                     [&](const RouteOperand& operand) {
+                       return locations[operand.id].stamp.generation !=
+                              operand.stamp.generation;
+                     }) ||
+         std::any_of(route.results.begin(), route.results.end(),
+                     [&](const RouteResult& result) {
+                       return locations[result.id].stamp.generation !=
+                              result.generation;
+                     });
 }
 
 // True if the notes are those with which the route was last seen, or are
@@ -54,11 +65,14 @@ bool RouteCache::check_notes(Route& route, std::string_view notes) {
   return true;
 }
 
-void RouteCache::keep(const RouteText& line, std::unique_ptr<Route> route) {
+void RouteCache::keep(const RouteText& line, std::unique_ptr<Route> route,
+                      const ValueLocations& locations, uint64_t mesh_version) {
   if (!routes_.wants(line.hash, line.parts.text)) return;
   route->text = line.parts.text;
   route->notes = line.parts.notes;
-  routes_.insert(line.hash, std::move(route));
+  routes_.insert(line.hash, std::move(route), [&](const Route& old) {
+    return is_dead(old, locations, mesh_version);
+  });
 }
 
 }  // namespace gt::route

@@ -50,12 +50,16 @@ class RouteCache {
   const Route* find(const RouteText& line, const ValueLocations& locations,
                     uint64_t mesh_version);
   // Keeps the route of the line if the line came before. May evict another one.
-  void keep(const RouteText& line, std::unique_ptr<Route> route);
+  void keep(const RouteText& line, std::unique_ptr<Route> route,
+            const ValueLocations& locations, uint64_t mesh_version);
   void clear() { routes_.clear(); }
 
  private:
   static bool is_valid(const Route& route, const ValueLocations& locations,
                        uint64_t mesh_version);
+  // True if the route will never be valid again.
+  static bool is_dead(const Route& route, const ValueLocations& locations,
+                      uint64_t mesh_version);
   static bool check_notes(Route& route, std::string_view notes);
 
   LineCache<Route> routes_;

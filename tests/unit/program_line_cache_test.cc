@@ -25,10 +25,12 @@ class LineCacheTest : public testing::Test {
     return entry != nullptr && entry->text == text && entry->type == type;
   }
   std::unique_ptr<Entry> keep(const std::string& text, int type) {
-    return cache_.insert(hash_bytes(text),
-                         std::make_unique<Entry>(Entry{text, type}));
+    return cache_.insert(
+        hash_bytes(text), std::make_unique<Entry>(Entry{text, type}),
+        [this](const Entry& each) { return each.type < first_type_; });
   }
   LineCache<Entry> cache_{64};
+  int first_type_ = 0;  // there are none before it any more
 };
 
 TEST_F(LineCacheTest, ALineIsWantedWhenItComesAgain) {
@@ -48,6 +50,33 @@ TEST_F(LineCacheTest, ALineHasAnEntryForEachTypeThatItComesWith) {
   EXPECT_FALSE(knows("h = relu h", 8));
   EXPECT_TRUE(knows("h = tanh h", 3));
   EXPECT_FALSE(knows("h = tanh h", 1));
+}
+
+TEST_F(LineCacheTest, ADeadEntryIsReplacedFirst) {
+  for (int type = 0; type < 5; ++type) keep("h = relu h", type);
+  first_type_ = 3;
+  for (int type = 5; type < 8; ++type) {
+    const auto old = keep("h = relu h", type);
+    ASSERT_NE(old, nullptr);
+    EXPECT_EQ(old->type, type - 5);
+  }
+  for (int type = 0; type < 8; ++type) {
+    EXPECT_EQ(knows("h = relu h", type), type >= 3) << type;
+  }
+}
+
+TEST_F(LineCacheTest, OneTypeTooManyInALoopIsNotTheLossOfAll) {
+  int found = 0;
+  for (int round = 0; round < 100; ++round) {
+    for (int type = 0; type < 9; ++type) {
+      if (knows("h = relu h", type)) {
+        ++found;
+      } else {
+        keep("h = relu h", type);
+      }
+    }
+  }
+  EXPECT_GT(found, 400);
 }
 
 TEST_F(LineCacheTest, TypesWithoutEndTakeEachOthersPlaces) {

@@ -49,6 +49,25 @@ bool LineTable::is_valid(const LineEntry& entry) const {
          std::none_of(entry.watched.begin(), entry.watched.end(), is_changed);
 }
 
+bool LineTable::is_dead(const LineEntry& entry) const {
+  if (entry.action == Action::kParts) {
+    return entry.mesh_version != version() ||
+           std::any_of(entry.parts.begin(), entry.parts.end(),
+                       [this](const auto& part) { return is_dead(*part); });
+  }
+  const auto is_other = [this](const LineOperand& operand) {
+    return operand.is_register &&
+           registers_[operand.id].stamp.generation != operand.stamp.generation;
+  };
+  return std::any_of(entry.operands.begin(), entry.operands.end(), is_other) ||
+         std::any_of(entry.watched.begin(), entry.watched.end(), is_other) ||
+         std::any_of(entry.results.begin(), entry.results.end(),
+                     [this](const LineResult& result) {
+                       return registers_[result.id].stamp.generation !=
+                              result.generation;
+                     });
+}
+
 // Gives the entry the line's notes. False if they are malformed, or change what
 // the line means.
 bool LineTable::take_notes(LineEntry& entry, std::string_view notes) {
@@ -105,7 +124,9 @@ bool LineTable::has_moved(LineEntry& entry, std::string_view notes) {
 
 void LineTable::add(std::unique_ptr<LineEntry> entry, uint64_t hash) {
   if (entry->is_lasting && lines_.wants(hash, entry->text)) {
-    entry = lines_.insert(hash, std::move(entry));
+    entry = lines_.insert(hash, std::move(entry), [this](const LineEntry& old) {
+      return is_dead(old);
+    });
   }
   // Tasks on the queue may still refer to the removed entry.
   if (entry != nullptr) compute_.dispose(std::move(entry));

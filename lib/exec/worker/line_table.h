@@ -69,6 +69,8 @@ class LineTable {
     return meshes_.version() + (hosting_ == nullptr ? 0 : hosting_->version());
   }
   bool is_valid(const LineEntry& entry) const;
+  // True if the entry will never be valid again.
+  bool is_dead(const LineEntry& entry) const;
   bool take_notes(LineEntry& entry, std::string_view notes);
   void keep_notes(LineEntry& entry, std::string_view notes, const Where& at);
   static bool has_moved(LineEntry& entry, std::string_view notes);
