@@ -44,7 +44,7 @@ class NotingRunner final : public Repeats::Runner {
 
 class RepeatsTest : public testing::Test {
  protected:
-  static constexpr size_t kLines = 400;
+  static constexpr size_t kLines = 9000;
 
   RepeatsTest() {
     for (Recipe& recipe : recipes_) {
@@ -215,6 +215,26 @@ TEST_F(RepeatsTest, TooManyBlocksPushOutTheOldest) {
   }
   EXPECT_GE(repeats_.replayed(), 40U * 7);
   EXPECT_GT(repeats_.recorded(), 40U);
+  expect_all_done();
+}
+
+// Recordings take memory, so they have no more tasks than eight of the largest.
+TEST_F(RepeatsTest, TooManyTasksPushOutTheOldest) {
+  const auto run_block = [this](size_t block, size_t besides) {
+    run_lines(300 * block, 300, besides);
+    repeats_.cut();
+  };
+  for (size_t block = 0; block < 30; ++block) {
+    run_block(block, 0);
+    run_block(block, 0);
+    for (size_t turn = 0; turn < 8; ++turn) run_block(block, turn);
+  }
+  EXPECT_EQ(repeats_.recorded(), 30U * 8);
+  take();
+  run_block(29, 0);
+  EXPECT_EQ(take(), "replay 300; ");
+  run_block(0, 0);
+  EXPECT_EQ(take(), "record; replay 300; ");
   expect_all_done();
 }
 

@@ -78,15 +78,20 @@ void Repeats::run_block() {
 // Returns the record of block id_. If there are too many blocks, the least
 // recently used is dropped.
 Repeats::Block& Repeats::obtain_block() {
-  if (blocks_.size() >= kMostBlocks && !blocks_.contains(id_)) {
-    blocks_.erase(std::min_element(blocks_.begin(), blocks_.end(),
-                                   [](const auto& a, const auto& b) {
-                                     return a.second.used < b.second.used;
-                                   }));
-  }
+  if (blocks_.size() >= kMostBlocks && !blocks_.contains(id_)) drop_oldest();
   Block& block = blocks_[id_];
   block.used = ++turn_;
   return block;
+}
+
+// Drops the least recently used block.
+void Repeats::drop_oldest() {
+  const auto oldest = std::min_element(blocks_.begin(), blocks_.end(),
+                                       [](const auto& a, const auto& b) {
+                                         return a.second.used < b.second.used;
+                                       });
+  for (const Known& known : oldest->second.known) tasks_ -= known.tasks;
+  blocks_.erase(oldest);
 }
 
 const Repeats::Recording* Repeats::find(Block& block) {
@@ -106,12 +111,15 @@ const Repeats::Recording* Repeats::record(Block& block) {
   std::unique_ptr<Recording> old;
   if (block.known.size() >= kRecordings) {
     old = std::move(block.known.front().recording);
+    tasks_ -= block.known.front().tasks;
     block.known.erase(block.known.begin());
   }
   auto made = runner_.record(held_, std::move(old));
   if (made == nullptr) return nullptr;
   ++recorded_;
-  block.known.push_back({identity_, std::move(made)});
+  block.known.push_back({identity_, held_.size(), std::move(made)});
+  tasks_ += held_.size();
+  while (tasks_ > kMostTasks && blocks_.size() > 1) drop_oldest();
   return block.known.back().recording.get();
 }
 

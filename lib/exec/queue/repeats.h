@@ -75,13 +75,17 @@ class Repeats {
   static constexpr uint32_t kMost = 1U << 13;
   static constexpr size_t kMostBlocks = 32;
   static constexpr size_t kRecordings = 8;  // per block
+  // The most tasks in all recordings, which take memory of the device and of
+  // the host that nothing else counts.
+  static constexpr size_t kMostTasks = kRecordings * kMost;
   // A block that was recorded so many times more often than a recording of it
   // could be run again is not recorded any more.
   static constexpr int kMostMisses = 8;
 
-  // A recording and the identity_ of its tasks.
+  // A recording, and the identity_ and number of its tasks.
   struct Known {
     std::vector<uint64_t> identity;
+    size_t tasks;
     std::unique_ptr<Recording> recording;
   };
   struct Block {
@@ -97,6 +101,7 @@ class Repeats {
   Block& obtain_block();
   const Recording* find(Block& block);
   const Recording* record(Block& block);
+  void drop_oldest();
   void forget_held();
 
   Runner& runner_;
@@ -108,6 +113,7 @@ class Repeats {
   // held tasks, and the addresses forgotten between them.
   std::vector<uint64_t> identity_;
   uint64_t turn_ = 0;
+  size_t tasks_ = 0;  // in all recordings
   uint64_t recorded_ = 0;
   uint64_t replayed_ = 0;
 };
