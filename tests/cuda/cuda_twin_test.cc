@@ -5,8 +5,11 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
+#include <limits>
 #include <map>
 #include <set>
+#include <vector>
 
 #include "gpu_case.h"
 #include "kernels_grid.h"
@@ -140,6 +143,36 @@ TEST(CudaTwin, PointwiseKernelsTakeAnyAddress) {
         ASSERT_EQ(y[to + i], a[shift + i] + b[i]) << shift << " " << to;
       }
       EXPECT_EQ(y[to + 103], -1);
+    }
+  }
+}
+
+// So are those of a running sum, whose packs begin a part at an odd address.
+TEST(CudaTwin, RunningSumsTakeAnyAddress) {
+  const auto twin = make_twin_backend(kernels());
+  Bound bound("y = cumsum x axis=0", parse_types("x f32[300000]"));
+  ASSERT_TRUE(bound.status().ok());
+  const auto kernel = twin->prepare(bound.call());
+  std::vector<float> x(300'010);
+  for (size_t i = 0; i < x.size(); ++i) x[i] = static_cast<float>(i % 5);
+  x[200'000] = std::numeric_limits<float>::infinity();
+  x[250'000] = -x[200'000];
+  std::vector<float> y(x.size());
+  for (const size_t shift : {size_t{0}, size_t{1}}) {
+    for (const size_t to : {size_t{0}, size_t{3}}) {
+      std::fill(y.begin(), y.end(), -1);
+      const std::array<const void*, 1> in = {x.data() + shift};
+      const std::array<void*, 1> out = {y.data() + to};
+      ASSERT_TRUE(kernel->run(in, out).ok());
+      double sum = 0;
+      for (size_t i = 0; i < 300'000; ++i) {
+        sum += x[shift + i];
+        const auto wanted = static_cast<float>(sum);
+        ASSERT_TRUE(y[to + i] == wanted ||
+                    (std::isnan(wanted) && std::isnan(y[to + i])))
+            << i << ": " << y[to + i] << " is not " << wanted;
+      }
+      EXPECT_EQ(y[to + 300'000], -1);
     }
   }
 }

@@ -12,9 +12,12 @@
 namespace gt::exec::cuda {
 namespace {
 
-// A line of up to this many elements is one thread's, as are all parts of lines
-// whose elements are apart: neighbouring threads then have neighbouring lines.
+// A line of up to kShortLine elements is one thread's; one of up to kMiddleLine
+// is if there are enough for all multiprocessors, since a block would wait for
+// itself at each step. So are all parts of lines whose elements are apart:
+// neighbouring threads then have neighbouring lines.
 constexpr int64_t kShortLine = 32;
+constexpr int64_t kMiddleLine = 256;
 // The fewest elements of a part for a block, and for a thread.
 constexpr int64_t kLeastOfBlock = 4096;
 constexpr int64_t kLeastOfThread = 64;
@@ -59,7 +62,9 @@ class Scan {
   };
 
   static Cut cut_of(const Lines& lines) {
-    const bool by_block = lines.step == 1 && lines.size > kShortLine;
+    const int64_t of_thread =
+        lines.count < kBusyBlocks * kThreads ? kShortLine : kMiddleLine;
+    const bool by_block = lines.step == 1 && lines.size > of_thread;
     const int64_t most =
         lines.size / (by_block ? kLeastOfBlock : kLeastOfThread);
     const int64_t enough =

@@ -12,16 +12,16 @@ enum Line : int { kLines, kLineSize, kLineStep, kBehindLines };
 // Entry of Args::n in sorting: the length of the runs that are merged.
 enum Sort : int { kRunLength = kBehindLines };
 
-// Entries of Args::n in running sums.
-enum Scan : int {
-  kScanParts = kBehindLines,  // parts that a line is cut into
-  kScanPartSize,              // elements of a part, but for the last
-  kScanIsWhole,               // whether all packs are whole
-};
-
 // Entry of Args::n in reductions and in kernels over rows: the number that a
 // total, or a gradient, is divided by.
 enum Divisor : int { kDivisor = 4 };
+
+// Entries of Args::n in running sums, which are divided by nothing.
+enum Scan : int {
+  kScanParts = kDivisor + 1,  // parts that a line is cut into
+  kScanPartSize,              // elements of a part, but for the last
+  kScanIsWhole,               // whether all packs are whole
+};
 
 // Entries of Args::n in norms.
 enum Norm : int {

@@ -1,7 +1,9 @@
 // Running sums along lines. A line is cut into parts. If there are several, one
 // launch adds up each part, others make running sums of these totals, and the
 // last launch begins each part with the sum of those before it. So the order of
-// a sum depends only on the lines' number, length and layout.
+// a sum depends only on the dtype, and on the lines' number, length and layout.
+// A sum of f64 that no f64 can hold is infinite or nan wherever it appears,
+// also where the sums from the line's begin on would come back from there.
 #pragma once
 
 #include "reduce.cuh"
