@@ -301,7 +301,7 @@ Exit RemoteSession::run(Files files) {
     return Exit::kUsage;
   }
   if (!await_welcome()) {
-    say_("gt-work: " + lost_ + "\n");
+    if (!is_told_) say_("gt-work: " + lost_ + "\n");
     return lost_status_;
   }
   ran_.emplace(member_->state().is_logged(), worker_options_.trace);
