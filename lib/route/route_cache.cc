@@ -30,8 +30,8 @@ const Route* RouteCache::find(const RouteText& line,
 
 bool RouteCache::is_valid(const Route& route, const ValueLocations& locations,
                           uint64_t mesh_version) {
-  if (is_dead(route, locations, mesh_version)) return false;
-  return std::all_of(route.operands.begin(), route.operands.end(),
+  return !is_past(route, locations, mesh_version) &&
+         std::all_of(route.operands.begin(), route.operands.end(),
                      [&](const RouteOperand& operand) {
                        return locations[operand.id].stamp == operand.stamp;
                      });
@@ -39,13 +39,20 @@ bool RouteCache::is_valid(const Route& route, const ValueLocations& locations,
 
 bool RouteCache::is_dead(const Route& route, const ValueLocations& locations,
                          uint64_t mesh_version) {
-  if (route.is_placed && route.mesh_version != mesh_version) return true;
-  return std::any_of(route.operands.begin(), route.operands.end(),
+  return is_past(route, locations, mesh_version) ||
+         std::any_of(route.operands.begin(), route.operands.end(),
                      [&](const RouteOperand& operand) {
                        return locations[operand.id].stamp.generation !=
                               operand.stamp.generation;
-                     }) ||
-         std::any_of(route.results.begin(), route.results.end(),
+                     });
+}
+
+// True if the meshes of the route, or the names that it binds, are past,
+// whatever it reads.
+bool RouteCache::is_past(const Route& route, const ValueLocations& locations,
+                         uint64_t mesh_version) {
+  if (route.is_placed && route.mesh_version != mesh_version) return true;
+  return std::any_of(route.results.begin(), route.results.end(),
                      [&](const RouteResult& result) {
                        return locations[result.id].stamp.generation !=
                               result.generation;
