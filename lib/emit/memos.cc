@@ -103,16 +103,16 @@ void Memos::note(const Pattern& pattern, const LineState& state) {
   // A line that the quota might not have had room for has its memo already.
   const auto is_same = [&memo](const Memo& old) {
     return old.emitted == memo.emitted && old.file == memo.file &&
-           old.type_rounds == memo.type_rounds &&
-           old.mesh_version == memo.mesh_version && old.space == memo.space &&
-           old.is_name == memo.is_name &&
+           old.space == memo.space && old.is_name == memo.is_name &&
            old.operand_types == memo.operand_types;
   };
-  memos_.insert(hash, std::move(made), [&](const Memo& old) {
-    return is_same(old) ||
-           (pattern.is_placed() && (old.type_rounds != memo.type_rounds ||
-                                    old.mesh_version != memo.mesh_version));
-  });
+  // Placed lines are not answered from memos of earlier meshes or type numbers.
+  const auto is_past = [&](const Memo& old) {
+    return pattern.is_placed() && (old.type_rounds != memo.type_rounds ||
+                                   old.mesh_version != memo.mesh_version);
+  };
+  memos_.insert(hash, std::move(made),
+                [&](const Memo& old) { return is_same(old) || is_past(old); });
 }
 
 }  // namespace gt::emit
