@@ -30,18 +30,17 @@ constexpr int64_t kScanThreads = kScanBlocks * kThreads;
 // Adds the launches of the running sums of one op.
 class Scan {
  public:
-  Scan(Plan& plan, Dtype from, Dtype to)
+  // `from` is the dtype of the elements.
+  Scan(Plan& plan, Dtype from)
       : plan_(plan),
+        from_(from),
         function_(instance("Running", {word_of(from)})),
-        partial_(instance("Partial", {function_})),
-        totals_(instance("Totals", {function_})),
-        results_(instance("Results", {function_, word_of(to)})),
-        elements_(instance("Elements", {function_, word_of(from)})),
-        element_bytes_(size_of(from)),
         total_bytes_(is_float(from) ? 2 * sizeof(double) : sizeof(int64_t)) {}
 
-  void add(const Lines& lines, Slot in, Slot out) {
-    add(lines, {elements_, element_bytes_, in}, {results_, out});
+  void add(const Lines& lines, Slot in, Dtype to, Slot out) {
+    add(lines,
+        {instance("Elements", {function_, word_of(from_)}), size_of(from_), in},
+        {instance("Results", {function_, word_of(to)}), out});
   }
 
  private:
@@ -82,7 +81,7 @@ class Scan {
     if (cut.parts > 1) {
       before = scratch(plan_.add_scratch(
           static_cast<size_t>(lines.count * cut.parts) * total_bytes_));
-      const Sums totals{totals_, before};
+      const Sums totals{instance("Totals", {function_}), before};
       if (cut.by_block) {
         add_totals(lines, cut, from, totals);
       } else {
@@ -91,7 +90,7 @@ class Scan {
       // By blocks the totals of a line lie side by side; by threads those of
       // all lines' first parts do.
       add({lines.count, cut.parts, cut.by_block ? 1 : lines.count},
-          {partial_, total_bytes_, before}, totals);
+          {instance("Partial", {function_}), total_bytes_, before}, totals);
     }
     if (cut.by_block) {
       add_launch(lines, cut, from, before, into, "scan_by_block",
@@ -105,7 +104,8 @@ class Scan {
   // (plan_reduction.cc), which need not take the elements in their order.
   void add_totals(const Lines& lines, const Cut& cut, const Elements& from,
                   const Sums& into) {
-    // Here each of the elements has a total in registers.
+    // A thread of that kernel keeps a total in registers for each element of a
+    // pack, so packs of short elements are smaller here.
     const int64_t pack = pack_of(from, 4);
     Launch launch = block_launch(
         make_source("scan.cuh",
@@ -143,23 +143,25 @@ class Scan {
     plan_.steps.emplace_back(std::move(launch));
   }
 
-  // Returns how many neighbouring elements a thread takes at once, of which
-  // each has at least `least` bytes: 16 bytes of them.
+  // Returns how many neighbouring elements a thread takes at once: as many as
+  // have 16 bytes, where an element of fewer than `least` bytes counts as
+  // `least`.
   static int64_t pack_of(const Elements& from, size_t least = 2) {
     return static_cast<int64_t>(16 / std::max(from.bytes, least));
   }
 
   Plan& plan_;
-  std::string function_, partial_, totals_, results_, elements_;
-  size_t element_bytes_, total_bytes_;
+  Dtype from_;
+  std::string function_;  // "Running<f32>"
+  size_t total_bytes_;    // size of a sum that is still to be joined
 };
 
 std::optional<Plan> plan_cumsum(const Call& call) {
   const Type& from = call.type(0);
   Plan plan;
-  Scan(plan, from.dtype, call.results[0].dtype)
+  Scan(plan, from.dtype)
       .add(lines_along(from.shape, single_axis(call, 0)), operand(0),
-           result(0));
+           call.results[0].dtype, result(0));
   return plan;
 }
 

@@ -2,8 +2,9 @@
 // launch adds up each part, others make running sums of these totals, and the
 // last launch begins each part with the sum of those before it. So the order of
 // a sum depends only on the dtype, and on the lines' number, length and layout.
-// A sum of f64 that no f64 can hold is infinite or nan wherever it appears,
-// also where the sums from the line's begin on would come back from there.
+// Elements of f64 that lie beside each other are added before what precedes
+// them is. If no f64 can hold their sum, the results from there on are infinite
+// or nan, even where adding them one by one would stay within the range of f64.
 #pragma once
 
 #include "reduce.cuh"
@@ -18,7 +19,7 @@ struct Twofold {
   f64 low;
 };
 
-// What Reductions have (reduce.cuh), for sums that are still to be joined.
+// The functions of a reduction (reduce.cuh), for running sums of elements of T.
 template <typename T, bool = kIsFloat<T>>
 struct Running {
   using A = Twofold;
