@@ -44,12 +44,7 @@ std::map<std::string, std::string> grid_texts() {
     }
   };
   for_each_grid_line(add);
-  for (const KernelCase& c : long_cases()) {
-    for (const char* dtype : kFloats) {
-      const Names names{dtype, {}};
-      add({fill_in(c.line, names), random_tensors(c.operands, names, 0)});
-    }
-  }
+  for_each_long_line(add);
   return texts;
 }
 

@@ -30,13 +30,9 @@ TwinKernels& kernels() {
       });
     }
     const auto collecting = make_collecting_backend(k, true);
-    for (const KernelCase& c : long_cases()) {
-      for (const char* dtype : kFloats) {
-        const Names names{dtype, {}};
-        (void)evaluate(*collecting, fill_in(c.line, names),
-                       random_tensors(c.operands, names, 0));
-      }
-    }
+    for_each_long_line([&](const GridLine& g) {
+      (void)evaluate(*collecting, g.line, g.tensors);
+    });
     return k;
   }();
   return instance;
@@ -147,7 +143,7 @@ TEST(CudaTwin, PointwiseKernelsTakeAnyAddress) {
   }
 }
 
-// So are those of a running sum, whose packs begin a part at an odd address.
+// So does the kernel of running sums, of which this line has many parts.
 TEST(CudaTwin, RunningSumsTakeAnyAddress) {
   const auto twin = make_twin_backend(kernels());
   Bound bound("y = cumsum x axis=0", parse_types("x f32[300000]"));

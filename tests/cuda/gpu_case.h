@@ -92,4 +92,16 @@ inline std::vector<KernelCase> long_cases() {
   };
 }
 
+// Calls use(GridLine) for each of them, with each dtype of floats.
+template <typename Use>
+void for_each_long_line(const Use& use) {
+  for (const KernelCase& c : long_cases()) {
+    for (const char* dtype : kFloats) {
+      const Names names{dtype, {}};
+      use(GridLine{fill_in(c.line, names),
+                   random_tensors(c.operands, names, 0)});
+    }
+  }
+}
+
 }  // namespace gt::exec
