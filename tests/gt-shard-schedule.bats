@@ -116,10 +116,10 @@ KINDS
   [ "$(bytes 0 one.memory)" -lt "$(bytes 0 all.memory)" ]
   gt-emit model.gt >model.s
   run -0 --separate-stderr bash -c 'gt-shard -c s.yaml --summary model.s >/dev/null'
-  [[ $stderr == *'schedule gpipe: 8 microbatches in 4 stages'*'at most 8 under way on a rank'* ]]
+  [[ $stderr == *'schedule gpipe: stages: 4, microbatches: 8,'*'at most 8 under way on a rank'* ]]
   sed -i s/gpipe/1f1b/ s.yaml
   run -0 --separate-stderr bash -c 'gt-shard -c s.yaml --summary model.s >/dev/null'
-  [[ $stderr == *'schedule 1f1b: 8 microbatches in 4 stages'*'at most 4 under way on a rank'* ]]
+  [[ $stderr == *'schedule 1f1b: stages: 4, microbatches: 8,'*'at most 4 under way on a rank'* ]]
   [[ $stderr == *"gt-shard: $(bytes 0 one.memory | awk '{ printf "%.6g", $1 / 1e6 }') MB a rank at most"* ]]
 }
 
@@ -246,7 +246,7 @@ YAML
   scheduled gpipe >s
   gt-emit model.gt >model.s
   run -0 --separate-stderr bash -c 'gt-shard -c s.yaml --summary model.s >/dev/null'
-  [[ $stderr == *'6 microbatches in 2 stages, windows: 1;'* ]]
+  [[ $stderr == *'stages: 2, microbatches: 6, windows: 1;'* ]]
   gt-shard -c p.yaml model.s | gt-work >plain
   gt-work s | cmp - plain
 }

@@ -348,7 +348,6 @@ x = tensor f32[] 1'
 }
 
 @test "bad usage is status 2 and a hint" {
-  skip_on_gpus 'only the host has instruction sets'
   for bad in --no-such-option --memory=1x --memory=0 --threads=0 --isa=mmx; do
     run -2 --separate-stderr gt-work "$bad" <<< ''
     [[ $stderr == 'gt-work: '*'; try gt-work --help' ]]

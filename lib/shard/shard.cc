@@ -287,13 +287,13 @@ class Sharder {
     const double share = all > 0 ? costs.busy / all : 1;
     std::snprintf(
         line, sizeof line,
-        "gt-shard: schedule %s: %zu microbatches in %lld stages, "
+        "gt-shard: schedule %s: stages: %lld, microbatches: %zu, "
         "windows: %llu; %.6g ms, in which ranks compute for %.1f %%; at "
         "most %lld under way on a rank\n",
-        config_.schedule()->name.c_str(), costs.most_microbatches,
-        static_cast<long long>(costs.stages),
-        static_cast<unsigned long long>(costs.windows), costs.seconds * 1e3,
-        share * 100, static_cast<long long>(costs.most_open));
+        config_.schedule()->name.c_str(), static_cast<long long>(costs.stages),
+        costs.most_microbatches, static_cast<unsigned long long>(costs.windows),
+        costs.seconds * 1e3, share * 100,
+        static_cast<long long>(costs.most_open));
     return line;
   }
 

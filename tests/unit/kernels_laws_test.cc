@@ -216,10 +216,12 @@ TEST(KernelErrors, NameWhatIsWrongWithTheData) {
 }
 
 TEST(KernelErrors, UnknownInstructionSetsAreRefused) {
-  const auto backend = make_backend("cpu", {1, "mmx"});
-  ASSERT_FALSE(backend.ok());
-  EXPECT_EQ(backend.error().message,
-            "no instruction set 'mmx': sse2, avx2 or avx512");
+  for (const char* name : {"cpu", "ref", "null"}) {
+    const auto backend = make_backend(name, {1, "mmx"});
+    ASSERT_FALSE(backend.ok()) << name;
+    EXPECT_EQ(backend.error().message,
+              "no instruction set 'mmx': sse2, avx2 or avx512");
+  }
 }
 
 // Edges that random values do not meet.

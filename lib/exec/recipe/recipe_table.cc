@@ -1,12 +1,19 @@
 #include "exec/recipe/recipe_table.h"
 
 #include <exception>
+#include <new>
 #include <type_traits>
 
 #include "base/hash.h"
 
 namespace gt::exec {
 namespace {
+
+Error unprepared(const Op& op, const std::exception& e) {
+  const bool is_short = dynamic_cast<const std::bad_alloc*>(&e) != nullptr;
+  return Error{op.name + ": cannot be prepared: " +
+               (is_short ? "out of memory" : e.what())};
+}
 
 template <typename T>
 void append_bytes(std::string& out, T value) {
@@ -91,7 +98,7 @@ Result<std::shared_ptr<Recipe>> RecipeTable::obtain(const Call& call) {
     try {
       return build_recipe(call, context_);
     } catch (const std::exception& e) {
-      return Error{call.op->name + ": cannot be prepared: " + e.what()};
+      return unprepared(*call.op, e);
     }
   });
 }
@@ -106,7 +113,7 @@ Result<std::shared_ptr<Recipe>> RecipeTable::obtain_group(
       if (built.ok()) return built;
       return Error{op.name + ": " + built.error().message};
     } catch (const std::exception& e) {
-      return Error{op.name + ": cannot be prepared: " + e.what()};
+      return unprepared(op, e);
     }
   });
 }

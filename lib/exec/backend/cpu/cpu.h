@@ -10,7 +10,8 @@
 
 namespace gt::exec {
 
-// Makes the backend. Errors: an isa that is unknown or that this machine lacks.
+// Makes the backend. `options.isa` is "", "sse2", "avx2" or "avx512". Errors:
+// an isa that this machine lacks.
 Result<std::unique_ptr<Backend>> make_cpu_backend(
     const BackendOptions& options);
 
