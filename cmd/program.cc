@@ -216,8 +216,19 @@ std::string meant_option(const CLI::App& app) {
 }
 
 // Rewords CLI11's "--repeat: 2 required N FILE missing" as "--repeat: expected
-// N FILE", and "-c: At Most 1 required but received 2" as "-c is given twice".
-std::string worded(std::string text) {
+// N FILE", "-c: At Most 1 required but received 2" as "-c is given twice", and
+// "Could not convert: -v = x", of a flag, with the variable that gave the
+// value.
+std::string worded(const CLI::App& app, std::string text) {
+  constexpr std::string_view kNoFlag = "Could not convert: ", kIs = " = ";
+  if (const size_t is = text.find(kIs);
+      text.starts_with(kNoFlag) && is != text.npos) {
+    const std::string name = text.substr(kNoFlag.size(), is - kNoFlag.size());
+    const CLI::Option* option = app.get_option_no_throw(name);
+    const std::string from = option ? option->get_envname() : "";
+    return name + (from.empty() ? "" : " (" + from + ")") + ": '" +
+           text.substr(is + kIs.size()) + "' is not true, false or a number";
+  }
   constexpr std::string_view kAtMost = ": At Most 1 required but received ";
   if (const size_t name = text.find(kAtMost); name != text.npos) {
     const std::string times = text.substr(name + kAtMost.size());
@@ -255,7 +266,8 @@ bool parse_options(CLI::App& app, int argc, char** argv, int& status) {
       status = static_cast<int>(Exit::kUsage);
     }
   } catch (const CLI::ParseError& e) {
-    status = usage_error(app.get_name(), worded(e.what()) + meant_option(app));
+    status =
+        usage_error(app.get_name(), worded(app, e.what()) + meant_option(app));
   }
   return false;
 }

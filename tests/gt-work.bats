@@ -353,6 +353,8 @@ x = tensor f32[] 1'
     [[ $stderr == 'gt-work: '*'; try gt-work --help' ]]
     [ -z "$output" ]
   done
+  GT_NO_GRAPHS=maybe run -2 --separate-stderr gt-work <<< ''
+  [[ $stderr == "gt-work: --no-graphs (GT_NO_GRAPHS): 'maybe' is not true, false or a number; try"* ]]
   for option in --memory --trace; do  # a variable that was not set, say
     run -2 --separate-stderr gt-work $option '' <<< ''
     [[ $stderr == "gt-work: $option: "*'; try gt-work --help' ]]
