@@ -400,6 +400,11 @@ int main(int argc, char** argv) {
       (!is_remote || !options.has_rank || options.trace.empty())) {
     return usage("--trace-since is for --connect, --rank and --trace");
   }
+  for (const char* name : {"--rank", "--name", "--timeout", "--fast-sums"}) {
+    if (!is_remote && app.count(name) > 0) {
+      return usage(std::string(name) + " is for --connect");
+    }
+  }
   if (is_remote) return work_remotely(options);
   std::unique_ptr<gt::exec::Trace> trace;
   std::optional<gt::Interrupt> interrupt;

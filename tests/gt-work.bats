@@ -355,6 +355,10 @@ x = tensor f32[] 1'
   done
   GT_NO_GRAPHS=maybe run -2 --separate-stderr gt-work <<< ''
   [[ $stderr == "gt-work: --no-graphs (GT_NO_GRAPHS): 'maybe' is not true, false or a number; try"* ]]
+  for option in --rank=0 --name=w --timeout=1 --fast-sums; do
+    run -2 --separate-stderr gt-work "$option" <<< ''
+    [[ $stderr == "gt-work: ${option%=*} is for --connect; try gt-work --help" ]]
+  done
   for option in --memory --trace; do  # a variable that was not set, say
     run -2 --separate-stderr gt-work $option '' <<< ''
     [[ $stderr == "gt-work: $option: "*'; try gt-work --help' ]]
