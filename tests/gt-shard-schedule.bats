@@ -216,7 +216,7 @@ YAML
     gt-check -q s
     gt-route -n 4 --threads 1 s | cmp - plain
   done
-  grep -q 'in 2 stages' <(gt-emit model.gt | gt-shard -c s.yaml --summary 2>&1 >/dev/null)
+  grep -q 'stages: 2,' <(gt-emit model.gt | gt-shard -c s.yaml --summary 2>&1 >/dev/null)
 }
 
 @test "invented names keep clear of those of the input" {
