@@ -51,8 +51,8 @@ struct BackendPlugin {
 // plugin_interface(), because it was compiled with headers of another gt; the
 // isa is none that gt knows; or the backend itself refuses the options, such as
 // an isa that this machine lacks, or a device number where there is none to
-// choose from. Nothing else tells whether a plug-in fits: a type that changed its
-// meaning but not its size is noticed only if the version number in
+// choose from. Nothing else tells whether a plug-in fits: a type that changed
+// its meaning but not its size is noticed only if the version number in
 // plugin_interface() was raised.
 Result<std::unique_ptr<Backend>> make_backend(std::string_view name,
                                               const BackendOptions& options);
