@@ -18,6 +18,8 @@ process that is killed while it saves leaves the old file or the new one, and wh
 else it leaves the next program that saves there removes.
 """
 
+import contextlib
+import ctypes
 import errno
 import os
 import shutil
@@ -121,7 +123,16 @@ def environment(library, **more):
     return out
 
 
+# From prctl(2): who loses its parent becomes a child of this process.
+PR_SET_CHILD_SUBREAPER = 36
+
+
 def is_alive(group):
+    """Whether a process of the group is left; one that has ended is none, however
+    late the init of this machine would notice."""
+    with contextlib.suppress(ChildProcessError):
+        while os.waitpid(-group, os.WNOHANG)[0] != 0:
+            pass
     try:
         os.killpg(group, 0)
         return True
@@ -292,6 +303,7 @@ def main():
     library, most = os.path.abspath(sys.argv[1]), int(sys.argv[2])
     wanted = sys.argv[3:]
     passed, failed = 0, 0
+    ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 1)
 
     def report(name, fault, found, got):
         nonlocal passed, failed

@@ -75,6 +75,9 @@ class Recorder:
                 (self.bin / program.name).symlink_to(program)
         self.env = dict(os.environ, GT_RECORDED=str(programs),
                         GT_RECORDS=str(self.records), GT_BIN=str(self.bin),
+                        # A recorded program gets no signals, so that some
+                        # tests wait for what never comes.
+                        BATS_TEST_TIMEOUT="20",
                         PATH=f"{self.bin}:{os.environ['PATH']}")
 
     def run(self, command):
