@@ -77,8 +77,8 @@ Result<const BackendPlugin*> load_plugin(std::string_view name) {
   return plugin;
 }
 
-// Backends that compute elsewhere than on the host's processor make nothing of
-// an instruction set, but no backend takes a word that names none.
+// Only the cpu backend makes anything of an instruction set, but no backend
+// takes a word that names none.
 bool is_instruction_set(std::string_view name) {
   return name == "sse2" || name == "avx2" || name == "avx512";
 }
