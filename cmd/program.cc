@@ -217,17 +217,19 @@ std::string meant_option(const CLI::App& app) {
 
 // Rewords CLI11's "--repeat: 2 required N FILE missing" as "--repeat: expected
 // N FILE", "-c: At Most 1 required but received 2" as "-c is given twice", and
-// "Could not convert: -v = x", of a flag, with the variable that gave the
-// value.
+// "Could not convert: -v = x" as "-v (GT_VERBOSE): 'x' is not true, false or a
+// number", since the environment may have given that flag its value.
 std::string worded(const CLI::App& app, std::string text) {
-  constexpr std::string_view kNoFlag = "Could not convert: ", kIs = " = ";
+  constexpr std::string_view kUnread = "Could not convert: ", kIs = " = ";
   if (const size_t is = text.find(kIs);
-      text.starts_with(kNoFlag) && is != text.npos) {
-    const std::string name = text.substr(kNoFlag.size(), is - kNoFlag.size());
+      text.starts_with(kUnread) && is != text.npos) {
+    const std::string name = text.substr(kUnread.size(), is - kUnread.size());
     const CLI::Option* option = app.get_option_no_throw(name);
     const std::string from = option ? option->get_envname() : "";
+    const bool is_flag = option && option->get_expected_max() == 0;
     return name + (from.empty() ? "" : " (" + from + ")") + ": '" +
-           text.substr(is + kIs.size()) + "' is not true, false or a number";
+           text.substr(is + kIs.size()) + "' is not " +
+           (is_flag ? "true, false or a number" : "a number");
   }
   constexpr std::string_view kAtMost = ": At Most 1 required but received ";
   if (const size_t name = text.find(kAtMost); name != text.npos) {

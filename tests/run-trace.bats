@@ -77,6 +77,8 @@ END
   [[ $stderr == *'none/t: No such file'* ]]
   run -2 --separate-stderr gt-work --trace t --trace-since 5 p
   [[ $stderr == *'--trace-since is for --connect, --rank and --trace'* ]]
+  run -2 --separate-stderr gt-work --trace t --trace-since x p
+  [[ $stderr == "gt-work: --trace-since: 'x' is not a number; try"* ]]
   run -2 --separate-stderr gt-work --trace t --rank 0 --trace-since 5 p
   [[ $stderr == *'--trace-since is for --connect, --rank and --trace'* ]]
   run -2 --separate-stderr gt-route --log - p

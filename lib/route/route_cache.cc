@@ -47,8 +47,6 @@ bool RouteCache::is_dead(const Route& route, const ValueLocations& locations,
                      });
 }
 
-// True if the meshes of the route, or the names that it binds, are past,
-// whatever it reads.
 bool RouteCache::is_past(const Route& route, const ValueLocations& locations,
                          uint64_t mesh_version) {
   if (route.is_placed && route.mesh_version != mesh_version) return true;

@@ -60,6 +60,8 @@ class RouteCache {
   // True if the route will never be valid again.
   static bool is_dead(const Route& route, const ValueLocations& locations,
                       uint64_t mesh_version);
+  // True if that is so whatever the line reads: the meshes of the route, or the
+  // names that it binds, are past.
   static bool is_past(const Route& route, const ValueLocations& locations,
                       uint64_t mesh_version);
   static bool check_notes(Route& route, std::string_view notes);

@@ -92,7 +92,7 @@ inline std::vector<KernelCase> long_cases() {
   };
 }
 
-// Calls use(GridLine) for each of them, with each dtype of floats.
+// Calls use(GridLine) for each line of long_cases(), with each dtype of floats.
 template <typename Use>
 void for_each_long_line(const Use& use) {
   for (const KernelCase& c : long_cases()) {

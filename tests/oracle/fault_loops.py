@@ -123,7 +123,8 @@ def environment(library, **more):
     return out
 
 
-# From prctl(2): who loses its parent becomes a child of this process.
+# From prctl(2): a descendant that loses its parent becomes a child of this process,
+# which can then learn that it has ended.
 PR_SET_CHILD_SUBREAPER = 36
 
 

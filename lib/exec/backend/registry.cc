@@ -77,12 +77,6 @@ Result<const BackendPlugin*> load_plugin(std::string_view name) {
   return plugin;
 }
 
-// Only the cpu backend makes anything of an instruction set, but no backend
-// takes a word that names none.
-bool is_instruction_set(std::string_view name) {
-  return name == "sse2" || name == "avx2" || name == "avx512";
-}
-
 Error no_choice(std::string_view name) {
   return Error{"backend " + std::string(name) +
                " has no devices to choose from"};
@@ -103,10 +97,10 @@ Result<std::unique_ptr<Backend>> make_backend(std::string_view name,
     return Error{"a pace is for the null backend; " + std::string(name) +
                  " takes the time that it takes"};
   }
-  if (!options.isa.empty() && !is_instruction_set(options.isa)) {
-    return Error{"no instruction set '" + std::string(options.isa) +
-                 "': sse2, avx2 or avx512"};
-  }
+  // Only the cpu backend makes anything of an instruction set, but no backend
+  // takes a word that names none.
+  const std::string wrong = wrong_isa(options.isa);
+  if (!wrong.empty()) return Error{wrong};
   if (const BuiltIn* built_in = find_built_in(name)) {
     if (options.device) return no_choice(name);
     return built_in->make(options);

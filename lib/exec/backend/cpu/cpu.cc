@@ -80,6 +80,13 @@ class CpuBackend final : public Backend {
 }  // namespace
 }  // namespace cpu
 
+std::string wrong_isa(std::string_view isa) {
+  if (isa.empty() || isa == "sse2" || isa == "avx2" || isa == "avx512") {
+    return "";
+  }
+  return "no instruction set '" + std::string(isa) + "': sse2, avx2 or avx512";
+}
+
 Result<std::unique_ptr<Backend>> make_cpu_backend(
     const BackendOptions& options) {
   const auto loops = cpu::loops_of(options.isa);

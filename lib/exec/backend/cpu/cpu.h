@@ -4,14 +4,20 @@
 
 #include <memory>
 #include <span>
+#include <string>
+#include <string_view>
 
 #include "exec/backend/backend.h"
 #include "exec/backend/cpu/loops.h"
 
 namespace gt::exec {
 
-// Makes the backend. `options.isa` is "", "sse2", "avx2" or "avx512". Errors:
-// an isa that this machine lacks.
+// Returns what is wrong with a word that --isa was given, if it names no
+// instruction set, whether or not this machine has that; else "".
+std::string wrong_isa(std::string_view isa);
+
+// Makes the backend. wrong_isa(options.isa) must be "". Errors: this machine
+// lacks that instruction set.
 Result<std::unique_ptr<Backend>> make_cpu_backend(
     const BackendOptions& options);
 
