@@ -14,10 +14,6 @@ setup() {
   export GT_FAKE_GPUS=2  # where a test says no other number
 }
 
-teardown() {
-  ((${#spawned[@]} == 0)) || kill "${spawned[@]}" 2>/dev/null || true
-}
-
 # All that crosses: whole pieces, parts in one run and in several, a sum by
 # chunks and one that is not, a value for all, one for some, one of no rank.
 make_program() {

@@ -55,16 +55,23 @@ spawn() {
   until [[ -e $ready ]]; do sleep 0.01; done
 }
 
+# is_spawned PID: whether it is a process of ours that has not ended. The number of
+# one that has can soon be that of another test: a machine may have but 32,768.
+is_spawned() {
+  [[ $'\n'$(jobs -pr; jobs -ps)$'\n' == *$'\n'"$1"$'\n'* ]]
+}
+
 # end_spawned: TERM, and after 2 s KILL, to what spawn started, and nothing else.
 end_spawned() {
   local pid tries
   for pid in "${spawned[@]}"; do
-    kill -TERM "$pid" 2>/dev/null || continue
+    is_spawned "$pid" || continue
+    kill -TERM "$pid" 2>/dev/null || true
     for ((tries = 0; tries < 20; tries++)); do
-      kill -0 "$pid" 2>/dev/null || break
+      is_spawned "$pid" || break
       sleep 0.1
     done
-    kill -KILL "$pid" 2>/dev/null || true
+    if is_spawned "$pid"; then kill -KILL "$pid" 2>/dev/null || true; fi
     wait "$pid" 2>/dev/null || true
   done
   spawned=()
