@@ -147,8 +147,9 @@ int main(int argc, char** argv) {
                           "first seed for lines that give none (0)");
   gt::add_number<size_t>(app, "--history", job.session.history, 0, SIZE_MAX,
                          "lines of history to keep (1000000)");
-  app.add_flag("--at", job.at_stdin, "write #at= for standard input too");
-  app.add_flag("--no-at", options.no_at, "write no #at=");
+  CLI::Option* at =
+      app.add_flag("--at", job.at_stdin, "write #at= for standard input too");
+  app.add_flag("--no-at", options.no_at, "write no #at=")->excludes(at);
   app.add_flag("--no-replay", options.no_replay,
                "rewrite every round of a loop anew");
   options.clients.add_to(app);

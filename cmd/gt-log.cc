@@ -185,6 +185,9 @@ std::string choose_report(const CLI::App& app, Options& options) {
   if (!options.title.empty() && jobs != "--timeline" && jobs != "--plot") {
     return "--title needs --timeline or --plot";
   }
+  if (!options.title.empty() && options.timeline == "chrome") {
+    return "--title is written over a picture; --timeline chrome is none";
+  }
   if (options.summary) {
     report.kind = options.tsv ? Kind::kSummaryTsv : Kind::kSummary;
   } else if (options.dot) {

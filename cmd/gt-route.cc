@@ -138,7 +138,8 @@ void add_options(CLI::App& app, Options& options) {
                  "a line")
       ->type_name("FILE");
   app.add_flag("--insecure", options.listen.insecure,
-               "let anyone who reaches the tcp endpoint attach as a worker");
+               "with --bind: let anyone who reaches the tcp endpoint attach "
+               "as a worker");
   app.add_option("--monitor", options.monitor.endpoint,
                  "where gt-top may watch (a private local socket, which it "
                  "finds); none: nowhere")
@@ -183,6 +184,9 @@ std::string wrong_combination(const CLI::App& app, const Options& options) {
   }
   if (!binds && app.count("--key") + app.count("--allow") > 0) {
     return "--key and --allow are for workers that attach: give --bind, too";
+  }
+  if (!binds && options.listen.insecure) {
+    return "--insecure is for workers that attach: give --bind, too";
   }
   if (app.count("--pace") > 0) {
     const auto machine = gt::parse_machine(options.pace);

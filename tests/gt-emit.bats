@@ -237,7 +237,7 @@ l = sum y  # -e:3 f32[]
 }
 
 @test "bad usage is status 2, an empty stream and a hint" {
-  for bad in --no-such '--seed' '--repeat 2' '--history x'; do
+  for bad in --no-such '--seed' '--repeat 2' '--history x' '--at --no-at'; do
     # shellcheck disable=SC2086 # words
     run -2 --separate-stderr gt-emit $bad
     lines_are $'#gt 1\n#end 2'

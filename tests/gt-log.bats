@@ -349,6 +349,7 @@ END
   run -2 --separate-stderr gt-log -o t.log --op add <<<''
   [[ $stderr == *'-o and filters are two jobs; put one gt-log after another'* ]]
   for bad in -v --tsv '--text' '--from 1' '--title x' '--timeline png' \
+    '--timeline chrome --title x' \
     '--rank x' "--op ''" --nonsense '--plot' "--plot ''" '--plot ,' "-o ''"; do
     run -2 --separate-stderr bash -c "gt-log $bad </dev/null"
     [[ $stderr == 'gt-log: '*'; try gt-log --help' ]]

@@ -130,6 +130,8 @@ wrong() { # MESSAGE COMMAND...
     gt-route --bind 'tcp://*:5570' --workers 1 --key route.key
   wrong 'gt-route: --key and --allow are for workers that attach: give --bind, too; try gt-route --help' \
     gt-route -n 1 --key route.key --allow allowed
+  wrong 'gt-route: --insecure is for workers that attach: give --bind, too; try gt-route --help' \
+    gt-route -n 1 --insecure
   wrong 'gt-route: --insecure is for a gt-route without --key; try gt-route --help' \
     gt-route --bind "$at" --workers 1 --key route.key --allow allowed --insecure
   echo '# nobody' >nobody

@@ -59,6 +59,16 @@ std::string kind_of(const YamlNode& node) {
   return "'" + excerpt(node.text) + "'";
 }
 
+// Returns "a, b or c".
+std::string listed(const std::vector<std::string_view>& words) {
+  std::string out;
+  for (size_t i = 0; i < words.size(); ++i) {
+    out += (i == 0 ? "" : i + 1 < words.size() ? ", " : " or ");
+    out += words[i];
+  }
+  return out;
+}
+
 }  // namespace
 
 std::optional<YamlFault> read_config(std::string_view text, int64_t workers,
@@ -86,12 +96,13 @@ bool ConfigReader::expected(const YamlNode& at, std::string_view what) {
 
 bool ConfigReader::unknown_key(const YamlNode& key, const Keys& known,
                                const std::string& hint) {
-  std::string what = "unknown key '" + excerpt(key.text) + "'; expected ";
-  for (size_t i = 0; i < known.size(); ++i) {
-    what += (i == 0 ? "" : i + 1 < known.size() ? ", " : " or ");
-    what += known[i];
-  }
-  return fail(key, what + hint + did_you_mean(key.text, known));
+  return fail(key, "unknown key '" + excerpt(key.text) + "'; expected " +
+                       listed(known) + hint + did_you_mean(key.text, known));
+}
+
+bool ConfigReader::unknown_word(const YamlNode& at, const Keys& known) {
+  return fail(at, "expected " + listed(known) + ", got " + kind_of(at) +
+                      did_you_mean(at.text, known));
 }
 
 bool ConfigReader::each(const YamlNode& map, std::string_view example,

@@ -41,6 +41,7 @@ class ConfigReader {
   bool expected(const YamlNode& at, std::string_view what);
   bool unknown_key(const YamlNode& key, const Keys& known,
                    const std::string& hint = "");
+  bool unknown_word(const YamlNode& at, const Keys& known);
   // Calls read_key for each key of the map and its value. Fails if the node is
   // not a map; then the message shows `example` as what was expected.
   bool each(const YamlNode& map, std::string_view example,

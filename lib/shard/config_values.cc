@@ -112,13 +112,15 @@ bool ConfigReader::read_schedule(const YamlNode& value) {
                  expected(said, "a number of microbatches");
         }
         if (key.text != "kind") return unknown_key(key, {"kind", "window"});
+        Keys kinds;
         for (const auto& [name, kind] : kScheduleKinds) {
+          kinds.push_back(name);
           if (name != said.text) continue;
           schedule.kind = kind;
           schedule.name = said.text;
           return true;
         }
-        return expected(said, "gpipe, 1f1b, interleaved, zb-h1, zb-h2 or zb-v");
+        return unknown_word(said, kinds);
       });
   if (!is_read || !schedule.name.empty()) return is_read;
   return fail(value, "says no kind, such as 1f1b");

@@ -350,6 +350,9 @@ constexpr Bad kBadOwn[] = {
     {"mesh: {tp: 2}\nschedule: {kind: f1b1}\n",
      "c.yaml:2: schedule: expected gpipe, 1f1b, interleaved, zb-h1, zb-h2 or "
      "zb-v, got 'f1b1'"},
+    {"mesh: {tp: 2}\nschedule: {kind: zbv}\n",
+     "c.yaml:2: schedule: expected gpipe, 1f1b, interleaved, zb-h1, zb-h2 or "
+     "zb-v, got 'zbv'; did you mean 'zb-v'?"},
     {"mesh: {tp: 2}\nschedule: {window: 4}\n",
      "c.yaml:2: schedule: says no kind, such as 1f1b"},
     {"mesh: {tp: 2}\nmachine: {flops: fast}\n",
