@@ -324,6 +324,39 @@ make_late_fault() {
   [[ $said == *'embedding: '* ]]
 }
 
+@test "fake device: lines that are rejected within a graph are told in their places" {
+  {
+    printf 'z = zeros i64[2]\nx = ones f32[8]\n'
+    for round in {1..6}; do
+      for k in {1..40}; do echo "x = add x $k"; done
+      if ((round == 5)); then echo 'v = tanh nosuch'; fi
+      for k in {1..40}; do echo "x = sub x $k"; done
+    done
+    for k in {1..10}; do echo "x = add x $k"; done
+    echo 'w = sum nosuch'
+    for k in {11..20}; do echo "x = add x $k"; done
+    # What is no part of the block that has begun fails in its turn.
+    printf 'y = floordiv 5 z\nprint w\nprint y\nprint x\n'
+  } >late.s
+  grep -v 'tanh' late.s >once.s
+  # A line of the block itself fails, behind the rejected one.
+  sed '/tanh/a z = sub z 1' late.s >within.s
+  sed -i 's/^x = sub x 33$/q = floordiv 5 z\n&/; s/^z = zeros/z = ones/' within.s
+  local p how status
+  for p in late once within; do
+    for how in '' --fail-fast; do
+      status=0
+      # shellcheck disable=SC2086 # an option, or none
+      gt-work $how $p.s >wanted 2>told || status=$?
+      # shellcheck disable=SC2086
+      run -"$status" --separate-stderr gt-work --backend cuda $how $p.s
+      [ "$output" = "$(<wanted)" ]
+      [ "$stderr" = "$(<told)" ]
+      [ "$(counted graphs)" -gt 0 ]
+    done
+  done
+}
+
 @test "fake device: a line of a graph that fails is told although nothing follows" {
   mkfifo in
   gt-work --backend cuda <in 2>said &

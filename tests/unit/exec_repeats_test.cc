@@ -31,6 +31,7 @@ class NotingRunner final : public Repeats::Runner {
     note(tasks);
     return true;
   }
+  void ran_held() override { ends.push_back(lines.size()); }
   void note(TaskRecord& task) { lines.push_back(task.head.line); }
   void note(Tasks& tasks) {
     tasks.for_each([this](TaskRecord& task) { note(task); });
@@ -40,6 +41,8 @@ class NotingRunner final : public Repeats::Runner {
   bool records = true, replays = true;
   std::string said;
   std::vector<uint64_t> lines;  // of the tasks, as they were done
+  // How many were done whenever those that were held back had run.
+  std::vector<size_t> ends;
 };
 
 class RepeatsTest : public testing::Test {
@@ -101,6 +104,21 @@ TEST_F(RepeatsTest, ALoopIsRecordedInItsThirdRound) {
   for (int i = 0; i < 10; ++i) run_lines(0, 100);
   EXPECT_EQ(repeats_.recorded(), 1U);
   EXPECT_EQ(repeats_.replayed(), 11U);
+  expect_all_done();
+}
+
+TEST_F(RepeatsTest, TheEndOfABlockIsToldBeforeTheNextTask) {
+  for (int i = 0; i < 3; ++i) run_lines(0, 100);
+  for (int i = 0; i < 3; ++i) run_lines(200, 100);
+  const std::vector<size_t> whole = {300, 600};
+  EXPECT_EQ(runner_.ends, whole);
+  // A task of no block, then one that begins another block.
+  run_lines(0, 50);
+  run(400);
+  run_lines(0, 50);
+  run_lines(200, 50);
+  const std::vector<size_t> broken = {300, 600, 650, 701};
+  EXPECT_EQ(runner_.ends, broken);
   expect_all_done();
 }
 

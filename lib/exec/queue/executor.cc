@@ -69,7 +69,8 @@ void Executor::run_job(std::unique_ptr<Job> job) {
         [this, held, bytes] { held->run_on(*this, bytes->data()); }, bytes);
   }
   if (!issue_.is_settled()) {
-    if (job->when() == Job::When::kLater) {
+    if (job->when() == Job::When::kInOrder ||
+        job->when() == Job::When::kLater) {
       std::shared_ptr<Job> held = std::move(job);
       return issue_.after([this, held] { held->run(*this); });
     }

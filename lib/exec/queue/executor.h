@@ -56,10 +56,12 @@ class Job {
  public:
   // When a job runs if the outcomes of tasks before it are not known yet
   // (speculative_issue.h). kSettled waits for the outcomes, as any job that
-  // reads a fault must. kLater runs once they are known, which may be after
-  // tasks that were enqueued behind it. kAtOnce runs in its place in the queue,
-  // without waiting.
-  enum class When : uint8_t { kSettled, kLater, kAtOnce };
+  // reads a fault must. kInOrder runs between the outcomes of tasks before it
+  // and of those behind it, which may run earlier, so what it says comes in the
+  // program's order. kLater runs once the outcomes of tasks before it are
+  // known, and perhaps only after those of a whole block (repeats.h). kAtOnce
+  // runs in its place in the queue, without waiting.
+  enum class When : uint8_t { kSettled, kInOrder, kLater, kAtOnce };
 
   // A value whose bytes a job needs on the host.
   struct Wanted {

@@ -22,7 +22,7 @@ std::unique_ptr<Job> report_job(const Where& origin, Error error,
   return make_job(
       [origin, error = std::move(error), line = std::move(line), status](
           Executor& executor) { executor.report(origin, error, line, status); },
-      Job::When::kLater);
+      Job::When::kInOrder);
 }
 
 namespace {
@@ -126,7 +126,7 @@ std::unique_ptr<Job> print_failure_job(std::string name, std::string message) {
         executor.wrote();
         executor.check_output();
       },
-      Job::When::kLater);
+      Job::When::kInOrder);
 }
 
 namespace {

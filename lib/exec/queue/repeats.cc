@@ -51,13 +51,15 @@ void Repeats::note(TaskRecord& task) {
 }
 
 void Repeats::run_held() {
-  if (!held_.empty()) runner_.run_each(held_);
+  if (held_.empty()) return;
+  runner_.run_each(held_);
   forget_held();
 }
 
 void Repeats::forget_held() {
   held_.clear();
   identity_.clear();
+  runner_.ran_held();
 }
 
 void Repeats::run_block() {

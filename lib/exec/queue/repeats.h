@@ -48,6 +48,9 @@ class Repeats {
     // Runs a recording in place of `tasks`, which it may move from. False if it
     // has done nothing.
     virtual bool replay(Tasks& tasks, const Recording& recording) = 0;
+    // Called when the tasks that were held back have run, before another one is
+    // held back or run.
+    virtual void ran_held() = 0;
   };
 
   explicit Repeats(Runner& runner) : runner_(runner), finder_(kLeast, kMost) {}

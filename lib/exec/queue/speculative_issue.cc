@@ -36,7 +36,6 @@ void SpeculativeIssue::run(TaskRecord& task) {
     return give(task);
   }
   if (!repeats_->hold(task)) give(task);
-  if (!holds()) take_held_calls();
 }
 
 void SpeculativeIssue::forget(const ForgetRecord& forget) {
@@ -46,7 +45,6 @@ void SpeculativeIssue::forget(const ForgetRecord& forget) {
 void SpeculativeIssue::run_held() {
   if (!repeats_) return;
   repeats_->cut();
-  take_held_calls();
   patience_ = kPatience;
 }
 
@@ -58,11 +56,6 @@ bool SpeculativeIssue::awaits_more(bool is_idle) {
     run_held();
   }
   return holds();
-}
-
-void SpeculativeIssue::take_held_calls() {
-  if (held_calls_.empty()) return;
-  for (auto& call : std::exchange(held_calls_, {})) after(std::move(call));
 }
 
 void SpeculativeIssue::run_each(Tasks& tasks) {
@@ -159,6 +152,10 @@ bool SpeculativeIssue::replay(Tasks& tasks,
     settle(is_full());
   }
   return true;
+}
+
+void SpeculativeIssue::ran_held() {
+  for (auto& call : std::exchange(held_calls_, {})) after(std::move(call));
 }
 
 // ---- outcomes ---------------------------------------------------------------

@@ -120,6 +120,7 @@ class SpeculativeIssue final : private Repeats::Runner {
   std::unique_ptr<Repeats::Recording> record(
       Tasks& tasks, std::unique_ptr<Repeats::Recording> old) override;
   bool replay(Tasks& tasks, const Repeats::Recording& recording) override;
+  void ran_held() override;
 
   void give(TaskRecord& task);
   bool give_one(TaskRecord& task);
@@ -133,7 +134,6 @@ class SpeculativeIssue final : private Repeats::Runner {
   bool is_full() const {
     return log_.size() >= kMost || logged_words_ >= kMostWords;
   }
-  void take_held_calls();
   void add_row(TaskRecord& task);
   bool settle_oldest(bool waits);
   bool is_known(Entry& entry, bool waits);
