@@ -81,7 +81,9 @@ bool is_set(const std::vector<uint32_t>& homes) {
 }
 
 // Returns a Sum if step `s` of the plan adds one floating-point tensor from
-// each of some workers and does nothing else.
+// each of some workers and does nothing else. With acc= a worker of several
+// ranks shows a partial sum of another type than a worker of one rank shows;
+// that is more than to add.
 std::optional<Sum> find_sum(const ExchangePlan& plan, size_t s, unsigned self) {
   const GroupForm& form = plan.form();
   const ExchangeStep& step = plan.step(s);
@@ -95,6 +97,8 @@ std::optional<Sum> find_sum(const ExchangePlan& plan, size_t s, unsigned self) {
       !(step.is_flat || is_whole) || !is_float(type.dtype) ||
       form.summed(type.dtype) != type.dtype ||
       form.result(type.dtype) != type.dtype || type.elements() == 0 ||
+      std::count(step.exports.begin(), step.exports.end(), type) !=
+          std::ssize(step.exports) ||
       !is_set(step.source_homes) || step.source_homes != step.target_homes) {
     return std::nullopt;
   }
