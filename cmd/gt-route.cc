@@ -10,7 +10,7 @@
 #include "base/io.h"
 #include "base/text.h"
 #include "file/files.h"
-#include "launched.h"
+#include "base/launched.h"
 #include "links.h"
 #include "program.h"
 #include "route/local_workers.h"

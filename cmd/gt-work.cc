@@ -10,6 +10,7 @@
 #include <optional>
 #include <thread>
 
+#include "base/launched.h"
 #include "base/text.h"
 #include "exec/backend/registry.h"
 #include "exec/remote/light_members.h"
@@ -17,7 +18,6 @@
 #include "exec/storage/borrowed_files.h"
 #include "exec/worker/session.h"
 #include "interrupt.h"
-#include "launched.h"
 #include "links.h"
 #include "program.h"
 #include "spmd/machine.h"
@@ -31,10 +31,12 @@ Exit status: 0 done; 1 an instruction failed; 2 usage or local I/O; 3 a line
 was rejected; 4 the stream was cut short, the GPU failed, or with --connect gt-route
 or a peer was lost; the largest of these and of the stages before. See gt-work(1), gt-stream(5), gt-ops(7).
 
-Environment: GT_BACKEND (--backend), GT_VERBOSE (-v); with --connect,
-GT_SILENCE (--silence) and what torchrun or Slurm say: RANK or SLURM_PROCID
-(--rank), LOCAL_RANK or SLURM_LOCALID (--name), LOCAL_WORLD_SIZE or
-SLURM_TASKS_PER_NODE (--threads); GT_KEY (--key), GT_ROUTE_KEY (--route-key).
+Environment: GT_BACKEND (--backend), GT_NO_GRAPHS (--no-graphs), GT_VERBOSE
+(-v); with --connect, GT_SILENCE (--silence), GT_KEY (--key), GT_ROUTE_KEY
+(--route-key) and what torchrun or Slurm say: RANK or SLURM_PROCID (--rank),
+LOCAL_RANK or SLURM_LOCALID (--name, and with cuda --device), LOCAL_WORLD_SIZE
+or SLURM_TASKS_PER_NODE (--threads). For cuda also GT_CUDA_PATH and CUDA_HOME,
+see gt-cuda(7).
 
 Examples:
   gt-emit model.gt | gt-work
@@ -87,7 +89,7 @@ void add_options(CLI::App& app, Options& options) {
            options.device = number;
          },
          "which of the backend's devices, as the number of a GPU, from 0 "
-         "(cuda: that which LOCAL_RANK says, else the first)")
+         "(cuda: that which LOCAL_RANK or SLURM_LOCALID says, else the first)")
       ->type_name("N");
   app.add_option_function<std::string>(
          "--pace",

@@ -61,6 +61,15 @@ make_step() {
   LOCAL_RANK=6 gt-work --backend cuda p.s
   LOCAL_RANK=1 gt-work --backend cuda --device 3 p.s
   [ "$(sort -u chosen | xargs)" = '0 2 3' ]
+  SLURM_LOCALID=1 gt-work --backend cuda p.s
+  SLURM_LOCALID=1 LOCAL_RANK=2 gt-work --backend cuda p.s
+  [ "$(tail -n 2 chosen | xargs)" = '1 2' ]
+  local wrong
+  for wrong in abc -1 1x 99999999999999999999; do
+    LOCAL_RANK=$wrong run -2 gt-work --backend cuda p.s
+    [[ $output == "gt-work: LOCAL_RANK, SLURM_LOCALID: '$wrong' is no number from 0 on; --device "* ]]
+    LOCAL_RANK=$wrong gt-work --backend cuda --device 1 p.s
+  done
   [ "$(gt-work --backend cuda --list-devices | xargs)" = \
     'fake device 0 fake device 1 fake device 2 fake device 3' ]
   run -2 gt-work --backend cuda --device 4 p.s
@@ -69,6 +78,19 @@ make_step() {
   [[ $output == 'gt-work: backend cpu has no devices to choose from;'* ]]
   run -2 gt-work --backend cuda --device -1 p.s
   [[ $output == *"'-1' is not a number from 0 on"* ]]
+}
+
+@test "fake device: a worker without its GPU takes no place of another, and says why" {
+  printf 'a@0 = ones f32[2]\nb@1 = ones f32[3]\nprint a@0\nprint b@1\n' >p.s
+  spawn gt-route --bind "ipc://$PWD/bus" --workers 2 p.s >out
+  spawn gt-work --connect "ipc://$PWD/bus" --backend cuda
+  run -2 within 60 gt-work --connect "ipc://$PWD/bus" --backend cuda --device 9
+  [[ $output == 'gt-work: backend cuda: there is no GPU 9 on this host, '* ]]
+  GT_CUDA_PATH=$PWD run -2 within 60 gt-work --connect "ipc://$PWD/bus" --backend cuda
+  [[ $output == "gt-work: backend cuda: NVIDIA's driver is not on this host"* ]]
+  within 60 gt-work --connect "ipc://$PWD/bus" --backend cuda
+  await '^b@1' out
+  [ "$(cat out)" = $'a@0 = tensor f32[2] 1 1\nb@1 = tensor f32[3] 1 1 1' ]
 }
 
 @test "fake device: gt-route -n gpus starts a worker for each, however many" {

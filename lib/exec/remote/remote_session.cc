@@ -296,6 +296,17 @@ Exit RemoteSession::end(std::thread& decoder) {
 }
 
 Exit RemoteSession::run(Files files) {
+  // A worker that cannot compute takes no other worker's place. One that
+  // gt-route started attaches to tell gt-route why (RemoteWorker::run()).
+  std::unique_ptr<Backend> opened;
+  if (options_.token.empty()) {
+    auto made = RemoteWorker::open_backend(options_);
+    if (!made.ok()) {
+      say_("gt-work: " + made.error().message + "\n");
+      return Exit::kUsage;
+    }
+    opened = std::move(made.value());
+  }
   if (Status s = join(); !s.ok()) {
     say_("gt-work: --connect: " + s.error().message + "\n");
     return Exit::kUsage;
@@ -307,7 +318,7 @@ Exit RemoteSession::run(Files files) {
   ran_.emplace(member_->state().is_logged(), worker_options_.trace);
   RemoteWorker worker(options_, worker_options_, member_->state().welcome(),
                       *peers_, *ran_, channel_, say_);
-  std::thread decoder([&] { worker.run(std::move(files)); });
+  std::thread decoder([&] { worker.run(std::move(files), std::move(opened)); });
   talk();
   return end(decoder);
 }

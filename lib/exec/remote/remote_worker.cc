@@ -163,6 +163,12 @@ comm::GroupOptions RemoteWorker::group() const {
   return group;
 }
 
+Result<std::unique_ptr<Backend>> RemoteWorker::open_backend(
+    const RemoteOptions& options, Arena* arena, int threads) {
+  return make_backend(options.backend, {threads, options.isa, arena,
+                                        options.device, options.pace});
+}
+
 // Makes the backends and the link. If no arena can be made, other workers fetch
 // values instead.
 Status RemoteWorker::prepare() {
@@ -171,9 +177,7 @@ Status RemoteWorker::prepare() {
                           8);  // for the connections to the workers
     auto arena = Arena::make();
     if (arena.ok()) arena_ = std::move(arena.value());
-    auto backend = make_backend(
-        options_.backend,
-        {1, options_.isa, arena_.get(), options_.device, options_.pace});
+    auto backend = open_backend(options_, arena_.get());
     if (!backend.ok()) return backend.error();
     exchanging_ = std::move(backend.value());
     // Others cannot read this device's values in place, so they are sent.
@@ -183,18 +187,17 @@ Status RemoteWorker::prepare() {
     communicator_ = std::make_unique<comm::PeerCommunicator>(
         group(), arena_.get(), exchanging_->device());
   }
-  auto compute = make_backend(options_.backend,
-                              {options_.threads, options_.isa, arena_.get(),
-                               options_.device, options_.pace});
+  auto compute = open_backend(options_, arena_.get(), options_.threads);
   if (!compute.ok()) return compute.error();
   compute_ = std::move(compute.value());
   return ok_status();
 }
 
-void RemoteWorker::run(Files files) {
+void RemoteWorker::run(Files files, std::unique_ptr<Backend> opened) {
   if (Status s = prepare(); !s.ok()) {
     return channel_.leave(Exit::kUsage, s.error().message);
   }
+  opened.reset();
   files_.push_back(welcome_.file);
   work(std::move(files));
 }

@@ -36,9 +36,14 @@ class RemoteWorker final : private ReceivedLines::Sink {
         channel_(channel),
         say_(say) {}
 
+  // Opens a backend as the options say.
+  static Result<std::unique_ptr<Backend>> open_backend(
+      const RemoteOptions& options, Arena* arena = nullptr, int threads = 1);
+
   // Works until gt-route has no more lines or the channel is stopped; then
-  // leaves.
-  void run(Files files);
+  // leaves. `opened` may be null; it is kept until the worker has its own
+  // backends, since a device that is open already is opened again at no cost.
+  void run(Files files, std::unique_ptr<Backend> opened);
 
  private:
   Status prepare();

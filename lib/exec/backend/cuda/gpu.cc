@@ -1,6 +1,7 @@
 #include "exec/backend/cuda/gpu.h"
 
-#include <cstdlib>
+#include "base/launched.h"
+#include "base/text.h"
 
 namespace gt::exec::cuda {
 namespace {
@@ -15,9 +16,14 @@ Error no_gpu(const std::string& why) {
                "with --backend cpu"};
 }
 
-int local_rank() {
-  const char* text = std::getenv("LOCAL_RANK");
-  return text == nullptr ? 0 : std::max(0, std::atoi(text));
+// Returns the number that a launcher gave this worker among those of its host;
+// 0 if none did.
+Result<unsigned> local_rank() {
+  const std::string text = launched::local_rank();
+  unsigned rank = 0;
+  if (text.empty() || read_number(text, rank)) return rank;
+  return Error{"LOCAL_RANK, SLURM_LOCALID: '" + text +
+               "' is no number from 0 on; --device says which GPU to use, too"};
 }
 
 // Loads the libraries and counts the GPUs. Error: the driver finds no GPU.
@@ -35,7 +41,11 @@ Result<const EntryPoints*> driver_of(int& count) {
 
 // Chooses the GPU of a worker among `count` GPUs.
 Result<int> choose(std::optional<unsigned> wanted, int count) {
-  if (!wanted) return local_rank() % count;
+  if (!wanted) {
+    const auto rank = local_rank();
+    if (!rank.ok()) return rank.error();
+    return static_cast<int>(rank.value() % static_cast<unsigned>(count));
+  }
   if (*wanted < static_cast<unsigned>(count)) return static_cast<int>(*wanted);
   return Error{"backend cuda: there is no GPU " + std::to_string(*wanted) +
                " on this host, which has " + std::to_string(count) +

@@ -18,10 +18,12 @@ namespace gt::exec::cuda {
 
 class Gpu {
  public:
-  // Opens the GPU with this number; without a number, GPU LOCAL_RANK modulo the
-  // number of GPUs, or the first if LOCAL_RANK is not set. A GPU that this
-  // process has open already is returned whatever the number. Errors: there is
-  // no driver, no GPU, or none of that number; or the driver's message.
+  // Opens the GPU with this number; without a number, the one whose number is
+  // the launcher's local rank (base/launched.h) modulo the number of GPUs, or
+  // the first if there was no launcher. A GPU that this process has open
+  // already is returned whatever the number. Errors: there is no driver, no
+  // GPU, or none of that number; the local rank is no number; or the driver's
+  // message.
   static Result<std::shared_ptr<Gpu>> open(std::optional<unsigned> number);
   // Returns the names of this host's GPUs, by number. Errors: there is no
   // driver or no GPU.
