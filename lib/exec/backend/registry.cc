@@ -3,6 +3,7 @@
 #include <dlfcn.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <filesystem>
 
 #include "base/version.h"
@@ -33,15 +34,36 @@ constexpr BuiltIn kBuiltIn[] = {
     {"null", make_null},
 };
 
-// Returns the path of the installed plug-in of that name; "" if there is none.
-std::string installed(std::string_view name) {
+constexpr std::string_view kPluginEnd = ".so";
+
+// Returns the folder of the installed plug-ins; "" if it cannot be told.
+std::filesystem::path plugin_folder() {
   std::error_code failed;
   const std::filesystem::path program =
       std::filesystem::read_symlink("/proc/self/exe", failed);
   if (failed) return "";
-  const std::filesystem::path file = program.parent_path().parent_path() /
-                                     "lib" / "gt" / (std::string(name) + ".so");
+  return program.parent_path().parent_path() / "lib" / "gt";
+}
+
+// Returns the path of the installed plug-in of that name; "" if there is none.
+std::string installed(std::string_view name) {
+  std::error_code failed;
+  const std::filesystem::path file =
+      plugin_folder() / (std::string(name) + std::string(kPluginEnd));
   return std::filesystem::exists(file, failed) ? file.string() : "";
+}
+
+// Returns the names of the installed plug-ins, in alphabetical order.
+std::vector<std::string> installed_plugins() {
+  std::vector<std::string> names;
+  std::error_code failed;
+  for (std::filesystem::directory_iterator file(plugin_folder(), failed), end;
+       !failed && file != end; file.increment(failed)) {
+    const std::filesystem::path& path = file->path();
+    if (path.extension() == kPluginEnd) names.push_back(path.stem().string());
+  }
+  std::sort(names.begin(), names.end());
+  return names;
 }
 
 Error unfit(const std::string& file, const std::string& why) {
@@ -49,12 +71,13 @@ Error unfit(const std::string& file, const std::string& why) {
 }
 
 Error unknown_backend(std::string_view name) {
-  std::string known;
+  std::string names;
   for (const BuiltIn& backend : kBuiltIn) {
-    known += (known.empty() ? "" : ", ") + std::string(backend.name);
+    names += std::string(backend.name) + ", ";
   }
+  for (const std::string& plugin : installed_plugins()) names += plugin + ", ";
   return Error{"unknown backend '" + std::string(name) + "'; there are " +
-               known + ", and plug-ins, each by its path or, if it is " +
+               names + "and plug-ins, each by its path or, if it is " +
                "installed in lib/gt, by its name"};
 }
 
