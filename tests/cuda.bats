@@ -349,6 +349,21 @@ END
   grep "$all_given_back" report
 }
 
+@test "fake device: without memory for a workspace, products that need one fail" {
+  cat >p.s <<'END'
+a = zeros f32[6000000]
+b = eye f32[2,2]
+c = matmul b b
+d = ones f32[40,40]
+e = matmul d d
+print c
+print e
+END
+  GT_FAKE_MEMORY=50000000 run -1 --separate-stderr gt-work --backend cuda p.s
+  [ "${lines[0]}" = 'c = tensor f32[2,2] 1 0 0 1' ]
+  [[ ${lines[1]} == 'e = fail '*'matmul: scratch memory: out of memory: it needs 32'*'MiB"' ]]
+}
+
 # Each call of the libraries fails in turn, or a third of them (GT_EVERY=1: all).
 # What cannot be computed is told (if it is a launch that was put off, as the loss
 # of the GPU).

@@ -41,6 +41,15 @@ std::vector<net::Frame> frames_of(const BodyPart& part, net::Verb verb,
   return out;
 }
 
+// Returns a line without the note that gt-route adds to it
+// (Dispatcher::dispatch_marked()), which the program does not have.
+std::string without_hot(std::string_view line) {
+  std::string out(line);
+  const size_t begin = out.find(" #hot=");
+  if (begin == std::string::npos) return out;
+  return out.erase(begin, out.find(' ', begin + 1) - begin);
+}
+
 // Returns the first line of the part with a seq above `done`, if there is one.
 std::optional<Deliveries::LineAt> find_after(const BodyPart& part,
                                              uint64_t done,
@@ -63,7 +72,7 @@ std::optional<Deliveries::LineAt> find_after(const BodyPart& part,
                         static_cast<size_t>(item.line)};
       return Deliveries::LineAt{
           to_string(place),
-          std::string(item.text.substr(0, Deliveries::kMostText))};
+          without_hot(item.text).substr(0, Deliveries::kMostText)};
     }
   }
   return std::nullopt;

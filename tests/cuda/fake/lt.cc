@@ -61,6 +61,11 @@ Dtype dtype_of(cudaDataType_t type) {
 }
 
 // The bytes from the first matrix's begin to the last one's end.
+// Returns the workspace that a product needs: none for a small result.
+size_t needed_workspace(const Layout& d) {
+  return d.rows * d.columns < 1024 ? 0 : 4096;
+}
+
 size_t bytes_of(const Layout& l) {
   const int64_t last = (l.count - 1) * (l.step > 0 ? l.step : 0);
   const int64_t one = (l.columns - 1) * l.lead + l.rows;
@@ -106,7 +111,9 @@ void multiply(const Job& job) {
   const bool b_swapped = job.operation.b_swapped == CUBLAS_OP_T;
   const int64_t inner = inner_of(job);
   // A library may use all of its workspace.
-  std::memset(gt_fake_at(job.workspace, job.workspace_bytes), 0xee, 4096);
+  if (job.workspace_bytes > 0) {
+    std::memset(gt_fake_at(job.workspace, job.workspace_bytes), 0xee, 4096);
+  }
   std::vector<double> sums(static_cast<size_t>(to.columns));
   for (int64_t batch = 0; batch < to.count; ++batch) {
     const std::vector<double> x = rows_of(job.a, a, a_swapped, batch);
@@ -271,6 +278,7 @@ cublasStatus_t cublasLtMatmulAlgoGetHeuristic(
                : 0;
   found[0] = {};
   found[0].algo.data[0] = kAlgorithm;
+  found[0].workspaceSize = needed_workspace(*of<Layout>(d));
   return CUBLAS_STATUS_SUCCESS;
 }
 cublasStatus_t cublasLtMatmulAlgoCheck(cublasLtHandle_t /*handle*/,
@@ -288,6 +296,7 @@ cublasStatus_t cublasLtMatmulAlgoCheck(cublasLtHandle_t /*handle*/,
     return CUBLAS_STATUS_NOT_SUPPORTED;
   }
   *found = {};
+  found->workspaceSize = needed_workspace(*of<Layout>(d));
   return CUBLAS_STATUS_SUCCESS;
 }
 cublasStatus_t cublasLtMatmul(
@@ -308,7 +317,8 @@ cublasStatus_t cublasLtMatmul(
                       matrix(d, d_layout),
                       reinterpret_cast<uint64_t>(workspace),
                       workspace_bytes};
-  if (!fits(job->operation, job->a.layout, job->b.layout, job->d.layout)) {
+  if (!fits(job->operation, job->a.layout, job->b.layout, job->d.layout) ||
+      workspace_bytes < needed_workspace(job->d.layout)) {
     delete job;
     return CUBLAS_STATUS_INVALID_VALUE;
   }

@@ -4,6 +4,7 @@
 #include <cstring>
 #include <utility>
 
+#include "base/units.h"
 #include "exec/backend/cuda/nccl.h"
 #include "exec/backend/cuda/peer_copies.h"
 #include "exec/backend/cuda/reader.h"
@@ -419,8 +420,9 @@ Result<CUdeviceptr> CudaDevice::allocate_scratch(size_t bytes) {
                          gpu_->driver().cuMemAllocAsync(
                              &data, std::max<size_t>(bytes, 1), stream_),
                          "scratch memory");
-  if (!s.ok()) return s.error();
-  return data;
+  if (s.ok()) return data;
+  return Error{s.error().message + ": it needs " +
+               bytes_text(static_cast<double>(bytes))};
 }
 
 void CudaDevice::release_scratch(CUdeviceptr data) {

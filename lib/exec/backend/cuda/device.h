@@ -97,8 +97,9 @@ class CudaDevice final : public Device {
   // launched.
   Result<std::vector<CUdeviceptr>> borrow(std::span<const size_t> pieces);
   void give_back(std::span<const CUdeviceptr> pieces);
-  // Memory of kWorkspace bytes for the libraries' own use; its contents are not
-  // kept.
+  // Returns memory of kWorkspace bytes for the libraries' own use; its contents
+  // are not kept. It is allocated when it is first asked for, and no limit of
+  // the pool counts it.
   static constexpr size_t kWorkspace = size_t{32} << 20;
   Result<CUdeviceptr> workspace();
   Faults& faults() { return faults_; }

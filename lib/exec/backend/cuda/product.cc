@@ -167,10 +167,11 @@ Status LibraryProduct::choose() {
   return ok_status();
 }
 
-bool LibraryProduct::is_taken(cublasLtHandle_t handle) const {
+bool LibraryProduct::is_taken(cublasLtHandle_t handle) {
   cublasLtMatmulHeuristicResult_t found{};
   const cublasStatus_t status = products_.lt().cublasLtMatmulAlgoCheck(
       handle, operation_, b_, a_, c_, c_, &algorithm_, &found);
+  needs_workspace_ = found.workspaceSize > 0;
   return status == CUBLAS_STATUS_SUCCESS &&
          found.workspaceSize <= CudaDevice::kWorkspace;
 }
@@ -212,6 +213,7 @@ Status LibraryProduct::ask(cublasLtHandle_t handle) {
     return Error{"cuBLASLt has no way to multiply matrices of these sizes"};
   }
   algorithm_ = best.algo;
+  needs_workspace_ = best.workspaceSize > 0;
   return ok_status();
 }
 
@@ -222,7 +224,8 @@ Status LibraryProduct::run(CUdeviceptr a, CUdeviceptr b, CUdeviceptr c,
   const auto handle = products_.handle();
   if (!handle.ok()) return handle.error();
   const auto workspace = device.workspace();
-  if (!workspace.ok()) return workspace.error();
+  // On a GPU that is nearly full, what needs no workspace does without.
+  if (!workspace.ok() && needs_workspace_) return workspace.error();
   if (bias != 0) {
     Status s = check(
         lt.cublasLtMatmulDescSetAttribute(
@@ -248,8 +251,10 @@ Status LibraryProduct::run(CUdeviceptr a, CUdeviceptr b, CUdeviceptr c,
         lt.cublasLtMatmul(
             handle.value(), operation_, one, at(b, start[1], product_.dtype),
             b_, at(a, start[0], product_.dtype), a_, none, to, c_, to, c_,
-            &algorithm_, reinterpret_cast<void*>(workspace.value()),
-            CudaDevice::kWorkspace, device.stream()),
+            &algorithm_,
+            workspace.ok() ? reinterpret_cast<void*>(workspace.value())
+                           : nullptr,
+            workspace.ok() ? CudaDevice::kWorkspace : 0, device.stream()),
         "cublasLtMatmul");
     if (!s.ok()) return s;
   }

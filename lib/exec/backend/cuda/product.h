@@ -48,7 +48,7 @@ class LibraryProduct {
   Status start();
   Status describe();
   Status choose();
-  bool is_taken(cublasLtHandle_t handle) const;
+  bool is_taken(cublasLtHandle_t handle);
   Status ask(cublasLtHandle_t handle);
 
   Products& products_;
@@ -56,6 +56,7 @@ class LibraryProduct {
   cublasLtMatmulDesc_t operation_ = nullptr;
   cublasLtMatrixLayout_t a_ = nullptr, b_ = nullptr, c_ = nullptr;
   cublasLtMatmulAlgo_t algorithm_{};
+  bool needs_workspace_ = true;  // of the algorithm
 };
 
 }  // namespace gt::exec::cuda
