@@ -382,7 +382,15 @@ int main(int argc, char** argv) {
   int status = 0;
   if (!gt::parse_options(app, argc, argv, status)) return status;
   options.has_rank = app.count("--rank") > 0;
-  if (options.lists_devices) return list_devices(options.backend);
+  if (options.lists_devices) {
+    for (const char* name : {"FILE", "--device", "--connect"}) {
+      if (app.count(name) > 0) {
+        return usage("--list-devices lists and ends; it takes no " +
+                     std::string(name));
+      }
+    }
+    return list_devices(options.backend);
+  }
   if (options.threads == 0) options.threads = default_threads(options);
   if (options.threads > 1) limit_spinning(argv);
   options.worker.caches = !options.no_cache;
@@ -406,6 +414,10 @@ int main(int argc, char** argv) {
     if (!is_remote && app.count(name) > 0) {
       return usage(std::string(name) + " is for --connect");
     }
+  }
+  if (is_remote && app.count("FILE") > 0) {
+    return usage("with --connect lines come from gt-route, and not from " +
+                 options.files[0]);
   }
   if (is_remote) return work_remotely(options);
   std::unique_ptr<gt::exec::Trace> trace;

@@ -129,6 +129,8 @@ load helper
     run -2 --separate-stderr gt-log --summary --peak "$wrong" </dev/null
     [ "$stderr" = "gt-log: --peak: '$wrong' is not a number above 0; try gt-log --help" ]
   done
+  run -0 --separate-stderr gt-log --summary --peak 1e12 model.s
+  [[ $stderr == 'gt-log: --peak: lines have no times here, '* ]]
 }
 
 @test "a log is not written over what is read" {

@@ -359,6 +359,13 @@ x = tensor f32[] 1'
     run -2 --separate-stderr gt-work "$option" <<< ''
     [[ $stderr == "gt-work: ${option%=*} is for --connect; try gt-work --help" ]]
   done
+  for option in --device=0 p.gt '--connect ipc://@none'; do
+    # shellcheck disable=SC2086 # an option and its value
+    run -2 --separate-stderr gt-work --list-devices $option
+    [[ $stderr == 'gt-work: --list-devices lists and ends; it takes no '* ]]
+  done
+  run -2 --separate-stderr gt-work --connect ipc://@none p.gt
+  [[ $stderr == 'gt-work: with --connect lines come from gt-route, and not from p.gt;'* ]]
   for option in --memory --trace; do  # a variable that was not set, say
     run -2 --separate-stderr gt-work $option '' <<< ''
     [[ $stderr == "gt-work: $option: "*'; try gt-work --help' ]]

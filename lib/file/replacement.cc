@@ -139,8 +139,11 @@ Status Replacement::commit() {
   }
   if (Status s = flush_bytes(fd_.get()); !s.ok()) return s;
   if (!link()) return Error{std::strerror(errno)};
+  // The lock is held until the temporary name is gone: others remove what has
+  // such a name and no lock.
+  const Status placed = take_place(target_, temporary_, has_name_);
   fd_ = Fd();
-  return take_place(target_, temporary_, has_name_);
+  return placed;
 }
 
 }  // namespace gt

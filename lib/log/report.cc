@@ -66,6 +66,11 @@ class Reporter {
     const bool tsv = options_.kind == Kind::kSummaryTsv;
     out_.write(tsv ? summary.tsv() : summary.text());
     if (run.is_run()) out_.write(tsv ? run.tsv() : run.text());
+    if (options_.peak > 0 && !summary.is_timed()) {
+      say_(
+          "gt-log: --peak: lines have no times here, so no share of it; "
+          "gt-work --trace FILE writes them\n");
+    }
   }
 
   void dot() {

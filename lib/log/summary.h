@@ -23,6 +23,8 @@ class Summary {
   // are written.
   explicit Summary(const Selection* selection, double peak = 0)
       : selection_(selection), peak_(peak) {}
+  // True if lines had times, as those of a trace do.
+  bool is_timed() const { return timed_; }
 
   // Takes the instruction that the input is at. To be called for all
   // instructions of a stream, in order, since types follow from the lines
