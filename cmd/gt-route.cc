@@ -8,9 +8,9 @@
 
 #include "base/clock.h"
 #include "base/io.h"
+#include "base/launched.h"
 #include "base/text.h"
 #include "file/files.h"
-#include "base/launched.h"
 #include "links.h"
 #include "program.h"
 #include "route/local_workers.h"

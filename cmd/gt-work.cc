@@ -325,6 +325,36 @@ int list_devices(const std::string& backend) {
   return gt::finish("gt-work", writer, gt::Exit::kDone);
 }
 
+// Returns why these options do not go together; "" if they do.
+std::string wrong_combination(const CLI::App& app, const Options& options) {
+  const bool is_remote = app.count("--connect") > 0;
+  for (const char* name : {"FILE", "--device", "--connect"}) {
+    if (options.lists_devices && app.count(name) > 0) {
+      return "--list-devices lists and ends; it takes no " + std::string(name);
+    }
+  }
+  if (options.workers > 0 && (!is_remote || options.backend != "null")) {
+    return "--workers is for --connect with --backend null";
+  }
+  if (options.pace && (options.backend != "null" || options.workers > 0)) {
+    return "--pace is for --backend null, without --workers";
+  }
+  if (options.trace_since &&
+      (!is_remote || !options.has_rank || options.trace.empty())) {
+    return "--trace-since is for --connect, --rank and --trace";
+  }
+  for (const char* name : {"--rank", "--name", "--timeout", "--fast-sums"}) {
+    if (!is_remote && app.count(name) > 0) {
+      return std::string(name) + " is for --connect";
+    }
+  }
+  if (is_remote && app.count("FILE") > 0) {
+    return "with --connect lines come from gt-route, and not from " +
+           options.files[0];
+  }
+  return "";
+}
+
 // Works for a gt-route. A local worker is admitted by the token that its parent
 // gave it.
 int work_remotely(Options& options) {
@@ -382,44 +412,17 @@ int main(int argc, char** argv) {
   int status = 0;
   if (!gt::parse_options(app, argc, argv, status)) return status;
   options.has_rank = app.count("--rank") > 0;
-  if (options.lists_devices) {
-    for (const char* name : {"FILE", "--device", "--connect"}) {
-      if (app.count(name) > 0) {
-        return usage("--list-devices lists and ends; it takes no " +
-                     std::string(name));
-      }
-    }
-    return list_devices(options.backend);
-  }
+  const std::string unfit = wrong_combination(app, options);
+  if (!unfit.empty()) return usage(unfit);
+  if (options.lists_devices) return list_devices(options.backend);
   if (options.threads == 0) options.threads = default_threads(options);
   if (options.threads > 1) limit_spinning(argv);
   options.worker.caches = !options.no_cache;
   options.worker.graphs = !options.no_graphs;
-  if (options.workers > 0 &&
-      (app.count("--connect") == 0 || options.backend != "null")) {
-    return usage("--workers is for --connect with --backend null");
-  }
-  if (options.pace && (options.backend != "null" || options.workers > 0)) {
-    return usage("--pace is for --backend null, without --workers");
-  }
   if (options.pace && app.count("--memory") == 0) {
     options.worker.memory = static_cast<size_t>(options.pace->memory);
   }
-  const bool is_remote = app.count("--connect") > 0;
-  if (options.trace_since &&
-      (!is_remote || !options.has_rank || options.trace.empty())) {
-    return usage("--trace-since is for --connect, --rank and --trace");
-  }
-  for (const char* name : {"--rank", "--name", "--timeout", "--fast-sums"}) {
-    if (!is_remote && app.count(name) > 0) {
-      return usage(std::string(name) + " is for --connect");
-    }
-  }
-  if (is_remote && app.count("FILE") > 0) {
-    return usage("with --connect lines come from gt-route, and not from " +
-                 options.files[0]);
-  }
-  if (is_remote) return work_remotely(options);
+  if (app.count("--connect") > 0) return work_remotely(options);
   std::unique_ptr<gt::exec::Trace> trace;
   std::optional<gt::Interrupt> interrupt;
   if (app.count("--trace") > 0) {

@@ -129,7 +129,7 @@ load helper
     run -2 --separate-stderr gt-log --summary --peak "$wrong" </dev/null
     [ "$stderr" = "gt-log: --peak: '$wrong' is not a number above 0; try gt-log --help" ]
   done
-  run -0 --separate-stderr gt-log --summary --peak 1e12 model.s
+  run -0 --separate-stderr gt-log --summary --peak 1e12 <<<'x = ones f32[2]'
   [[ $stderr == 'gt-log: --peak: lines have no times here, '* ]]
 }
 
