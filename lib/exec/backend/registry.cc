@@ -47,9 +47,11 @@ std::filesystem::path plugin_folder() {
 
 // Returns the path of the installed plug-in of that name; "" if there is none.
 std::string installed(std::string_view name) {
+  const std::filesystem::path folder = plugin_folder();
+  if (folder.empty()) return "";
   std::error_code failed;
   const std::filesystem::path file =
-      plugin_folder() / (std::string(name) + std::string(kPluginEnd));
+      folder / (std::string(name) + std::string(kPluginEnd));
   return std::filesystem::exists(file, failed) ? file.string() : "";
 }
 
