@@ -214,3 +214,13 @@ each_program() {
     [[ $stderr == *"cannot write standard output: Bad file descriptor"* ]]
   done < <(each_program | grep -v -- --plan; echo gt-key)
 }
+
+@test "gt-route waits for the writer of a FIFO, and for signals meanwhile" {
+  mkfifo in
+  # 124: TERM was enough; after a minute KILL would come, and be 137.
+  run -124 timeout -k 60 1 gt-route -n 1 in
+  spawn gt-route -n 1 in >out
+  printf 'x = ones f32[2]\nprint x\n' >in
+  await '^x = tensor' out
+  wait "${spawned[0]}"
+}

@@ -1,17 +1,31 @@
 #include "route/input.h"
 
+#include <fcntl.h>
 #include <poll.h>
 
 #include <cerrno>
 #include <cstring>
 
 namespace gt::route {
+namespace {
+
+// Opens a file without waiting for the first writer of a FIFO, since gt-route
+// waits for signals, too. Reading waits as usual.
+std::unique_ptr<FileSource> open_at_once(const std::string& path) {
+  if (path == "-") return open_source(path);
+  const int fd = ::open(path.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+  if (fd < 0) return nullptr;
+  ::fcntl(fd, F_SETFL, ::fcntl(fd, F_GETFL) & ~O_NONBLOCK);
+  return std::make_unique<FileSource>(fd, nullptr);
+}
+
+}  // namespace
 
 RouteInput::Item RouteInput::open_next() {
   if (next_file_ == files_.size()) return Item::kEnd;
   const std::string& path = files_[next_file_++];
   name_ = name_of_input(path);
-  source_ = open_source(path);
+  source_ = open_at_once(path);
   if (source_ == nullptr) {
     why_ = std::strerror(errno);
     last_number_ = 0;
