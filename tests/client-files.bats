@@ -134,6 +134,12 @@ make_x() {
   grep -q "'../bob/sent' is no path below the user's directory" err
   client --send sent=/tmp/sent
   [ "$status" = 2 ]
+  local name
+  for name in .x.gt-save .x.y.gt-part; do
+    client --send sent=$name
+    [ "$status" = 4 ]
+    grep -q 'a file cannot have this name' err
+  done
   user=zoe client --fetch sent
   [ "$status" = 4 ]
   grep -q "no files of the user 'zoe'; whoever runs it can make a directory" err

@@ -293,3 +293,18 @@ END
   exec 5>&-
   wait $pid
 }
+
+@test "a save does not take the place of the file that results are written to" {
+  printf 'x = ones f32[2]\nprint x\nsave x "/dev/stdout"\nprint x\n' >p.gt
+  local status=0
+  gt-work p.gt >out 2>err || status=$?
+  [ "$status" = 1 ]
+  [ "$(cat out)" = $'x = tensor f32[2] 1 1\nx = tensor f32[2] 1 1' ]
+  grep -q 'save: /dev/stdout: standard output or standard error is written there' err
+  # Nor does a file inherit the right to run as another user.
+  printf 'x = ones f32[2]\nsave x "a.npy"\n' >q.gt
+  touch a.npy
+  chmod 4750 a.npy
+  gt-work q.gt
+  [ "$(stat -c %a a.npy)" = 750 ]
+}

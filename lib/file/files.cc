@@ -24,6 +24,19 @@ std::optional<std::string> real_path(const std::string& path) {
   return std::string(buffer);
 }
 
+// True if this is the file that the process writes results or messages to. A
+// file that took its place would hide them.
+bool is_output(const struct stat& file) {
+  for (const int fd : {STDOUT_FILENO, STDERR_FILENO}) {
+    struct stat info {};
+    if (::fstat(fd, &info) == 0 && S_ISREG(info.st_mode) &&
+        info.st_dev == file.st_dev && info.st_ino == file.st_ino) {
+      return true;
+    }
+  }
+  return false;
+}
+
 std::pair<std::string, std::string> split(const std::string& path) {
   const size_t slash = path.rfind('/');
   if (slash == std::string::npos) return {".", path};
@@ -209,6 +222,9 @@ Result<Files::Target> Files::target(const std::string& path) const {
     return is_limited() && S_ISLNK(info.st_mode)
                ? outside(path)
                : Error{path + ": is not a regular file"};
+  }
+  if (is_output(info)) {
+    return Error{path + ": standard output or standard error is written there"};
   }
   return target;
 }

@@ -25,7 +25,8 @@ void copy_mode(const Files::Target& target, int fd) {
   struct stat info {};
   if (target.remote != nullptr) return;
   if (::fstatat(target.directory.get(), target.name.c_str(), &info, 0) == 0) {
-    (void)!::fchmod(fd, info.st_mode & 07777);
+    // Without set-user-ID and its like, since the file may change its owner.
+    (void)!::fchmod(fd, info.st_mode & 0777);
   }
 }
 

@@ -10,8 +10,8 @@
 
 namespace gt {
 
-// Gives a new file the mode of the file whose place it will take, if there is
-// one.
+// Gives a new file the permissions of the file whose place it will take, if
+// there is one.
 void copy_mode(const Files::Target& target, int fd);
 
 // Returns when all bytes are on the disk. Errors: the system's message.

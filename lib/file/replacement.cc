@@ -3,11 +3,11 @@
 #include <dirent.h>
 #include <fcntl.h>
 #include <sys/file.h>
+#include <sys/random.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <atomic>
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
@@ -24,14 +24,30 @@ namespace {
 constexpr size_t kWriteChunk = size_t{1} << 20;  // bytes written at a time
 constexpr const char* kSuffix = ".gt-save";      // of temporary names
 
-// True if no program holds the file's lock; a program that writes one holds it.
-bool is_abandoned(int directory, const char* name) {
+// Removes the file if no program holds its lock; a program that writes one
+// holds it. The lock is held here until the file is gone, since its program may
+// be about to take it.
+void remove_unless_written(int directory, const char* name) {
   const Fd fd(::openat(directory, name,
                        O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
   struct stat info {};
-  return fd.ok() && ::fstat(fd.get(), &info) == 0 && S_ISREG(info.st_mode) &&
-         info.st_uid == ::geteuid() &&
-         ::flock(fd.get(), LOCK_EX | LOCK_NB) == 0;
+  if (fd.ok() && ::fstat(fd.get(), &info) == 0 && S_ISREG(info.st_mode) &&
+      info.st_uid == ::geteuid() && ::flock(fd.get(), LOCK_EX | LOCK_NB) == 0) {
+    ::unlinkat(directory, name, 0);
+  }
+}
+
+// Returns a temporary name for a file. Its number is random: processes of
+// several containers or hosts that share a directory may have one process
+// number.
+std::string temporary_name(const std::string& name) {
+  uint64_t number = 0;
+  while (::getrandom(&number, sizeof number, 0) != sizeof number) {
+  }
+  char digits[17];
+  std::snprintf(digits, sizeof digits, "%016llx",
+                static_cast<unsigned long long>(number));
+  return '.' + name.substr(0, 200) + '.' + digits + kSuffix;
 }
 
 // Removes temporary files of programs that were killed. A process looks through
@@ -53,10 +69,8 @@ void remove_abandoned(const Fd& directory) {
     return;
   }
   while (const dirent* entry = ::readdir(entries)) {
-    const std::string_view name = entry->d_name;
-    if (!name.starts_with('.') || !name.ends_with(kSuffix)) continue;
-    if (!is_abandoned(directory.get(), entry->d_name)) continue;
-    ::unlinkat(directory.get(), entry->d_name, 0);
+    if (!Replacement::is_name(entry->d_name)) continue;
+    remove_unless_written(directory.get(), entry->d_name);
   }
   ::closedir(entries);
 }
@@ -81,10 +95,7 @@ Replacement::Replacement(Files::Target target) : target_(std::move(target)) {
     errno_ = errno;
     return;
   }
-  static std::atomic<uint64_t> count{0};
-  temporary_ = '.' + target_.name.substr(0, 200) + '.' +
-               std::to_string(::getpid()) + '.' +
-               std::to_string(count.fetch_add(1)) + kSuffix;
+  temporary_ = temporary_name(target_.name);
   remove_abandoned(target_.directory);
   fd_ = Fd(::openat(target_.directory.get(), ".",
                     O_RDWR | O_TMPFILE | O_CLOEXEC, 0666));
@@ -97,6 +108,10 @@ Replacement::Replacement(Files::Target target) : target_(std::move(target)) {
 }
 
 Replacement::~Replacement() { hide(); }
+
+bool Replacement::is_name(std::string_view name) {
+  return name.starts_with('.') && name.ends_with(kSuffix);
+}
 
 // Between the file's creation and its lock, another program may take it for one
 // that was left behind, and remove it; then it is made again.

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 
 #include "base/result.h"
 #include "file/files.h"
@@ -34,6 +35,9 @@ class Replacement {
   Replacement& operator=(const Replacement&) = delete;
   // Removes the temporary file; without commit() the target is as it was.
   ~Replacement();
+
+  // True for the names of temporary files, which no other file may have.
+  static bool is_name(std::string_view name);
 
   // The descriptor to write to; negative on an error, which errno_value()
   // gives.

@@ -32,8 +32,14 @@ Result<Fd> lock_directory(const Fd& directory, const std::string& path) {
   constexpr auto kPause = std::chrono::milliseconds(10);
   constexpr auto kPatience = std::chrono::seconds(60);
   Fd lock(::openat(directory.get(), ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (!lock.ok()) {
+    return Error{path +
+                 ": its directory cannot be locked against other programs that "
+                 "add to the file: " +
+                 std::strerror(errno)};
+  }
   const auto start = std::chrono::steady_clock::now();
-  while (lock.ok() && ::flock(lock.get(), LOCK_EX | LOCK_NB) != 0) {
+  while (::flock(lock.get(), LOCK_EX | LOCK_NB) != 0) {
     // Some file systems have no locks.
     if (errno != EWOULDBLOCK && errno != EINTR) break;
     if (std::chrono::steady_clock::now() - start > kPatience) {

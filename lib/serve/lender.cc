@@ -15,6 +15,7 @@
 #include "base/hash.h"
 #include "base/io.h"
 #include "base/text.h"
+#include "file/replacement.h"
 #include "file/stored.h"
 #include "net/endpoint.h"
 #include "net/file_message.h"
@@ -236,7 +237,7 @@ Status Lender::put(const Message& request) {
     report(place.status.error().message);
     return ok_status();
   }
-  if (name.empty() || Partial::is_name(name)) {
+  if (name.empty() || Partial::is_name(name) || Replacement::is_name(name)) {
     report("a file cannot have this name");
     return ok_status();
   }
