@@ -58,14 +58,6 @@ std::vector<Left> left_in(const Fd& directory) {
   return all;
 }
 
-void remove_unless_written(const Fd& directory, const std::string& name) {
-  const Fd fd(::openat(directory.get(), name.c_str(),
-                       O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
-  if (fd.ok() && ::flock(fd.get(), LOCK_EX | LOCK_NB) == 0) {
-    ::unlinkat(directory.get(), name.c_str(), 0);
-  }
-}
-
 void clean(const Files::Target& target, const std::string& ours) {
   std::vector<Left> all = left_in(target.directory);
   const std::string head = head_of(target.name);

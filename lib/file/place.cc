@@ -1,6 +1,7 @@
 #include "file/place.h"
 
 #include <fcntl.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -33,6 +34,20 @@ void copy_mode(const Files::Target& target, int fd) {
 Status flush_bytes(int fd) {
   if (::fsync(fd) == 0 && is_closed_well(fd)) return ok_status();
   return Error{std::strerror(errno)};
+}
+
+void remove_unless_written(const Fd& directory, const std::string& name) {
+  const Fd fd(::openat(directory.get(), name.c_str(),
+                       O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
+  struct stat info {
+  }, named{};
+  if (fd.ok() && ::fstat(fd.get(), &info) == 0 && S_ISREG(info.st_mode) &&
+      info.st_uid == ::geteuid() && ::flock(fd.get(), LOCK_EX | LOCK_NB) == 0 &&
+      ::fstatat(directory.get(), name.c_str(), &named, AT_SYMLINK_NOFOLLOW) ==
+          0 &&
+      info.st_ino == named.st_ino && info.st_dev == named.st_dev) {
+    ::unlinkat(directory.get(), name.c_str(), 0);
+  }
 }
 
 Status take_place(const Files::Target& target, const std::string& temporary,

@@ -1,6 +1,6 @@
-// Puts a new file in the place of an old one, for Replacement and Partial. The
-// bytes must be on the disk before the name is: else a loss of power may leave
-// the name of an empty file.
+// Puts a new file in the place of an old one, and removes new files that were
+// left behind, for Replacement and Partial. The bytes must be on the disk
+// before the name is: else a loss of power may leave the name of an empty file.
 #pragma once
 
 #include <string>
@@ -16,6 +16,11 @@ void copy_mode(const Files::Target& target, int fd);
 
 // Returns when all bytes are on the disk. Errors: the system's message.
 Status flush_bytes(int fd);
+
+// Removes a temporary file of this user, unless a program writes it: that holds
+// a lock on it (flock(2)). The lock is held here until the name is gone, since
+// a program that has just made the file may be about to take it.
+void remove_unless_written(const Fd& directory, const std::string& name);
 
 // Moves the file `temporary`, in the target's directory, to the target's place.
 // When it returns without an error, a loss of power cannot undo that. Sets

@@ -24,19 +24,6 @@ namespace {
 constexpr size_t kWriteChunk = size_t{1} << 20;  // bytes written at a time
 constexpr const char* kSuffix = ".gt-save";      // of temporary names
 
-// Removes the file if no program holds its lock; a program that writes one
-// holds it. The lock is held here until the file is gone, since its program may
-// be about to take it.
-void remove_unless_written(int directory, const char* name) {
-  const Fd fd(::openat(directory, name,
-                       O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
-  struct stat info {};
-  if (fd.ok() && ::fstat(fd.get(), &info) == 0 && S_ISREG(info.st_mode) &&
-      info.st_uid == ::geteuid() && ::flock(fd.get(), LOCK_EX | LOCK_NB) == 0) {
-    ::unlinkat(directory, name, 0);
-  }
-}
-
 // Returns a temporary name for a file. Its number is random: processes of
 // several containers or hosts that share a directory may have one process
 // number.
@@ -70,7 +57,7 @@ void remove_abandoned(const Fd& directory) {
   }
   while (const dirent* entry = ::readdir(entries)) {
     if (!Replacement::is_name(entry->d_name)) continue;
-    remove_unless_written(directory.get(), entry->d_name);
+    remove_unless_written(directory, entry->d_name);
   }
   ::closedir(entries);
 }
