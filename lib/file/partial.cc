@@ -2,7 +2,6 @@
 
 #include <dirent.h>
 #include <fcntl.h>
-#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -81,17 +80,6 @@ bool Partial::is_name(std::string_view name) {
   return name.starts_with('.') && name.ends_with(kPartSuffix);
 }
 
-// Locks the file. True if nobody else holds it, and it still has the name.
-bool Partial::lock() {
-  struct stat info {
-  }, named{};
-  return ::flock(fd_.get(), LOCK_EX | LOCK_NB) == 0 &&
-         ::fstat(fd_.get(), &info) == 0 &&
-         ::fstatat(target_.directory.get(), name_.c_str(), &named,
-                   AT_SYMLINK_NOFOLLOW) == 0 &&
-         info.st_ino == named.st_ino && info.st_dev == named.st_dev;
-}
-
 Result<std::unique_ptr<Partial>> Partial::open(Files::Target target,
                                                const std::string& word) {
   const std::string name =
@@ -109,7 +97,7 @@ Result<std::unique_ptr<Partial>> Partial::open(Files::Target target,
       return Error{std::strerror(errno)};
     }
     if (!S_ISREG(info.st_mode)) return Error{"is not a regular file"};
-    if (part->lock()) return part;
+    if (lock_named(part->fd_, part->target_.directory, name)) return part;
     if (errno == EWOULDBLOCK) break;
   }
   return std::unique_ptr<Partial>();

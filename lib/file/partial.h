@@ -45,7 +45,6 @@ class Partial {
  private:
   Partial(Files::Target target, std::string name)
       : target_(std::move(target)), name_(std::move(name)) {}
-  bool lock();
 
   Files::Target target_;
   std::string name_;

@@ -36,16 +36,22 @@ Status flush_bytes(int fd) {
   return Error{std::strerror(errno)};
 }
 
+bool lock_named(const Fd& fd, const Fd& directory, const std::string& name) {
+  struct stat info {
+  }, named{};
+  return ::flock(fd.get(), LOCK_EX | LOCK_NB) == 0 &&
+         ::fstat(fd.get(), &info) == 0 &&
+         ::fstatat(directory.get(), name.c_str(), &named,
+                   AT_SYMLINK_NOFOLLOW) == 0 &&
+         info.st_ino == named.st_ino && info.st_dev == named.st_dev;
+}
+
 void remove_unless_written(const Fd& directory, const std::string& name) {
   const Fd fd(::openat(directory.get(), name.c_str(),
                        O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
-  struct stat info {
-  }, named{};
+  struct stat info {};
   if (fd.ok() && ::fstat(fd.get(), &info) == 0 && S_ISREG(info.st_mode) &&
-      info.st_uid == ::geteuid() && ::flock(fd.get(), LOCK_EX | LOCK_NB) == 0 &&
-      ::fstatat(directory.get(), name.c_str(), &named, AT_SYMLINK_NOFOLLOW) ==
-          0 &&
-      info.st_ino == named.st_ino && info.st_dev == named.st_dev) {
+      info.st_uid == ::geteuid() && lock_named(fd, directory, name)) {
     ::unlinkat(directory.get(), name.c_str(), 0);
   }
 }

@@ -17,6 +17,11 @@ void copy_mode(const Files::Target& target, int fd);
 // Returns when all bytes are on the disk. Errors: the system's message.
 Status flush_bytes(int fd);
 
+// Locks an open file (flock(2)). True if nobody else has locked it, and it
+// still has this name in the directory. If another program holds the lock,
+// errno is EWOULDBLOCK.
+bool lock_named(const Fd& fd, const Fd& directory, const std::string& name);
+
 // Removes a temporary file of this user, unless a program writes it: that holds
 // a lock on it (flock(2)). The lock is held here until the name is gone, since
 // a program that has just made the file may be about to take it.

@@ -3,7 +3,6 @@
 #include <dirent.h>
 #include <fcntl.h>
 #include <sys/file.h>
-#include <sys/random.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -16,6 +15,7 @@
 #include <string_view>
 #include <utility>
 
+#include "base/random_token.h"
 #include "file/place.h"
 
 namespace gt {
@@ -24,17 +24,11 @@ namespace {
 constexpr size_t kWriteChunk = size_t{1} << 20;  // bytes written at a time
 constexpr const char* kSuffix = ".gt-save";      // of temporary names
 
-// Returns a temporary name for a file. Its number is random: processes of
-// several containers or hosts that share a directory may have one process
-// number.
+// Returns a temporary name for a file. It is random, and not made of the
+// process's number, which processes of several containers or hosts that share a
+// directory may have in common.
 std::string temporary_name(const std::string& name) {
-  uint64_t number = 0;
-  while (::getrandom(&number, sizeof number, 0) != sizeof number) {
-  }
-  char digits[17];
-  std::snprintf(digits, sizeof digits, "%016llx",
-                static_cast<unsigned long long>(number));
-  return '.' + name.substr(0, 200) + '.' + digits + kSuffix;
+  return '.' + name.substr(0, 200) + '.' + random_token() + kSuffix;
 }
 
 // Removes temporary files of programs that were killed. A process looks through

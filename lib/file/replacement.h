@@ -36,7 +36,8 @@ class Replacement {
   // Removes the temporary file; without commit() the target is as it was.
   ~Replacement();
 
-  // True for the names of temporary files, which no other file may have.
+  // True for the names of temporary files. A file of that name that no program
+  // has locked is removed as one that was left behind.
   static bool is_name(std::string_view name);
 
   // The descriptor to write to; negative on an error, which errno_value()

@@ -4,7 +4,6 @@
 #include <ifaddrs.h>
 #include <netdb.h>
 #include <netinet/in.h>
-#include <sys/random.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -12,7 +11,7 @@
 #include <cstdint>
 #include <cstring>
 
-#include "base/hex.h"
+#include "base/random_token.h"
 #include "base/text.h"
 
 namespace gt::net {
@@ -135,12 +134,6 @@ Result<std::string> host_address(const std::string& host, int flags) {
 }
 
 }  // namespace
-
-std::string random_token() {
-  char bytes[16];
-  GT_CHECK(::getrandom(bytes, sizeof bytes, 0) == sizeof bytes);
-  return to_hex({bytes, sizeof bytes});
-}
 
 bool same_token(std::string_view a, std::string_view b) {
   if (a.size() != b.size()) return false;

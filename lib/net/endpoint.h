@@ -17,8 +17,6 @@
 
 namespace gt::net {
 
-// Returns 128 random bits as 32 hexadecimal digits.
-std::string random_token();
 // True if the tokens are equal. The time taken does not reveal where they
 // differ.
 bool same_token(std::string_view a, std::string_view b);

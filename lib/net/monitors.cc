@@ -7,6 +7,7 @@
 #include <sstream>
 
 #include "base/hex.h"
+#include "base/random_token.h"
 #include "base/text.h"
 #include "net/endpoint.h"
 

@@ -4,6 +4,7 @@
 #include <set>
 #include <utility>
 
+#include "base/random_token.h"
 #include "net/endpoint.h"
 #include "net/peer_user.h"
 #include "net/wire.h"

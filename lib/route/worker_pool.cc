@@ -8,6 +8,7 @@
 #include "base/clock.h"
 #include "base/message.h"
 #include "base/printable.h"
+#include "base/random_token.h"
 #include "base/text.h"
 #include "net/endpoint.h"
 #include "ops/table.h"
@@ -41,11 +42,11 @@ Status WorkerPool::begin() {
   host.workers = options_.workers;
   host.timing = net::Timing::with_silence(options_.silence);
   host.table = std::to_string(table_digest());
-  host.session = net::random_token();
+  host.session = random_token();
   host.file = options_.files.empty() ? "" : options_.files[0];
   if (log_.is_on()) host.clock = wall_us;
   const bool is_local = options_.bind.empty();
-  if (is_local) host.token = net::random_token();
+  if (is_local) host.token = random_token();
   const std::string token = host.token;
   auto made = net::Host::make(context_,
                               is_local ? net::local_endpoint() : options_.bind,

@@ -14,6 +14,7 @@
 
 #include "base/hash.h"
 #include "base/io.h"
+#include "base/random_token.h"
 #include "base/text.h"
 #include "file/replacement.h"
 #include "file/stored.h"
@@ -42,7 +43,7 @@ Lender::Lender(const LenderOptions& options, std::string user, Others others)
     : options_(options),
       user_(std::move(user)),
       others_(std::move(others)),
-      secret_(net::random_token()),
+      secret_(random_token()),
       stop_(std::make_shared<std::atomic<bool>>(false)) {}
 
 Lender::~Lender() { stop(); }

@@ -4,32 +4,18 @@
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
-#include <sys/file.h>
 #include <unistd.h>
 
 #include <atomic>
 #include <filesystem>
 #include <thread>
 
+#include "file/place.h"
+
 namespace gt {
 namespace {
 
 namespace fs = std::filesystem;
-
-// Removes each temporary file that nobody has locked, as a program does that
-// begins to write in the directory.
-void remove_unlocked(const fs::path& folder) {
-  std::error_code failed;
-  for (fs::directory_iterator file(folder, failed), end; !failed && file != end;
-       file.increment(failed)) {
-    const fs::path& path = file->path();
-    if (path.extension() != ".gt-save") continue;
-    const Fd fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
-    if (fd.ok() && ::flock(fd.get(), LOCK_EX | LOCK_NB) == 0) {
-      ::unlink(path.c_str());
-    }
-  }
-}
 
 TEST(Replacement, IsLockedUntilItHasItsPlace) {
   std::string name = (fs::temp_directory_path() / "gt-place-XXXXXX").string();
@@ -39,7 +25,15 @@ TEST(Replacement, IsLockedUntilItHasItsPlace) {
   ASSERT_TRUE(files.ok());
   std::atomic<bool> is_over{false};
   std::thread other([&] {
-    while (!is_over) remove_unlocked(folder);
+    const Fd directory(::open(folder.c_str(), O_RDONLY | O_DIRECTORY));
+    while (!is_over) {
+      for (const auto& file : fs::directory_iterator(folder)) {
+        const std::string other_name = file.path().filename();
+        if (Replacement::is_name(other_name)) {
+          remove_unless_written(directory, other_name);
+        }
+      }
+    }
   });
   for (int i = 0; i < 1000; ++i) {
     auto target = files.value().target((folder / "x").string());

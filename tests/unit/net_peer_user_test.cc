@@ -14,6 +14,7 @@
 #include <cstring>
 #include <functional>
 
+#include "base/random_token.h"
 #include "net/endpoint.h"
 #include "net/peers.h"
 

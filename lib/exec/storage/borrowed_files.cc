@@ -8,6 +8,7 @@
 #include <cstring>
 #include <utility>
 
+#include "base/random_token.h"
 #include "net/endpoint.h"
 
 namespace gt::exec {
@@ -124,9 +125,8 @@ Status BorrowedFiles::store(const std::string& path, int fd,
   if (!caller.ok()) return caller.error();
   struct stat info {};
   if (::fstat(fd, &info) != 0) return Error{std::strerror(errno)};
-  const auto stored =
-      caller.value()->store(at.path, net::random_token(), fd,
-                            static_cast<uint64_t>(info.st_size), over);
+  const auto stored = caller.value()->store(
+      at.path, random_token(), fd, static_cast<uint64_t>(info.st_size), over);
   if (stored.ok()) return ok_status();
   is_overtaken = caller.value()->fault() == FileFault::kOvertaken;
   return stored.error();
