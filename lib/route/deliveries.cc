@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "base/message.h"
+#include "route/hot_note.h"
 
 namespace gt::route {
 namespace {
@@ -41,15 +42,6 @@ std::vector<net::Frame> frames_of(const BodyPart& part, net::Verb verb,
   return out;
 }
 
-// Returns a line without the note that gt-route adds to it
-// (Dispatcher::dispatch_marked()), which the program does not have.
-std::string without_hot(std::string_view line) {
-  std::string out(line);
-  const size_t begin = out.find(" #hot=");
-  if (begin == std::string::npos) return out;
-  return out.erase(begin, out.find(' ', begin + 1) - begin);
-}
-
 // Returns the first line of the part with a seq above `done`, if there is one.
 std::optional<Deliveries::LineAt> find_after(const BodyPart& part,
                                              uint64_t done,
@@ -70,6 +62,7 @@ std::optional<Deliveries::LineAt> find_after(const BodyPart& part,
       if (item.seq <= done || item.text.starts_with('#')) continue;
       const Place place{client.file_at(item.seq),
                         static_cast<size_t>(item.line)};
+      // The program does not have the note that gt-route added.
       return Deliveries::LineAt{
           to_string(place),
           without_hot(item.text).substr(0, Deliveries::kMostText)};

@@ -7,6 +7,7 @@
 #include "base/hash.h"
 #include "base/message.h"
 #include "ops/table.h"
+#include "route/hot_note.h"
 #include "spmd/labels.h"
 
 namespace gt::route {
@@ -144,10 +145,7 @@ void Dispatcher::dispatch_marked(Client& client, const RouteText& line,
                                  uint32_t block) {
   const NotedText& parts = line.parts;
   if (!parts.is_clean) return dispatch(client, line);
-  const bool is_marked = parts.notes.find("#hot=") != std::string_view::npos;
-  std::string text(parts.text);
-  if (!is_marked) text.append(" #hot=").append(std::to_string(block));
-  if (!parts.notes.empty()) text.append(" ").append(parts.notes);
+  const std::string text = with_hot(parts, block);
   dispatch(client, {text, split_notes(text), line.hash, line.written});
 }
 
