@@ -73,8 +73,8 @@ constexpr Row kRows[] = {
          "such file are written together: when one of them is loaded "
          "or saved again, when no more input is there, and before much "
          "more is computed. If the program is killed, some may be there and "
-         "others not: a checkpoint that takes the place of an older one needs "
-         "a path of its own. \"tcp://HOST:PORT/USER/PATH\" is stored at a "
+         "others not: so a checkpoint should have a path of its own, and not "
+         "that of an older one. \"tcp://HOST:PORT/USER/PATH\" is stored at a "
          "gt-emit that lends files. Errors: a path that cannot be "
          "written; a file there that is no safetensors file.",
      .source = "NumPy's npy format, version 1; the safetensors format",

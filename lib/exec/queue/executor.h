@@ -56,8 +56,9 @@ class Job {
  public:
   // When a job runs if the outcomes of tasks before it are not known yet
   // (speculative_issue.h). kSettled waits for the outcomes, as any job that
-  // reads a fault must. kInOrder runs between the outcomes of tasks before it
-  // and of those behind it, which may run earlier, so what it says comes in the
+  // reads a fault must. kInOrder runs when the outcomes of
+  // tasks before it are known, and before those of tasks behind it are told,
+  // although these tasks may have run; so what the job says comes in the
   // program's order. kLater runs once the outcomes of tasks before it are
   // known, and perhaps only after those of a whole block (repeats.h). kAtOnce
   // runs in its place in the queue, without waiting.

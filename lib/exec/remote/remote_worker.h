@@ -42,7 +42,7 @@ class RemoteWorker final : private ReceivedLines::Sink {
 
   // Works until gt-route has no more lines or the channel is stopped; then
   // leaves. `opened` may be null; it is kept until the worker has its own
-  // backends, since a device that is open already is opened again at no cost.
+  // backends, so that these find their device open already.
   void run(Files files, std::unique_ptr<Backend> opened);
 
  private:
