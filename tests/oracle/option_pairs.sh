@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# usage: tests/oracle/option_pairs.sh SECONDS
+# usage: tests/oracle/option_pairs.sh K N
 #
 # option_pairs.py with the programs of this build.
 set -euo pipefail

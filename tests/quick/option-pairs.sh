@@ -1,4 +1,7 @@
 #!/usr/bin/env bash
-# Pairs of options of gt-route and gt-work over a failing program, as many as a
-# minute allows. (tests/full/option-pairs.sh runs them all.)
-exec "$(dirname "${BASH_SOURCE[0]}")/../oracle/option_pairs.sh" 60
+# Pairs of options of gt-route and gt-work over a failing program: a share of them.
+# (tests/full/option-pairs.sh runs them all.)
+set -euo pipefail
+. "$(dirname "${BASH_SOURCE[0]}")/../../scripts/common.sh"
+read -r share shares < <(share_of 12)
+exec "$gt_root/tests/oracle/option_pairs.sh" "$share" "$shares"

@@ -1,0 +1,217 @@
+# shellcheck shell=bash
+# The jobs of scripts/test: which jobs a part has, how they are run, counted and
+# recorded. To be sourced behind common.sh.
+
+at_once=${GT_JOBS:-$(nproc)} # jobs that run at a time
+job_seconds=1500             # that a job may take at most
+logs=$gt_root/build/test-logs
+record=$gt_root/tests/full/record.tsv
+
+# The parts of each tier, in the order in which they run.
+quick_parts=(lint unit bats cases docs quick)
+mapfile -t hooks < <(cd "$gt_root/tests" && find full -name '*.sh' | sed 's/\.sh$//' | sort)
+full_parts=("${quick_parts[@]}" bats-full alone asan-unit asan-bats asan-cases
+  tsan-unit tsan-bats fuzz "${hooks[@]}")
+
+# What the tests are run under. Who is stopped by a loaded machine, or slow under a
+# sanitizer, is not lost.
+export BATS_TEST_TIMEOUT=${BATS_TEST_TIMEOUT:-120}
+export GT_SILENCE=${GT_SILENCE:-60}
+export ASAN_OPTIONS=${ASAN_OPTIONS:-allocator_may_return_null=1}
+export TSAN_OPTIONS=${TSAN_OPTIONS:-allocator_may_return_null=1 die_after_fork=0 ignore_noninstrumented_modules=1 suppressions=$gt_root/tests/tsan.supp}
+export UBSAN_OPTIONS=${UBSAN_OPTIONS:-print_stacktrace=1}
+
+# ---- which jobs a part has ----------------------------------------------------
+
+# preset_of PART: the preset that builds what the part runs.
+preset_of() {
+  case $1 in
+    alone) echo debug ;;
+    asan-* | tsan-*) echo "${1%%-*}" ;;
+    *) echo release ;;
+  esac
+}
+
+# jobs_of PART: prints its jobs, one a line: the part, a name, and a command for bash.
+jobs_of() {
+  local part=$1 preset bin variables
+  preset=$(preset_of "$part")
+  bin=$(build_dir "$preset")/bin
+  variables="GT_BIN=$bin"
+  case $preset in asan | tsan) variables+=" GT_SANITIZED=$preset" ;; esac
+  # job NAME COMMAND...
+  job() {
+    printf '%s\t%s\t%s\n' "$part" "$1" "export $variables; ${*:2}"
+  }
+  case $part in
+    lint) scripts/lint --list | for_each 'scripts/lint' ;;
+    unit | *-unit) unit_jobs ;;
+    bats) bats_files '' | for_each "bats --tap --filter-tags '!full'" ;;
+    bats-full) bats_files 'bats test_tags=full' | for_each 'bats --tap --filter-tags full' ;;
+    *-bats) bats_files '' | for_each 'bats --tap' ;;
+    cases | *-cases) (cd tests/cases && printf '%s\n' *) | for_each 'scripts/cases' ;;
+    docs) scripts/doc-examples --list | for_each 'scripts/doc-examples' ;;
+    quick) printf '%s\n' tests/quick/*.sh | for_each 'bash' ;;
+    full/*) job "tests/$part.sh" "bash tests/$part.sh" ;;
+    alone) job alone 'scripts/build debug' ;;
+    fuzz) job fuzz 'scripts/fuzz -s 300' ;;
+  esac
+}
+
+# for_each COMMAND: a job for each line of stdin, the argument of the command.
+for_each() {
+  local argument program=${1%% *}
+  while IFS= read -r argument; do
+    job "${program##*/} ${argument#tests/}" "$1 '$argument'"
+  done
+}
+
+# bats_files TEXT: those that contain it.
+bats_files() {
+  grep -lF -e "$1" tests/*.bats
+}
+
+# unit_jobs: shares of the programs of unit tests. One process has the kernels of
+# the CUDA backend compiled for the host, which others would wait for; one thread
+# alone runs them, and a compiler under a thread sanitizer takes its time with them.
+unit_jobs() {
+  local n shares=$((2 * at_once)) cuda='Cuda*'
+  [[ $preset != tsan ]] || cuda='CudaFake*'
+  for ((n = 0; n < shares; n++)); do
+    job "gt_tests $n of $shares" "GTEST_TOTAL_SHARDS=$shares GTEST_SHARD_INDEX=$n $bin/gt_tests --gtest_brief=1"
+  done
+  job gt_client_tests "$bin/gt_client_tests --gtest_brief=1"
+  job gt_cuda_tests "$bin/gt_cuda_tests --gtest_brief=1 '--gtest_filter=$cuda'"
+}
+
+# ---- how they are run ---------------------------------------------------------
+
+count_line='^[0-9]+ passed, [0-9]+ failed(, [0-9]+ skipped)?$'
+
+# count LOG STATUS: prints the tests passed, failed and skipped that LOG tells
+# of: in a line of counts, by GoogleTest, or in the test anything protocol of
+# Bats. A log without any is one test; a status that is not 0, one failure.
+count() {
+  awk -v counts="$count_line" -v status="$2" '
+    $0 ~ counts { p = $1; f = $3; s = $5; told = 1 }
+    /^\[  PASSED  \] [0-9]+ test/ { p += $4; told = 1 }
+    /^\[  FAILED  \] [0-9]+ test/ { f += $4 }
+    /^\[  SKIPPED \] [0-9]+ test/ { s += $4 }
+    /^1\.\.0$/ { told = 1 }
+    /^ok [0-9]+ .*# skip/ { s++; told = 1; next }
+    /^ok [0-9]+ / { p++; told = 1 }
+    /^not ok [0-9]+ / { f++ }
+    END {
+      if (status != 0 && f == 0) f = 1
+      if (status == 0 && !told) p = 1
+      print p + 0, f + 0, s + 0
+    }' "$1"
+}
+
+# run_job JOB: runs it, prints its count, and of a failure all that it printed, and
+# adds a row to $work/rows: part, name, passed, failed, skipped, seconds.
+run_job() {
+  local part name command log p f s status=0 start=$SECONDS
+  IFS=$'\t' read -r part name command <<<"$1"
+  log=$logs/$(tr -c 'a-zA-Z0-9\n' - <<<"$part $name")
+  timeout -k 5 "$job_seconds" bash -c "$command" >"$log" 2>&1 </dev/null || status=$?
+  ((status < 124)) || echo "it ended with status $status after $((SECONDS - start)) s" >>"$log"
+  read -r p f s < <(count "$log" "$status")
+  {
+    flock 8
+    printf '%s\t%s\t%s\t%s\t%s\t%s\n' "$part" "$name" "$p" "$f" "$s" \
+      $((SECONDS - start)) >&8
+    printf '%-50s %5d passed %4d failed %4d skipped %4d s\n' "$name" "$p" "$f" "$s" \
+      $((SECONDS - start))
+    if ((f > 0)); then sed 's/^/    /' "$log"; else grep -E '# skip|^skipped: |^warning: ' "$log" | sed 's/^/    /'; fi
+  } 8>>"$work/rows"
+}
+
+# in_order: of the jobs on stdin, those that tests/longest names come first.
+in_order() {
+  awk -F '\t' '
+    NR == FNR { if ($0 !~ /^#/) at[$0] = ++longest; next }
+    { print ($2 in at ? at[$2] : longest + 1) "\t" $0 }' "$gt_root/tests/longest" - |
+    sort -s -n -k 1,1 | cut -f 2-
+}
+
+# run_parts PART...: all their jobs as one queue; their rows are in $work/rows.
+run_parts() {
+  local part
+  : >"$work/rows"
+  mkdir -p "$logs"
+  for part in "$@"; do jobs_of "$part"; done | in_order >"$work/jobs"
+  export work logs job_seconds count_line
+  export -f run_job count
+  # shellcheck disable=SC2016 # expanded by the shell that is started
+  tr '\n' '\0' <"$work/jobs" | xargs -0 -r -n 1 -P "$at_once" bash -c 'run_job "$0"'
+}
+
+# total [PART]: the sums of the rows of a part, or of all: jobs, passed, failed,
+# skipped, and the jobs' seconds, added. A job without a row failed.
+total() {
+  awk -F '\t' -v part="${1:-}" '
+    part != "" && $1 != part { next }
+    FILENAME ~ /jobs$/ { jobs++; next }
+    { rows++; p += $3; f += $4; s += $5; t += $6 }
+    END { print jobs + 0, p + 0, f + jobs - rows, s + 0, t + 0 }' "$work/jobs" "$work/rows"
+}
+
+# ---- the record of the full tier -------------------------------------------------
+
+# state: the commit of the tree, with a + where files differ from it.
+state() {
+  local commit
+  commit=$(git rev-parse --short=12 HEAD 2>/dev/null || echo none)
+  git diff --quiet HEAD -- . ":!${record#"$gt_root"/}" 2>/dev/null || commit+=+
+  echo "$commit"
+}
+
+# row_of PART: its row of the record: commit, date, seconds, passed, failed, skipped.
+row_of() {
+  [[ ! -e $record ]] || awk -F '\t' -v OFS='\t' -v part="$1" \
+    '$1 == part { print $2, $3, $4, $5, $6, $7 }' "$record"
+}
+
+# is_current COMMIT: whether its files are those of the tree, the record apart.
+is_current() {
+  [[ $1 != *+ && $1 != none ]] &&
+    git diff --quiet "$1" -- . ":!${record#"$gt_root"/}" 2>/dev/null
+}
+
+# has_passed PART: on the files of the tree.
+has_passed() {
+  local commit failed
+  IFS=$'\t' read -r commit _ _ _ failed _ <<<"$(row_of "$1")"
+  [[ -n $commit && $failed == 0 ]] && is_current "$commit"
+}
+
+# write_record PART COMMIT SECONDS PASSED FAILED SKIPPED: in place of its row.
+write_record() {
+  local new=$record.new part=$1
+  {
+    printf '# part\tcommit\tdate\tseconds\tpassed\tfailed\tskipped\n'
+    {
+      [[ ! -e $record ]] || awk -F '\t' -v part="$part" '!/^#/ && $1 != part' "$record"
+      printf '%s\t%s\t%s\t%s\t%s\t%s\t%s\n' "$part" "$2" "$(date -u +%Y-%m-%dT%H:%MZ)" "${@:3}"
+    } | sort
+  } >"$new"
+  mv "$new" "$record"
+}
+
+# list_record: a line for each part of the full tier.
+list_record() {
+  local part row commit date seconds passed failed skipped word
+  for part in "${full_parts[@]}"; do
+    row=$(row_of "$part")
+    if [[ -z $row ]]; then
+      printf '%-22s never\n' "$part"
+      continue
+    fi
+    IFS=$'\t' read -r commit date seconds passed failed skipped <<<"$row"
+    word='other files'
+    ! is_current "$commit" || word='these files'
+    printf '%-22s %s  %-13s %5d s  %6d passed %3d failed %3d skipped  %s\n' "$part" \
+      "$date" "$commit" "$seconds" "$passed" "$failed" "$skipped" "$word"
+  done
+}
