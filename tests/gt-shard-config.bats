@@ -113,7 +113,7 @@ refuses() {
   gt-shard -c s.yaml once.s | cmp - once.s
 }
 
-@test "keys that contradict each other are reported, and a bracket without an end by its beginning" {
+@test "keys that contradict each other are reported, and an open bracket by its beginning" {
   refuses "2: signal 'colpar': shard: axis: 1 cuts what replicated: true copies" 'colpar:\n  shard: {axis: 1, replicated: true}\n'
   refuses "3: signal 'colpar': shard over tp cuts nothing" 'mesh: {dp: 2, tp: 2}\nsignals:\n  colpar: {workers: [0, 2], shard: {tp: 1}}\n'
   refuses '2: is no YAML: what begins here has no end' 'mesh: {tp: 2}\nsignals: {\n  colpar: {shard: {tp: 1}}\n'

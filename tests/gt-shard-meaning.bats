@@ -36,8 +36,8 @@ END
 }
 
 @test "axes are weighed together, and --explain says so" {
-  # Over tp alone, leaving the dimension cut costs as much as a sum; over both axes
-  # it costs less.
+  # x has no elements. Over tp alone a gather of it costs what a sum does; over both
+  # axes the costs differ.
   printf 'x = randn f32[0] 1 #signal=s\nl = sum x\nprint l\n' >none.gt
   printf 'mesh: {dp: 2, tp: 2}\nsignals: {s: {shard: {dp: 0, tp: 0}}}\n' >two.yaml
   gt-shard -c two.yaml --explain none.gt >placed 2>said

@@ -73,7 +73,7 @@ most_of() {
   printf 'mesh tp=2\na.x@0-1 = ones f32[8]\nfree a.*\nb@0-1 = ones f32[8]\n' >p.s
   run -0 most_of p.s
   [ "$output" = 32 ]
-  # A free of one rank's value leaves the other rank's.
+  # On other ranks than those of a line nothing changes.
   printf 'mesh tp=2\nw@0-1 = ones f32[8]\nw@0 = ones f32[2]\nfree w@0\n' >p.s
   run -0 gt-check -q --memory p.s
   lines_are 'rank 1: 32 bytes at most

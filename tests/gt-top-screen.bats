@@ -137,7 +137,7 @@ ops_shown() {
 @test "sorts, reverses, filters" {
   on_screen 100 30
   work
-  keys Tab s s s s s  # moves to the table of ops; after its last column s sorts it by name
+  keys Tab s s s s s  # the table of ops; after its last column s sorts by name
   shows '^\*OP '
   [ "$(ops_shown)" = 'matmul randn tanh' ]
   keys r
@@ -145,7 +145,7 @@ ops_shown() {
   [ "$(ops_shown)" = 'tanh randn matmul' ]
   keys '<'
   shows ' \^TIME'
-  keys Tab Tab s s s s s s  # sorts the workers by LINES/S, whose head has room for the mark
+  keys Tab Tab s s s s s s  # sorts workers by LINES/S, whose head has room for a mark
   shows ' \*LINES/S '
   keys r
   shows ' \^LINES/S '
