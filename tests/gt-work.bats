@@ -286,7 +286,7 @@ x = tensor f32[] 1'
   [[ $stderr == *'long.gt:1: the line is over 64 MiB'* ]]
 }
 
-@test "with and without tables the bits are the same, and so they are twice on one instruction set" {
+@test "with and without --no-cache the bits are the same, as on one instruction set twice" {
   {
     echo 'x = randn f32[32,32] 7'
     for _ in 1 2 3 4; do
