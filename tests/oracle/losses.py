@@ -52,14 +52,14 @@ def route(workers, out, *options):
 
 
 def program(rng, folder):
-    """Steps before, while and after a worker is lost."""
+    """The steps before, during and after the loss of a worker."""
     step = "".join(rng.sample(STEPS, 6)).replace("{folder}", folder)
     return [INIT + step * rng.randint(1, 40), step * rng.randint(1, 400),
             step * rng.randint(1, 40)]
 
 
 def wrong(said, wanted, status):
-    """What is wrong with the output; None if nothing is."""
+    """What is wrong with the output, or None."""
     got, wanted = said.splitlines(), wanted.splitlines()
     if status not in (0, 4):
         return f"status {status}"
@@ -89,8 +89,8 @@ def trial(seed):
         run.stdin.write(before)
         run.stdin.flush()
         while os.fstat(out.fileno()).st_size == 0:
-            time.sleep(0.005)  # until all are there
-        if rng.random() < 0.7:  # it is at work
+            time.sleep(0.005)  # until all workers are there
+        if rng.random() < 0.7:  # now it is at work
             run.stdin.write(while_lost)
             run.stdin.flush()
             while_lost = ""
