@@ -25,7 +25,7 @@ import tempfile
 import threading
 import time
 
-LIMIT = 60.0  # seconds for one run, on a machine that does other things too
+LIMIT = 60.0  # seconds for one run, as the machine may have other work
 
 PROGRAM = """\
 x = ones f32[2]
@@ -38,10 +38,10 @@ r = add q i
 print r
 print x as=w
 """
-NAMES = ["x", "q", "r", "w"]  # what it prints; q and r fail
+NAMES = ["x", "q", "r", "w"]  # it prints these; q and r fail
 
-# What an option is given; {} is the folder of the run. Of options that need
-# each other, all.
+# The value of each option; {} is the folder of the run. An option that needs
+# others is given with them.
 VALUES = {
     "--backend": ["ref"],
     "--isa": ["sse2"],
@@ -72,7 +72,7 @@ KEYS = {
                               "{}/work", "--route-key", "{}/open"],
                 "--trace-since": ["0", "--trace", "{}/trace", "--rank", "0"]},
 }
-# These say which setting it is, run nothing, or want a GPU.
+# These options choose the setting, run nothing, or need a GPU.
 LEFT_OUT = {"--help", "--version", "--bind", "--connect", "--list-devices",
             "--device"}
 
@@ -127,7 +127,7 @@ class Process:
         return self.process.poll() is None
 
     def end(self, limit=LIMIT):
-        """Its status, or None: it did not end, and was killed."""
+        """Its status, or None if it did not end and was killed."""
         self.reader.join(limit)
         ended = not self.reader.is_alive()
         if not ended:
@@ -140,7 +140,7 @@ class Process:
 
 
 def check_results(process, options, status):
-    """What is wrong with what a whole run printed, or None."""
+    """What is wrong with the output of a whole run, or None."""
     lines = process.out.splitlines()
     names = [line.split(" ")[0] for line in lines]
     if "--fail-fast" in options:
@@ -151,7 +151,7 @@ def check_results(process, options, status):
     for name, line in zip(names, lines):
         if name in "qr" and " = fail " not in line and "null" not in options:
             return f"printed {line}"
-        # What a worker that left had not yet said is a failure.
+        # A worker that left had not sent these results, so they are failures.
         if status == 4 and " = fail " in line:
             continue
         if name in "xw" and line.split(" = ")[1] != "tensor f32[2] 1 1":
@@ -191,7 +191,7 @@ def attached(folder, of_route, of_work):
         route_words += ["--workers", "1"]
     route = Process(folder, "gt-route", "--bind", endpoint, *route_words, "p.gt")
     work = Process(folder, "gt-work", "--connect", endpoint, *of_work)
-    # Where one of them refuses its options, the other waits for nobody.
+    # If one of them refuses its options, the other waits in vain.
     for one, other in ((work, route), (route, work)):
         while one.is_running() and other.is_running():
             time.sleep(0.01)
@@ -206,7 +206,7 @@ def attached(folder, of_route, of_work):
     if ("--key" in of_route) != ("--key" in of_work):
         ok = route.process.returncode == 4 and route.err and work.err
         return None if ok else "a worker without its keys was let in"
-    # An attached worker that stops at its first failure leaves: one peer less.
+    # An attached worker that stops at its first failure is lost to the run.
     return judge(route, of_route + of_work,
                  4 if "--fail-fast" in of_work else 1)
 

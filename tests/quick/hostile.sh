@@ -1,3 +1,4 @@
 #!/usr/bin/env bash
-# Peers that say what is wrong: no hang, no crash, nothing false in the output.
+# With peers that say wrong things no program hangs or crashes, or prints anything
+# false.
 exec "$(dirname "${BASH_SOURCE[0]}")/../oracle/hostile.sh" 60 1
