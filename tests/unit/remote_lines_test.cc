@@ -1,4 +1,4 @@
-// The lines of gt-route's messages, blocks and rounds included.
+// The lines of gt-route's messages, with blocks and rounds.
 #include <gtest/gtest.h>
 
 #include "exec/remote/received_lines.h"
@@ -8,7 +8,7 @@ namespace {
 
 class ReceivedLinesTest : public testing::Test, private ReceivedLines::Sink {
  protected:
-  // What is wrong with a message, "" if nothing is.
+  // What is wrong with a message, or "".
   std::string take(const std::string& fields, std::string_view body = {}) {
     const std::string bytes = fields + " size=" + std::to_string(body.size()) +
                               "\n" + std::string(body);

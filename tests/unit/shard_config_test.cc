@@ -1,4 +1,4 @@
-// Configs: both forms, what holds for a line, and what is said of bad ones.
+// Configs: both forms, what they say of a line, and messages about wrong ones.
 #include "shard/config.h"
 
 #include <gtest/gtest.h>
@@ -153,7 +153,7 @@ TEST(Config, ScopesAddUpFromTheOutermostIn) {
   EXPECT_EQ(scope_of(config, "stage1/part"), "shard=none ranks=4,6 regather");
   EXPECT_EQ(scope_of(config, "stage1/few"),
             "shard=none ranks=4,6 regather chunks=0");
-  // The longer name is the more particular one.
+  // The entry with the longer name is the more particular one.
   EXPECT_EQ(scope_of(config, "stage1/colpar"),
             "shard=dp+tp:0 ranks=4-7 regather");
   EXPECT_EQ(scope_of(config, "a/stage1/colpar/b"),
@@ -177,7 +177,7 @@ TEST(Config, ScopesThatContradictAreTold) {
   EXPECT_EQ(scope_of(cut, "a/b"),
             "c.yaml:4: signal 'b': shard over pp cuts nothing on pp=1, where "
             "signal 'a' (line 3) runs");
-  // In GT's form the innermost one wins.
+  // In GT's form the innermost scope wins.
   EXPECT_EQ(scope_of(config_of(kGt), "pp_stage0_bwd/here"),
             "shard=workers:0 ranks=3");
 }
@@ -373,7 +373,7 @@ TEST(Config, BadOnesAreToldWithTheirLine) {
 
 TEST(Config, WhatIsNoYamlIsTold) {
   EXPECT_EQ(error_of("a: {b}: {}\n").substr(0, 22), "c.yaml:1: is no YAML: ");
-  // What has no end is told where it began.
+  // If something has no end, the message says where it began.
   for (const char* text :
        {"a: {}\nb: {\n", "a: {}\nb: {", "a: {}\nb: {c: 1,\n  d: 2\n\n",
         "a: {}\nb: {c: [1,\n 2]\n", "a: {}\nb: [1, \"c\n"}) {
@@ -419,7 +419,7 @@ TEST(Config, BombsDoNotGoOff) {
             "in all");
 }
 
-// gt-config(5), blocks that a comment gives a file's name.
+// These are the blocks of gt-config(5) whose first comment names a file.
 TEST(Config, TheManualsExamplesAreRead) {
   std::ifstream page(GT_SOURCE_DIR "/man/gt-config.5");
   ASSERT_TRUE(page);
