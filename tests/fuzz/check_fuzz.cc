@@ -35,7 +35,8 @@ void check_mode(const gt::TypingMode& options, std::string_view text) {
   const std::string once = checked(first, text);
   gt::check::Checker second(options);
   if (checked(second, once) != once) std::abort();
-  // Rounds of a loop: the third may be looked up.
+  // The text comes in three rounds, as in a loop, so the third may be looked
+  // up.
   for (int round = 0; round < 3; ++round) checked(first, text);
   if (footprint.summary().size() > text.size() * 1000 + 1000000) std::abort();
 }

@@ -68,7 +68,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     same(once, emit(program, options, false), "replay makes a difference");
     return 0;
   }
-  options.fail_fast = false;  // that stream has nothing more to reject
+  options.fail_fast = false;  // that stream has nothing to reject
   same(once, emit(once.stream, options, false), "its own output is changed");
   return 0;
 }

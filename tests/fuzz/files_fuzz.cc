@@ -29,7 +29,7 @@ void check(bool holds) {
 }
 
 const std::string& folder() {
-  // Outlives what removes it.
+  // The path must outlive the function that removes the folder.
   static const auto* path = [] {
     char name[] = "/tmp/gt-files-fuzz-XXXXXX";
     check(::mkdtemp(name) != nullptr);
@@ -88,7 +88,7 @@ class World {
 
   void end() {
     for (const char* peer : {"0", "1", "w"}) file_server_.link_ended(peer);
-    // Nothing stands beside what was lent.
+    // No file is beside the folders that were lent.
     check(std::distance(fs::directory_iterator(folder()), {}) == 1);
     check(std::distance(fs::directory_iterator(folder() + "/files"), {}) == 2);
   }

@@ -15,7 +15,8 @@
 
 namespace {
 
-// Each dimension's second half alone is that half of the whole.
+// The second half of each dimension, read alone, must be that half of the
+// whole.
 void read_blocks(int fd, const gt::StoredTensor& header,
                  const std::vector<char>& whole) {
   const gt::Type& type = header.type;

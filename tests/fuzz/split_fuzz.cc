@@ -67,7 +67,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     }
     pieces.push_back(region.count);
   }
-  // A rank set without all places along the axes has no whole.
+  // A rank set that lacks places along the axes has no whole.
   const auto made = gt::whole_of(split.value(), pieces, grid.value());
   if (made.ok()) check(made.value() == shape);
   for (const gt::SplitEntry& entry : split.value()) {

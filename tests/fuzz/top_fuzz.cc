@@ -44,7 +44,7 @@ void take_state(gt::top::Model& model, std::string_view text) {
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   std::string_view bytes(reinterpret_cast<const char*>(data), size);
   gt::top::Model model;
-  // As states, one after the other, between lines "===".
+  // The bytes are states, one after the other, between lines "===".
   constexpr std::string_view kNext = "===\n";
   for (std::string_view rest = bytes; !rest.empty();) {
     const std::string_view text = rest.substr(0, rest.find(kNext));
@@ -52,7 +52,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     rest.remove_prefix(text.size() == rest.size() ? rest.size()
                                                   : text.size() + kNext.size());
   }
-  // And as a message.
+  // They are also a message.
   gt::net::WatcherState watcher({}, 0);
   watcher.link_up(0);
   watcher.receive(gt::net::Frame(std::string(bytes)), 1);

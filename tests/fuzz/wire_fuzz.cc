@@ -36,7 +36,7 @@ struct Numbered {
   int64_t line;
 };
 
-// False if a mark is none.
+// Reads the numbered lines of a body; false if a mark is wrong.
 bool numbered(std::string_view body, uint64_t seq, int64_t line,
               std::vector<Numbered>& out) {
   gt::net::NumberedLines lines(body, seq, line);
