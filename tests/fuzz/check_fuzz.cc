@@ -1,5 +1,6 @@
-// Any bytes are a stream: gt-check comes to an end in every mode, what it wrote
-// comes out of it unchanged, and what it looks up is what it would find anew.
+// Takes any bytes as a stream: gt-check comes to an end in every mode, prints
+// its own output unchanged, and finds by its tables what it would find without
+// them.
 #include <algorithm>
 #include <cstdint>
 #include <cstdlib>

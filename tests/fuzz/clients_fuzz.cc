@@ -1,7 +1,7 @@
-// Any bytes as what three clients of one gt-emit send, and what comes back. In
-// the stream that comes of it each line is of one client: it names nothing
+// Takes any bytes as what three clients of one gt-emit send, and what comes
+// back. Each line of the resulting stream is of one client: it names nothing
 // outside of that client's name space, and no file outside of its user's
-// directory. What all clients together leave behind is nothing.
+// directory. All clients together leave nothing behind.
 //
 // Each line of the input is a step: its first character says whose it is ('0'
 // to '2') or that it is a result ('>'); then 'm' and a message's header, or

@@ -1,6 +1,7 @@
-// Any bytes are a program to gt-emit: it answers each line, writes a stream
-// that it prints unchanged, and one that replay makes no different. The first
-// byte says how often the rest comes, as a loop's rounds do, and the options.
+// Takes any bytes as a program for gt-emit: it answers each line, prints its
+// own stream unchanged, and writes the same with replay and without. The first
+// byte says how often the rest comes, as the rounds of a loop do, and the
+// options.
 #include <sys/mman.h>
 #include <unistd.h>
 

@@ -1,6 +1,6 @@
-// Any bytes as what borrowers of files say to who lends them, and as what that
-// one answers. What is stored stays below the directories of the users, and a
-// borrower that is lost takes nobody with it.
+// Takes any bytes as what borrowers of files say to the lender, and as its
+// answers. Stored files stay below the directories of their users, and the loss
+// of a borrower harms no other.
 //
 // Each line of the input is a message: its first character says whose it is,
 // '0' of ann, '1' of bob, 'w' of a worker, 'a' an answer to a borrower; then

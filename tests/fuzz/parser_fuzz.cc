@@ -1,7 +1,7 @@
-// Any bytes parse or are refused with a column in the line; what parses prints
-// to a form that parses to itself; and an op that it names binds or refuses,
-// whatever the types of its operands. The lines that stand for a call that
-// binds, or compute its gradient, bind too.
+// Takes any bytes as a line, which parses or is refused with a column in it. A
+// line that parses prints in a form that parses to itself. An op that it names
+// binds or refuses, whatever the types of its operands, and the steps of a call
+// that binds, and of its gradient, bind too.
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>

@@ -1,5 +1,6 @@
-// Any bytes as the round of a loop: workers read and are owed the same, and the
-// same is said, whether rounds that come again are looked at or not.
+// Takes any bytes as the round of a loop: workers read the same, are owed the
+// same, and the same is said, whether gt-route looks at rounds that come again
+// or not.
 #include <algorithm>
 #include <cstdint>
 #include <cstdlib>

@@ -1,6 +1,6 @@
-// Any bytes as a stream for three workers: what is issued is numbered without a
-// gap, each worker is sent lines that it can read, in that order, and those
-// that were seen before go where they would go if they were new.
+// Takes any bytes as a stream for three workers. Issued lines are numbered
+// without a gap, each worker gets lines that it can read, in that order, and
+// lines that were seen before go where they would go if they were new.
 #include <algorithm>
 #include <cstdint>
 #include <cstdlib>

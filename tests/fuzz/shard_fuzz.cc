@@ -1,6 +1,7 @@
-// Any bytes are a config and, behind a line "---", a program: gt-shard comes to
-// an end, says where a config is wrong, and prints its own output unchanged.
-// What it makes of a program that gt-emit takes, gt-check takes.
+// Takes any bytes as a config and, behind a line "---", a program. gt-shard
+// comes to an end, says where a config is wrong, and prints its own output
+// unchanged. If gt-emit takes the program, gt-check takes what gt-shard makes
+// of it.
 #include <algorithm>
 #include <cstdint>
 #include <cstdio>

@@ -1,6 +1,6 @@
-// Rank sets, meshes and split= from any text: what is cut can be put together
-// again, and every rank set prints as itself. Lines: declarations, then a rank
-// set, a split= and the sizes of a whole.
+// Takes any text as rank sets, meshes and split=: pieces of a cut can be put
+// together again, and every rank set prints as itself. The lines are
+// declarations, then a rank set, a split= and the sizes of a whole.
 #include <cstdint>
 #include <cstdlib>
 #include <string_view>

@@ -1,6 +1,6 @@
-// What gt-top makes of any bytes that a gt-route could send it: a state is
-// read, its tables are drawn at several sizes and written, and Prometheus' text
-// is made. Nothing on the screen is longer than the screen, or no text.
+// Takes any bytes as what a gt-route sends to gt-top: the state is read, its
+// tables are drawn in several sizes and written, and the text for Prometheus is
+// made. No line of the screen is longer than the screen, or anything but text.
 #include <cstdint>
 #include <cstdlib>
 #include <string>

@@ -1,5 +1,5 @@
-// Any bytes are a message or are refused; a message is the same when it is
-// written again, and so are the numbered lines of its body.
+// Takes any bytes as a message, which is read or refused. A message is the same
+// when it is written again, and so are the numbered lines of its body.
 #include <cstdint>
 #include <cstdlib>
 #include <string>

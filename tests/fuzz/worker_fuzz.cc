@@ -1,5 +1,5 @@
-// Any bytes are a program: a worker answers each print with one line, and the
-// tables change nothing of what it says.
+// Takes any bytes as a program: a worker answers each print with one line, and
+// says the same with its tables and without them.
 #include <sys/mman.h>
 #include <unistd.h>
 

@@ -1,15 +1,16 @@
-"""Random placed programs against what they are rank by rank.
+"""Compares random placed programs with what they are rank by rank.
 
 usage: by_rank.py [--programs N] [SEED]
 
-A program computes on the ranks of a mesh: lines on all ranks of a set or on
-some, names bound again on a part of their ranks, values put together from
-pieces, copies from set to set, collectives with even and uneven parts. Beside
-it stands the same program without ranks: a name a register (x.2 is x on rank
-2), each collective written out. The loss is the sum over the ranks, so the
-gradient by a value that differs from rank to rank is the same number in both.
-Values are small integers in f64, so both agree exactly. The placed stream is
-also fed to gt-emit again, which shall not change it.
+A program computes on the ranks of a mesh. It has lines on all ranks of a set
+or on some, names that are bound again on a part of their ranks, values put
+together from pieces, copies from set to set, and collectives with even and
+uneven parts. Beside it is the same program without ranks, in which each
+register has a name (x.2 is x on rank 2) and each collective is written out.
+The loss is the sum over the ranks, so the gradient by a value that differs
+from rank to rank is the same number in both. Values are small integers in f64,
+so both agree exactly. The placed stream is also fed to gt-emit again, which
+must not change it.
 """
 import argparse
 import random

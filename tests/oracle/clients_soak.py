@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Ten clients come and go, for as long as is said: nothing grows.
+"""Ten clients come and go for as long as is said, and nothing grows.
 
 usage: clients_soak.py SECONDS [SEED]
 

@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
-"""Ops at the ends of their dtypes, against PyTorch: the largest number and half
-of it, the smallest normal and subnormal ones, zeros, infinities and nan; values
-and gradients, each element held to its own magnitude.
+"""Compares ops at the ends of their dtypes with PyTorch: at the largest number
+and half of it, the smallest normal and subnormal numbers, zeros, infinities
+and nan. Values and gradients are compared, each element by its own magnitude.
 
 usage: extremes.py BACKEND...
 
-An element is right if it is what PyTorch computes in the dtype itself (of f16
-and bf16: in f32, rounded once), or what it computes in f64 and rounds: gt may
-be more exact than PyTorch, not less.
+An element is right if it is what PyTorch computes in the dtype itself (f16 and
+bf16 in f32, rounded once), or what it computes in f64 and rounds: gt may be
+more exact than PyTorch, but not less.
 """
 import itertools
 import sys

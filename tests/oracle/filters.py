@@ -1,12 +1,13 @@
 #!/usr/bin/env python3
-"""The laws of the filters, over every program that the other tests run.
+"""Checks the laws of the filters over every program that other tests run.
 
 usage: filters.py [--all] [-v]
 
-What gt-emit and gt-shard write is recorded while other tests run: the golden
-cases, the examples of the pages, the oracle's random programs; with --all the
-Bats tests as well. To these come the examples under every config, files with
-programs, and the lines that gt-route recorded of runs. Then, of each:
+Records what gt-emit and gt-shard write while other tests run: the golden
+cases, the examples of the pages, and the oracle's random programs; with --all
+the Bats tests as well. To these it adds the examples under every config, files
+with programs, and the lines that gt-route recorded of runs. For each of them
+it checks that:
 
   no filter crashes on it;
   fed its own output, each filter prints it unchanged;

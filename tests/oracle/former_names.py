@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Random programs that bind names again, against a tape that forgets nothing.
+"""Compares random programs that bind names again with a tape that forgets
+nothing.
 
 usage: former_names.py PROGRAMS [SEED]
 
@@ -8,8 +9,8 @@ had. It says for each grad whether it is an error, since the loss depends on
 what the target's name held before or on a history that was consumed; or zeros
 and a warning, since the loss does not depend on the target; or a number. Each
 program runs through gt-emit and gt-work once, in part as a loop, which gt-emit
-replays. Where several consumed values are behind a loss, gt-emit may not know
-which targets were behind them, and may refuse one that was not.
+replays. Where the loss depends on several consumed values, gt-emit may not
+know which targets those depend on, and may refuse one that they do not.
 """
 import random
 import sys

@@ -1,12 +1,13 @@
-"""Split forms written by hand, against the same program in one piece.
+"""Compares split forms written by hand with the same program in one piece.
 
 usage: forms.py [--forward]
 
-What a rule cannot place: lookups in a table cut by rows, causal attention and
-rotary positions cut along the sequence, dropout, a cross entropy whose classes
-are cut, heads that stay whole, creations, collectives of uneven parts. Each
-form is a program without ranks and one with, over some meshes and sizes; both
-print the same names. Integers are exact; lines named near_* may round.
+The forms are of what no rule places: lookups in a table cut by rows, causal
+attention and rotary positions cut along the sequence, dropout, a cross entropy
+whose classes are cut, heads that stay whole, creations, and collectives of
+uneven parts. Each form is a program without ranks and one with ranks, over
+some meshes and sizes; both print the same names. Integers are exact, and lines
+named near_* may round.
 """
 import argparse
 import sys

@@ -1,13 +1,13 @@
-"""gt-shard against PyTorch's processes, which exchange by gloo.
+"""Compares gt-shard with processes of PyTorch that exchange by gloo.
 
 usage: gloo.py [RANKS ...]
 
-Linear layers by columns and by rows, and both as a pair; a block that is tensor
-and sequence parallel; training by DistributedDataParallel, also with a sharded
-optimizer. PyTorch's side is written by hand, as Megatron-LM has it: each process
-has its parts and says what is exchanged. The placed program gives the same
-values, rank by rank where a tensor is cut, with no more collectives; gt-route
-and its workers give the bits that gt-work does.
+The cases are linear layers by columns and by rows, and both as a pair; a block
+that is tensor and sequence parallel; and training by DistributedDataParallel,
+also with a sharded optimizer. PyTorch's side is written by hand, as
+Megatron-LM has it: each process has its parts and says what is exchanged. The
+placed program gives the same values, rank by rank where a tensor is cut, with
+no more collectives; gt-route and its workers give the bits that gt-work does.
 """
 import datetime
 import os

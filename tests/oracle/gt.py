@@ -1,4 +1,5 @@
-"""What the oracle's scripts share: values as text, programs run, results read.
+"""What the oracle's scripts share: they write values as text, run programs,
+and read results.
 
 The programs are found on PATH; GT_BACKEND names the backend.
 """

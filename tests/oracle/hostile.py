@@ -1,16 +1,17 @@
 #!/usr/bin/env python3
-"""A hostile peer: says what is right and what is wrong, at random from a seed.
+"""Plays a hostile peer that says right and wrong things, at random from a
+seed.
 
 usage: hostile.py COUNT SEED
 
 Each trial plays one end of gt-wire(7) against the programs: a worker of
 gt-route, the gt-route of a gt-work, or the data peer of a gt-work. It does what
 is right for a while, then one thing that is wrong (or none), and then perhaps
-goes on. Whatever it does: the program ends in time, with one of its statuses
-and by no signal; its standard output holds a line for each print, in order,
-which is the right result or a failure, and not a byte else; and where nothing
-wrong was said, it holds the right results, with status 0. (With another status
-it may end early: after a loss no more is read.) A trial that fails prints its
+goes on. Whatever it does, the program ends in time, with one of its statuses
+and by no signal. Its standard output has a line for each print, in order,
+which is the right result or a failure, and no other byte. If nothing wrong was
+said, it has the right results, with status 0. (With another status it may end
+early, since nothing is read after a loss.) A trial that fails prints its
 seed; COUNT 1 and that SEED play it again.
 """
 

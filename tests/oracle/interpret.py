@@ -1,4 +1,4 @@
-"""Runs the lines of programs.py by PyTorch, its autograd for grad."""
+"""Runs the lines of programs.py by PyTorch, whose autograd does grad."""
 import re
 
 import torch

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The laws of the programs, over the examples and over random programs.
+"""Checks the laws of the programs over the examples and over random programs.
 
 usage: laws.py [PROGRAMS [FIRST_SEED]]
 """

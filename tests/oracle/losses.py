@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
-"""Workers that are lost from a run that goes on (gt-route --keep-going).
+"""Tests runs that lose workers and go on (gt-route --keep-going).
 
 usage: losses.py COUNT [SEED]
 
-Each trial runs a program on two to four workers and kills or stops one of them,
-or two, at a random moment. Whatever it was doing: the run ends in time, with
-status 4; each print gives one line, in order, which is that of an undisturbed
-run or a failure; prints that need no worker that is lost are as they were.
+Each trial runs a program on two to four workers and kills or stops one or two
+of them at a random moment. Whatever the worker was doing, the run ends in time
+with status 4. Each print gives one line, in order, which is that of an
+undisturbed run or a failure; prints that need no lost worker are right.
 """
 import os
 import random

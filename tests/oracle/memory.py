@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Memory is bounded: each program at ten thousand lines and at many more.
+"""Checks that memory is bounded: compares each program at ten thousand lines
+and at many more.
 
 usage: memory.py [LINES]          (10000000)
 """

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
-"""Every op against PyTorch: values, gradients, gradients of gradients; and
-gradients in f64 against central differences of gt's own values.
+"""Compares every op with PyTorch: values, gradients, and gradients of
+gradients; and compares gradients in f64 with central differences of gt's own
+values.
 
 usage: oracle.py BACKEND...
 

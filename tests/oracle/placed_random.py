@@ -1,7 +1,8 @@
-"""Placed programs made twice, line by line: with ranks, and as one device runs
-them. A value has a whole shape and, for each axis of the mesh, a type: cuts of
-its dimensions (outer first, some in units, some uneven, some over two axes as
-one), sums, or copies (R or I). placed_steps.py has the steps that make values.
+"""Makes placed programs twice, line by line: with ranks, and as one device
+runs them. A value has a whole shape and, for each axis of the mesh, a type: it
+cuts dimensions (the outer cut comes first; some cuts have units, are uneven,
+or are over two axes as one), or the value is a sum or a copy (R or I).
+placed_steps.py has the steps that make values.
 """
 import math
 

@@ -1,4 +1,5 @@
-"""Random programs, placed at random, against themselves without ranks.
+"""Compares random programs, placed at random, with the same programs without
+ranks.
 
 usage: placements.py [COUNT [SEED]]
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Programs that bind names again under the tape, against PyTorch.
+"""Compares programs that bind names again under the tape with PyTorch.
 
 usage: rebinding.py BACKEND...
 """
