@@ -75,7 +75,7 @@ TEST(Gradients, ATensorIsNamedBeforeTheLoss) {
   EXPECT_EQ(x.grad().item(), 4);
 }
 
-TEST(Gradients, WhatGradTakesIsCheckedAtTheCall) {
+TEST(Gradients, OperandsOfGradAreCheckedAtTheCall) {
   const gt::Tensor x = gt::ones({2}).name("x");
   EXPECT_NE(thrown([&] { gt::grad(x.sum(), {}); }).find("one target"),
             std::string::npos);

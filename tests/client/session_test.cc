@@ -80,7 +80,7 @@ TEST(Session, WhatHasNoGradIsALeaf) {
       << text;
 }
 
-TEST(Session, OneWithoutLinesIsNoFailure) {
+TEST(Session, ASessionWithoutLinesIsNoFailure) {
   gt::Session session("");
   EXPECT_EQ(session.close(), 0);
 }
@@ -363,7 +363,7 @@ TEST(Session, ADescriptorOfItsOwnIsNeverStandardOutput) {
             0);
 }
 
-TEST(Session, WhatCannotBePrintedIsTold) {
+TEST(Session, OutputThatCannotBePrintedIsReported) {
   EXPECT_EQ(in_child([] {
               ::dup2(::open("/dev/full", O_WRONLY), 1);
               gt::Session session("");
@@ -377,7 +377,7 @@ TEST(Session, WhatCannotBePrintedIsTold) {
             0);
 }
 
-TEST(Session, ALogThatCannotBeWrittenIsTold) {
+TEST(Session, ALogThatCannotBeWrittenIsReported) {
   const auto is_told = [](const std::function<void()>& run) {
     return thrown<gt::FileError>(run).find(
                "cannot write /dev/full: No space left on device") !=

@@ -19,7 +19,7 @@ TEST(NumberPool, TheSmallestFreeOneComesFirst) {
   EXPECT_EQ(numbers.take(), 5U);
 }
 
-TEST(NumberPool, WhatIsKeptIsNotGiven) {
+TEST(NumberPool, AKeptNumberIsNotGiven) {
   NumberPool numbers;
   numbers.keep(1);
   numbers.keep(1000);

@@ -85,7 +85,7 @@ TEST(Check, ANameInPartsOnSomeRanks) {
   EXPECT_EQ("5: unbound", findings(parts + "free x@0-1\ny@0-1 = relu x@0-1\n"));
 }
 
-TEST(Check, TheGradientOfWhatStandsElsewhere) {
+TEST(Check, TheGradientOfAValueOnOtherRanks) {
   const std::string text =
       "mesh tp=3\nw@0-2 = ones f32[4]\nx@0-2 = ones f32[4] #type=tp:I\n";
   const std::string gradient = "g@0-2 = neg x@0-2 #grad=w\n";

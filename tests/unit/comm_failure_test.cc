@@ -373,7 +373,7 @@ TEST_F(Liar, SilenceHasALimit) {
       << out;
 }
 
-TEST_F(Liar, WhoNeverGreetsIsNamed) {
+TEST_F(Liar, AWorkerThatNeverGreetsIsNamed) {
   TeamOptions options = two_workers();
   options.patience = std::chrono::milliseconds(50);
   TeamMember member(*hub_, 0, options);

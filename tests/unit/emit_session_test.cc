@@ -54,7 +54,7 @@ TEST(EmitSession, AnAliasIsFreedAfterTheLastGradientLineThatReadsIt) {
   EXPECT_EQ(out.substr(read), "g = mul _e2 _e0 #bwd #grad=w\nfree _e2 _e0\n");
 }
 
-TEST(EmitSession, WhatAUserKeepsIsNotCopied) {
+TEST(EmitSession, AValueThatAUserKeepsIsNotCopied) {
   FedSession fed;
   const std::string out =
       fed.feed(std::string(kLayer) + "l = sum h2\ng = grad l w");
@@ -251,7 +251,7 @@ TEST(EmitSession, AFailureSpreadsAndIsSaidOnce) {
   EXPECT_EQ(fed.session.messages(), 3U) << fed.said;
 }
 
-TEST(EmitSession, AFailedNameThatIsBoundAgainIsWell) {
+TEST(EmitSession, AFailedNameThatIsBoundAgainHasNoFailure) {
   FedSession fed;
   fed.feed("y = neg x\ny = ones f32[2]");
   EXPECT_EQ(fed.feed("z = neg y"), "z = neg y\n");

@@ -64,7 +64,7 @@ TEST_F(InterpreterTest, AFaultSpreadsAndIsReportedOnce) {
   EXPECT_EQ(reports_, 1);
 }
 
-TEST_F(InterpreterTest, WhatIsMadeAnewIsWell) {
+TEST_F(InterpreterTest, AValueMadeAgainHasNoFault) {
   const Recipe one = recipe_of(1, {{0, 1}});
   memory_[0] = -1;
   run(one, std::array{&a_, &b_});

@@ -72,7 +72,7 @@ TEST_F(RegistersTest, NumbersOfDeadNamesAreUsedAgain) {
   EXPECT_NE(registers[first].stamp.generation, generation);
 }
 
-TEST_F(RegistersTest, WhatALineObtainsStaysItsOwn) {
+TEST_F(RegistersTest, ANumberThatALineObtainsStaysItsOwn) {
   for (int i = 0; i < 40'000; ++i) {
     registers.release(bind("n" + std::to_string(i)));
   }

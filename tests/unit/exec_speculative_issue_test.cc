@@ -118,7 +118,7 @@ TEST_F(SpeculativeIssueTest, AFaultSpreadsOnceItIsKnown) {
   EXPECT_EQ(reports_, 1);
 }
 
-TEST_F(SpeculativeIssueTest, WhatReadsAKnownFaultIsNotRun) {
+TEST_F(SpeculativeIssueTest, ATaskThatReadsAKnownFaultIsNotRun) {
   memory_[0] = -3;
   run(a_, b_);
   issue_.settle(true);
@@ -131,7 +131,7 @@ TEST_F(SpeculativeIssueTest, WhatReadsAKnownFaultIsNotRun) {
   EXPECT_TRUE(issue_.is_settled());
 }
 
-TEST_F(SpeculativeIssueTest, WhatIsMadeAnewInBetweenIsWell) {
+TEST_F(SpeculativeIssueTest, AValueMadeAgainInBetweenHasNoFault) {
   memory_[0] = -3;
   run(a_, b_);
   run(b_, c_);

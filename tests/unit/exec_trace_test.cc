@@ -127,7 +127,7 @@ TEST(Trace, ALongLiteralIsCut) {
   EXPECT_TRUE(shown.ends_with(" 1 # ...")) << shown;
 }
 
-TEST(Trace, WhatFailsRanToo) {
+TEST(Trace, AFailedLineRanToo) {
   const Traced traced = trace_of(
       "n = tensor i64[] 0\n"
       "x = mod n n\n"

@@ -162,7 +162,7 @@ TEST_F(TapeTest, ALineThatReadsItsOwnResultDoesNotKeepItself) {
   EXPECT_EQ(tape.node_count(), 0U);
 }
 
-TEST_F(TapeTest, WhatWasConsumedSaysSo) {
+TEST_F(TapeTest, AConsumedHistorySaysSo) {
   const ValueId w = leaf(1);
   const ValueId h = line(2, {w});
   const ValueId l = line(3, {h});
@@ -296,7 +296,7 @@ TEST_F(TapeTest, ALineMayReadMany) {
 }
 
 // The oldest lines go, which are the last of those that read w.
-TEST_F(TapeTest, WhatIsForgottenLeavesNothingBehind) {
+TEST_F(TapeTest, AForgottenLineLeavesNothingBehind) {
   const ValueId w = leaf(1);
   ValueId h = leaf(2);
   Lost why;

@@ -57,7 +57,7 @@ TEST(Typing, AKnownLineIsPricedAnewWhenItsOperandsChange) {
             "ones yes 8 0\nneg yes 16 2\n");
 }
 
-TEST(Typing, WhatCannotBeTypedSpreadsNoFurtherThanItsReaders) {
+TEST(Typing, ALineThatCannotBeTypedSpreadsNoFurtherThanItsReaders) {
   Typing typing;
   EXPECT_EQ(priced(typing,
                    "x = load \"x.npy\"\n"

@@ -253,7 +253,7 @@ TEST_F(HostStateTest, AStatusIsOneOfOurs) {
   }
 }
 
-TEST_F(HostStateTest, WhatIsForPeopleIsNotLong) {
+TEST_F(HostStateTest, TextForPeopleIsNotLong) {
   for (const Verb verb : {Verb::kReport, Verb::kBye, Verb::kDone}) {
     for (const size_t more : {0, 1}) {
       attach_two();
@@ -433,7 +433,7 @@ TEST_F(HostStateTest, RanksThatAreMissingAreNamed) {
 }
 
 // Messages that still come by its former connection are dropped and counted.
-TEST_F(HostStateTest, OneThatWasGivenUpWhileOthersAreWaitedForComesBack) {
+TEST_F(HostStateTest, AWorkerGivenUpWhileOthersAreWaitedForComesBack) {
   start(2);
   say("a", hello(info_of("w0")));
   for (int i = 0; i < 3; ++i) pass(500);
@@ -449,7 +449,7 @@ TEST_F(HostStateTest, OneThatWasGivenUpWhileOthersAreWaitedForComesBack) {
   EXPECT_EQ(host_->worker(0).epoch, 1u);
 }
 
-TEST_F(HostStateTest, OneThatGoesWhileOthersAreWaitedForMakesRoom) {
+TEST_F(HostStateTest, AWorkerThatGoesWhileOthersAreWaitedForMakesRoom) {
   start(2);
   say("a", hello(info_of("w0")));
   host_->link_ended("a");

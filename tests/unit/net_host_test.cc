@@ -57,7 +57,7 @@ TEST_P(HostTest, ASessionFromHelloToBye) {
 }
 
 // A connection that names itself could take the name of one that has ended.
-TEST_P(HostTest, WhoNamesItsConnectionIsNotHeard) {
+TEST_P(HostTest, APeerThatNamesItsConnectionIsNotHeard) {
   NetHarness net(1, endpoint());
   void* stranger = zmq_socket(net.members_context_.raw(), ZMQ_DEALER);
   ASSERT_EQ(zmq_setsockopt(stranger, ZMQ_ROUTING_ID, "me", 2), 0);

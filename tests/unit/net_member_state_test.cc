@@ -309,7 +309,7 @@ TEST_F(MemberStateTest, AGtRouteThatGaveUpIsToldWithItsWords) {
             "waited\\x1b\\x0a");
 }
 
-TEST_F(MemberStateTest, WhatIsNotTrustedIsSaidNothing) {
+TEST_F(MemberStateTest, AnUntrustedGtRouteIsToldNothing) {
   member_->link_untrusted("it has gone", false);
   EXPECT_TRUE(no_event());
   EXPECT_TRUE(sent().empty());

@@ -123,7 +123,7 @@ class PeerUser : public testing::TestWithParam<const char*> {
   int listener_ = -1;
 };
 
-TEST_P(PeerUser, OurOwnIsToldFromBothEnds) {
+TEST_P(PeerUser, OurOwnUserIsToldFromBothEnds) {
   const int out = connected(at_);
   const int in = ::accept(listener_, nullptr, nullptr);
   EXPECT_EQ(check_peer(out).is, PeerIs::kSameUser) << check_peer(out).why;
@@ -132,7 +132,7 @@ TEST_P(PeerUser, OurOwnIsToldFromBothEnds) {
   ::close(in);
 }
 
-TEST_P(PeerUser, OfAnotherUserWhoeverConnectsIsTold) {
+TEST_P(PeerUser, AnotherUserThatConnectsIsTold) {
   if (::geteuid() != 0) GTEST_SKIP() << "another user's process needs root";
   const Other other(kNobody, [this] { connected(at_); });
   ASSERT_TRUE(other.is_ready());
@@ -143,7 +143,7 @@ TEST_P(PeerUser, OfAnotherUserWhoeverConnectsIsTold) {
   ::close(in);
 }
 
-TEST_P(PeerUser, OfAnotherUserWhoeverListensIsTold) {
+TEST_P(PeerUser, AnotherUserThatListensIsTold) {
   if (::geteuid() != 0) GTEST_SKIP() << "another user's process needs root";
   ::close(listener_);
   listener_ = -1;
@@ -170,7 +170,7 @@ TEST_P(PeerUser, OfAnotherUserWhoeverListensIsTold) {
   ::close(out);
 }
 
-TEST_P(PeerUser, WhoHasGoneIsNobody) {
+TEST_P(PeerUser, AnEndThatHasGoneIsNobodys) {
   const int out = connected(at_);
   const int in = ::accept(listener_, nullptr, nullptr);
   ::close(out);

@@ -100,7 +100,7 @@ TEST(Watchers, LongStatesGoInParts) {
   EXPECT_TRUE(second.frame.bytes().starts_with("state size=5\n"));
 }
 
-TEST(Watchers, WhoSaysWhatIsNoWatchIsForgotten) {
+TEST(Watchers, AWatcherThatBreaksTheProtocolIsForgotten) {
   for (const char* text :
        {"", "nonsense", "watch size=0\n", "watch version=x size=0\n",
         "watch version=3 size=0\n", "done seq=1 size=0\n",

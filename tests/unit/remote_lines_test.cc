@@ -50,7 +50,7 @@ TEST_F(ReceivedLinesTest, ABlockComesAgainInRounds) {
   EXPECT_EQ(take("forget id=3"), "forget: there is no such block");
 }
 
-TEST_F(ReceivedLinesTest, WhoWantsNoMoreGetsNoMore) {
+TEST_F(ReceivedLinesTest, AReaderThatWantsNoMoreGetsNoMore) {
   wants_more_ = false;
   EXPECT_EQ(take("lines seq=1 line=1 after=0", "a\nb\n"), "");
   EXPECT_EQ(taken_, "( )\n");

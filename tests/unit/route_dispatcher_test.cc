@@ -96,7 +96,7 @@ TEST(RouteDispatcher, ABoundNameLeavesNoCopyBehind) {
             std::string::npos);
 }
 
-TEST(RouteDispatcher, WhatIsRejectedFailsAndSpreads) {
+TEST(RouteDispatcher, ARejectedLineFailsAndSpreads) {
   RouteHarness route(2);
   route.feed(
       "x = zeros f32[2,3]\n"

@@ -6,7 +6,7 @@
 namespace gt::route {
 namespace {
 
-TEST(RoutePlace, WhatComesFromNothingGoesWhereItIsRead) {
+TEST(RoutePlace, AValueWithoutOperandsGoesWhereItIsRead) {
   RouteHarness route(2);
   route.feed(
       "a = zeros f32[256,256]\n"
@@ -23,7 +23,7 @@ TEST(RoutePlace, WhatComesFromNothingGoesWhereItIsRead) {
   EXPECT_EQ(route.sent(1)[2].line, 6);
 }
 
-TEST(RoutePlace, WhatIsHeldIsIssuedBeforeItsNameOrFileChanges) {
+TEST(RoutePlace, AHeldLineIsIssuedBeforeItsNameOrFileChanges) {
   RouteHarness route(2);
   route.feed(
       "a = load \"./t/x.npy\" f32[4]\n"

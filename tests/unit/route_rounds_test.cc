@@ -189,7 +189,7 @@ TEST(Rounds, ARoundIsCutWhereTheInputPauses) {
   both.expect_same();
 }
 
-TEST(Rounds, AnotherFileIsToldOf) {
+TEST(Rounds, AnotherFileIsReported) {
   RouteHarness route(1, true, false);
   route.feed("x = zeros f32[4]\n" + times(6, adds("x")), false);
   EXPECT_NE(route.dispatcher().round(), nullptr);

@@ -129,7 +129,7 @@ TEST_F(ClientConnectionsTest, AClientIsTakenAndToldItsRoom) {
   EXPECT_EQ(last(), "p results size=0\n");
 }
 
-TEST_F(ClientConnectionsTest, WhoIsNoClientIsRefusedOrNotHeard) {
+TEST_F(ClientConnectionsTest, APeerThatIsNoClientIsRefusedOrNotHeard) {
   say("p", "text size=1\nx");
   say("p", "\xff\xff");
   EXPECT_TRUE(sent().empty());
@@ -200,7 +200,7 @@ TEST_F(ClientConnectionsTest, AVisitGoesOnOverANewConnectionWhereItStood) {
   EXPECT_TRUE(events().empty());
 }
 
-TEST_F(ClientConnectionsTest, WhoAttachesTakesThePlaceOfWhoIsThere) {
+TEST_F(ClientConnectionsTest, AClientThatAttachesTakesThePlaceOfTheOneThere) {
   say("p", named("ann", false).finish());
   (void)sent();
   say("q", named("ann", true).finish());
@@ -225,7 +225,7 @@ TEST_F(ClientConnectionsTest, ANameIsItsUsersOwn) {
   EXPECT_NE(last().find("welcome name=c2"), std::string::npos);
 }
 
-TEST_F(ClientConnectionsTest, WhoIsAwayTooLongIsGone) {
+TEST_F(ClientConnectionsTest, AClientThatIsAwayTooLongIsEnded) {
   say("p", named("ann", false).finish());
   connections_.part(1, Exit::kDone);
   EXPECT_NE(last().find("p bye status=0 "), std::string::npos);
@@ -256,7 +256,7 @@ TEST_F(ClientConnectionsTest,
   EXPECT_NE(last().find("nobody is kept"), std::string::npos);
 }
 
-TEST_F(ClientConnectionsTest, WhatCrossesTheLastWordIsNotDistrusted) {
+TEST_F(ClientConnectionsTest, AClientThatHasGotItsByeIsNotDistrusted) {
   say("p", hello("ann").finish());
   connections_.bye(1, Exit::kDone, "");
   EXPECT_EQ(connections_.leaving(), 1u);

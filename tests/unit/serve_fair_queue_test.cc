@@ -31,7 +31,7 @@ TEST(FairQueue, TakesTurnsByCost) {
   EXPECT_EQ(queue.next(), 2U);
 }
 
-TEST(FairQueue, WhoAsksForNothingSavesNothingUp) {
+TEST(FairQueue, AClientThatAsksForNothingSavesNothingUp) {
   FairQueue queue;
   for (const FairQueue::Client c : {1U, 2U}) queue.add(c);
   queue.set_waiting(1, true);

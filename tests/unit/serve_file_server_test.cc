@@ -208,7 +208,7 @@ TEST_F(FileServerTest, ANewConnectionOfAnUploadTakesItOver) {
   EXPECT_EQ(read("ann/x"), "abcdef");
 }
 
-TEST_F(FileServerTest, WhoDoesNotReadGetsNoMore) {
+TEST_F(FileServerTest, ABorrowerThatDoesNotReadGetsNoMore) {
   greet("p", "ann");
   (void)answer();
   store("p", "x", std::string(100, 'x'));
@@ -276,7 +276,7 @@ TEST_F(FileServerTest, WorkersReachAllUsersAndNobodyElseDoes) {
   EXPECT_TRUE(answer().starts_with("refuse"));
 }
 
-TEST_F(FileServerTest, WithKeysTheListSaysWhoOneIs) {
+TEST_F(FileServerTest, WithKeysTheListSaysWhichUserItIs) {
   file_server_->set_users({{"k1", {"ann", false}}, {"k2", {"", true}}});
   const std::string worker = MessageWriter(Verb::kHello)
                                  .field("version", uint64_t{net::kWireVersion})
@@ -292,7 +292,7 @@ TEST_F(FileServerTest, WithKeysTheListSaysWhoOneIs) {
   EXPECT_FALSE(file_server_->knows("w"));
 }
 
-TEST_F(FileServerTest, WhoAsksNothingForLongIsLetGo) {
+TEST_F(FileServerTest, ABorrowerThatAsksNothingForLongIsLetGo) {
   greet("p", "ann");
   (void)answer();
   now_ = 59'000;
@@ -349,7 +349,7 @@ TEST(FileTalk, SilenceCountsWhileAnAnswerIsOwed) {
   EXPECT_EQ(talk.over(), net::FileTalk::Over::kLink);
 }
 
-TEST(FileTalk, WhatNobodyAskedForIsTheEnd) {
+TEST(FileTalk, AnAnswerThatNobodyAskedForIsTheEnd) {
   net::BorrowerIdentity me;
   net::FileTalk talk(me, 0);
   talk.link_up(0);

@@ -68,7 +68,7 @@ TEST(NameSpace, EverythingThatALineNamesIsPutIntoIt) {
   EXPECT_EQ(enter(bare, "save x \"a.npy\""), "");
 }
 
-TEST(NameSpace, WhatComesOutHasNoTraceOfIt) {
+TEST(NameSpace, OutputHasNoTraceOfIt) {
   const NameSpace space("c7", "files/ann/");
   const std::pair<const char*, const char*> cases[] = {
       {"c7/y = tensor f32[] 1", "y = tensor f32[] 1"},
@@ -275,7 +275,7 @@ TEST(ClientProgram, BlocksKeepToTheirLimits) {
 
 // The names that are freed at the end are those that were bound, wherever the
 // client breaks off.
-TEST(ClientProgram, WhatIsDroppedIsFreedAsWell) {
+TEST(ClientProgram, NamesOfADroppedProgramAreFreed) {
   const std::string text =
       "mesh d=2\na = ones f32[4]\nb@0-1 = ones f32[4] split=d:0\nc = add a a\n"
       "free a\nl = sum c\ng = grad l c\nprint g\nb@0 = full f32[2] 3\n"
@@ -479,7 +479,7 @@ class Cluster {
   std::deque<std::pair<unsigned, uint64_t>> under_way_;
 };
 
-TEST(Scheduler, NobodyWaitsForNothingAndSharesAreEqual) {
+TEST(Scheduler, NobodyWaitsInVainAndSharesAreEqual) {
   for (unsigned seed = 0; seed < 10'000; ++seed) {
     Cluster cluster(seed);
     cluster.run();
@@ -553,7 +553,7 @@ TEST(Scheduler, BesideOneWithASlowWorkerAClientIsAsAlone) {
   EXPECT_LE(both.scheduler().unfinished(1), alone.scheduler().part() / 2);
 }
 
-TEST(Scheduler, WhoWasSlowSavesNothingUp) {
+TEST(Scheduler, AClientThatWasSlowSavesNothingUp) {
   TwoWorkers both;
   both.set_block_time(1, kSecond / 10);
   both.set_block_time(2, 100'000);
@@ -567,7 +567,7 @@ TEST(Scheduler, WhoWasSlowSavesNothingUp) {
   EXPECT_GE((both.done(2) - before) * 100, 9'900U * 99);
 }
 
-TEST(Scheduler, WhoUsesASlowWorkerDelaysOnlyItself) {
+TEST(Scheduler, AClientWithASlowWorkerDelaysOnlyItself) {
   Scheduler scheduler;
   scheduler.add(1, 1);
   scheduler.add(2, 1);

@@ -162,7 +162,7 @@ TEST(Config, ScopesAddUpFromTheOutermostIn) {
             "shard=tp:-1*64 ranks=0-3 compile");
 }
 
-TEST(Config, ScopesThatContradictAreTold) {
+TEST(Config, ScopesThatContradictAreReported) {
   const Config config = config_of(kOwn);
   EXPECT_EQ(scope_of(config, "stage0/stage1"),
             "c.yaml:8: signal 'stage1': on pp=1, but within signal 'stage0' "
@@ -189,7 +189,7 @@ TEST(Config, NamesTakeTheFirstPattern) {
   EXPECT_EQ(config.tensor("x"), nullptr);
 }
 
-TEST(Config, EntriesThatNobodyUsesAreTold) {
+TEST(Config, EntriesThatNoLineUsesAreReported) {
   const Config config = config_of(
       "mesh: {tp: 2}\nsignals:\n  colpr: {shard: {tp: 1}, backward: b}\n"
       "  a: {shard: {tp: 0}, backward: b}\n  b: {}\n  c: {}\n"
@@ -364,14 +364,14 @@ constexpr Bad kBadOwn[] = {
      "'flops'?"},
 };
 
-TEST(Config, BadOnesAreToldWithTheirLine) {
+TEST(Config, FaultsAreReportedWithTheirLine) {
   for (const Bad& bad : kBadGt) EXPECT_EQ(error_of(bad.text), bad.message);
   for (const Bad& bad : kBadOwn) EXPECT_EQ(error_of(bad.text), bad.message);
   EXPECT_EQ(error_of("mesh: {dp: 2, tp: 4}\n", 4),
             "c.yaml:1: mesh dp=2 tp=4 has 8 ranks, and -n says 4");
 }
 
-TEST(Config, WhatIsNoYamlIsTold) {
+TEST(Config, TextThatIsNoYamlIsReported) {
   EXPECT_EQ(error_of("a: {b}: {}\n").substr(0, 22), "c.yaml:1: is no YAML: ");
   // If something has no end, the message says where it began.
   for (const char* text :
