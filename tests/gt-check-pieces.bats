@@ -26,7 +26,7 @@ END
   [ "$output" = 'z = tensor f32[2,3,1,2] 0 1 2 3 4 5 6 7 8 9 10 11' ]
 }
 
-@test "a reshape of one element a rank that may be several is told" {
+@test "a reshape whose one element a rank may go to several dimensions is reported" {
   for shape in 1,1,6 6,1; do
     run -1 --separate-stderr gt-check -q <<END
 mesh tp=2

@@ -93,7 +93,7 @@ finds() {
   [[ $stderr == *"fix: y1@0-3 = all_reduce y@0-3 over=tp src=P dst=R"* ]]
 }
 
-@test "the status goes into the end mark, and a cut stream is told" {
+@test "the status goes into the end mark, and a stream that is cut short is reported" {
   make_placed
   sed -i '/all_reduce y/d' placed.gt
   run -1 --separate-stderr gt-check placed.gt

@@ -156,7 +156,7 @@ a
   [[ $stderr != *two* ]]
 }
 
-@test "--history warns once, names who holds it, and what to write" {
+@test "--history warns once, and names the value that holds it and what to write" {
   {
     echo 'w = ones f32[]'
     echo 'sum = zeros f32[]'

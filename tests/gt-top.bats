@@ -141,7 +141,7 @@ END
   end_run
 }
 
-@test "ops are told apart while somebody watches" {
+@test "ops are counted one by one while somebody watches" {
   begin_run
   spawn gt-top -b -d 0.3 "$route" > top.txt 2> top.err 5>&-
   local top=$! end=$((SECONDS + 120))

@@ -158,7 +158,7 @@ print z'
   run -2 work --root nowhere <<< ''
 }
 
-@test "a load that does not fit is told what the file holds" {
+@test "the message of a load that does not fit says what the file holds" {
   run -1 --separate-stderr work <<< $'x = ones f32[4]
 save x "x.npy"
 y = load "x.npy" f64[4]

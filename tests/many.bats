@@ -309,7 +309,7 @@ attached() {
     sed 's/ #.* name=\([^ ]*\) .* threads=\([0-9]*\) .*/ \1 \2/' | sort
 }
 
-@test "torchrun's and Slurm's variables say who is which of how many" {
+@test "torchrun's and Slurm's variables say which worker it is, and of how many" {
   printf 'x = ones f32[1]\nprint x\n' >p
   local host
   host=$(uname -n)

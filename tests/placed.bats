@@ -233,7 +233,7 @@ END
   agree
 }
 
-@test "a refused loss is told what mends it, and gt-check accepts that" {
+@test "the message about a refused loss says what mends it, and gt-check accepts that" {
   mended() { # PROGRAM and LOSS
     run -3 --separate-stderr gt-emit --no-at - <<<"$1
 g@0-1 = grad $2@0-1 x@0-1"

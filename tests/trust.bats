@@ -45,7 +45,7 @@ route() {
   [[ $output == *'gt takes no such transport; expected tcp://HOST:PORT, ipc://PATH or ipc://@NAME'* ]]
 }
 
-@test "an endpoint without a transport is told with one" {
+@test "the message about an endpoint without a transport offers one" {
   run -2 gt-work --connect 127.0.0.1:5799
   [ "$output" = 'gt-work: --connect 127.0.0.1:5799: it has no transport; did you mean tcp://127.0.0.1:5799?; try gt-work --help' ]
   run -2 gt-route --bind 0.0.0.0:5799 --workers 1 </dev/null
@@ -116,7 +116,7 @@ route() {
   [ "$(grep -o 'worker [01] ([^ ]*' err | sort -u | wc -l)" -eq 2 ]
 }
 
-@test "a worker whose gt-route gave up is told that, not that there was none" {
+@test "a worker whose gt-route gave up is told that, and not that there was none" {
   printf 'x = tensor f32[2] 1 2\nprint x\n' >p
   route --workers 2 --timeout 2 p
   run -4 --separate-stderr gt-work --connect "$at" --timeout 4 --name one

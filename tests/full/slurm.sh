@@ -31,7 +31,7 @@ trap clean EXIT
 await() {
   local end=$((SECONDS + 60))
   until "$@" >/dev/null 2>&1; do
-    ((SECONDS < end)) || die 1 "in vain: $*"
+    ((SECONDS < end)) || die 1 "a minute was not enough for: $*"
     sleep 0.1
   done
 }
