@@ -106,7 +106,7 @@ refuses() {
   [[ $stderr == "gt-shard: model.gt:8: matmul: "* ]]
 }
 
-@test "with a stream that is placed already no entry is missed" {
+@test "entries that a stream placed already does not use are no fault" {
   make_pair
   printf 'mesh: {tp: 2}\nsignals:\n  colpar: {shard: {tp: 1}}\n' >s.yaml
   gt-emit pair.gt | gt-shard -c s.yaml >once.s

@@ -146,8 +146,9 @@ print q@0' >p
 }
 
 @test "a block whose prints exceed the results that are kept at a time comes to its end" {
-  # The block may be coming again, so gt-route waits for its last line. The block's
-  # own prints leave no room to read that line unless gt-route gives up waiting.
+  # gt-route holds back a block that may be coming again until its last line. Its
+  # prints are among the results that leave no room to read that line, and the run
+  # must end all the same.
   {
     echo 'x = zeros f32[1048576]'
     seq -f 'a%g = zeros f32[]' 200
