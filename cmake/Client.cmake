@@ -1,10 +1,10 @@
-# lib/client: the C++ client library, libgt, shared and static. It holds all of
-# gt that it needs; of that, only what gt/c.h declares can be seen from outside.
-# The C++ interface is headers over it, of which gt/ops.h is made from the op
-# table.
+# lib/client: libgt, the C++ client library, shared and static. It contains all of
+# gt that it needs, of which only what gt/c.h declares can be seen from outside. The
+# C++ interface is headers over that; gt/ops.h among them is made from the op table.
 
-set(client_layers gt_version gt_base gt_stream gt_file gt_ops)  # what it is made of
-# What GCC would mark as one in a process could not be hidden in libgt.a.
+set(client_layers gt_version gt_base gt_stream gt_file gt_ops)  # its layers
+# GCC would mark some symbols as unique in a process, which could not be hidden in
+# libgt.a.
 set(not_unique $<$<CXX_COMPILER_ID:GNU>:-fno-gnu-unique>)
 foreach(layer IN LISTS client_layers)
   set_target_properties(${layer} PROPERTIES POSITION_INDEPENDENT_CODE ON)
@@ -22,7 +22,7 @@ target_link_libraries(gt_client PUBLIC gt_ops)
 target_include_directories(gt_client PRIVATE
   "${PROJECT_SOURCE_DIR}/lib/client/include")
 
-# gt/ops.h
+# gt/ops.h is made from the op table.
 set(client_headers "${PROJECT_BINARY_DIR}/include")
 foreach(tool IN ITEMS ops_header op_examples)
   string(REPLACE "_" "-" program gt-${tool})
@@ -47,10 +47,10 @@ target_link_options(client PRIVATE
   "LINKER:--version-script=${exports}" "LINKER:-z,defs")
 set_target_properties(client PROPERTIES LINK_DEPENDS "${exports}")
 
-# An archive has no visibility: so it is one object, of which only gt_* is
-# global, and no name of gt's own meets one of its user's. The groups of what
-# templates make are dissolved, or the linker would take the user's in place of
-# one that is local here.
+# An archive cannot hide its symbols. So libgt.a has a single object, in which only
+# gt_* is global, and no other name of gt collides with one of the program. The
+# groups of code made by templates are dissolved, or the linker would replace one of
+# gt's, which is local here, by the program's.
 set(objects $<TARGET_OBJECTS:gt_client>)
 foreach(layer IN LISTS client_layers)
   list(APPEND objects $<TARGET_OBJECTS:${layer}>)

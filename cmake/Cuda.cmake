@@ -1,7 +1,7 @@
 # lib/exec/backend/cuda: the backend for GPUs, a plug-in of gt-work that links no
-# library of CUDA. What says what a GPU is to do (plans, and the texts of
-# kernels) is built everywhere, since tests run it on the host; the plug-in is
-# built where CUDA's headers are.
+# library of CUDA. The plans and the texts of kernels say what a GPU has to do; they
+# are built everywhere, since tests run them on the host. The plug-in itself needs
+# CUDA's headers.
 
 set(cuda_home "${PROJECT_SOURCE_DIR}/lib/exec/backend/cuda")
 file(GLOB cuda_texts CONFIGURE_DEPENDS "${cuda_home}/text/*.cuh")
@@ -39,7 +39,8 @@ if(GT_CUDNN)
   target_include_directories(gt_cuda_device SYSTEM PUBLIC
     "${CUDNN_FRONTEND_INCLUDE_DIR}" "${CUDNN_INCLUDE_DIR}")
   target_compile_definitions(gt_cuda_device PUBLIC GT_CUDA_CUDNN)
-  # 40,000 lines of headers, which choose what a library computes.
+  # cudnn_frontend is 40,000 lines of headers that only choose what a library
+  # computes, so -O1 is enough for them.
   set_source_files_properties("${cuda_home}/library_attention.cc" PROPERTIES
     COMPILE_OPTIONS -O1)
 endif()

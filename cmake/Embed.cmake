@@ -1,5 +1,5 @@
-# cmake -DOUTPUT=FILE -DINPUTS=FILE|... -P: writes the inputs as rows of an
-# array, {"NAME", "TEXT"}, into the output.
+# cmake -DOUTPUT=FILE -DINPUTS=FILE|... -P writes the inputs into the output, as
+# rows {"NAME", "TEXT"} of an array.
 string(REPLACE "|" ";" inputs "${INPUTS}")
 set(all "")
 foreach(input IN LISTS inputs)

@@ -1,7 +1,7 @@
-# What lib/exec has beyond the other layers: oneDNN, OpenMP, and the flags of
-# its kernels. Contraction stays off so that a value has the same bits whichever
-# instruction set computes it; errno and traps are given up, which changes no
-# value and lets loops over exp() and sqrt() become vectors.
+# What lib/exec has that other layers have not: oneDNN, OpenMP, and flags for its
+# kernels. Contraction stays off, so that a value has the same bits by every
+# instruction set. Giving up errno and traps changes no value, and lets loops over
+# exp() and sqrt() become vectors.
 
 get_target_property(exec_kind gt_exec TYPE)
 if(exec_kind STREQUAL "INTERFACE_LIBRARY")
@@ -16,8 +16,8 @@ target_compile_options(gt_exec PRIVATE
   -fno-math-errno -fno-trapping-math -Wno-float-conversion
   $<$<CONFIG:Release>:-O3>)
 
-# A kernel file's name says which instruction set it may use; its functions
-# are called only after the machine was asked.
+# The name of a kernel's file says which instruction set it may use. Its functions
+# are called only if the machine has that.
 set(avx2_flags -mavx2 -mfma -mf16c)
 set(avx512_flags -mavx512f -mavx512bw -mavx512dq -mavx512vl -mfma -mf16c
   -mprefer-vector-width=512)
@@ -29,7 +29,7 @@ foreach(source IN LISTS exec_sources)
         COMPILE_OPTIONS "${${isa}_flags}")
     endif()
   endforeach()
-  if(source MATCHES "/integer_loops\\.cc$")  # formulas of integers wrap
+  if(source MATCHES "/integer_loops\\.cc$")  # integer formulas wrap around
     set_source_files_properties(${source} PROPERTIES COMPILE_OPTIONS -fwrapv)
   endif()
 endforeach()

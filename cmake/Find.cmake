@@ -1,5 +1,5 @@
-# Libraries that Debian ships without a usable CMake package, and CUDA, which
-# is looked for and never required. A missing one names the remedy.
+# Finds libraries that Debian ships without a usable CMake package, and CUDA, which
+# is optional. If one is missing, the message says what to do.
 
 set(remedy "run scripts/packages install build")
 
@@ -64,7 +64,7 @@ if(GT_OPENMP)
   find_package(OpenMP REQUIRED COMPONENTS CXX)
 endif()
 
-# The headers alone: what they declare is looked up at run time.
+# Only the headers are needed: the functions are looked up at run time.
 find_path(CUDA_INCLUDE_DIR cuda.h HINTS ENV CUDA_HOME /usr/local/cuda
   PATH_SUFFIXES include targets/x86_64-linux/include)
 foreach(header IN ITEMS cuda.h nvrtc.h cublasLt.h)

@@ -1,11 +1,12 @@
-# cmake --install: programs (named beside their targets), the scripts that are
-# programs, man pages, completions, data, and libgt. Each belongs to a component,
-# which is a package of cmake/Package.cmake. libgt is optional here, since the
-# target programs does not build it.
+# cmake --install installs the programs (named beside their targets), scripts that
+# are programs, man pages, completions, data, and libgt. Each belongs to a
+# component, which is a package of cmake/Package.cmake. libgt is optional here,
+# since the target `programs` does not build it.
 
 set(data "${CMAKE_INSTALL_DATADIR}/gt")
 
-# They stand beside the others in the build tree too: one folder is all of PATH.
+# The scripts also get links in the build tree's bin, so that one folder is all of
+# PATH.
 file(GLOB tools CONFIGURE_DEPENDS scripts/gt-*)
 foreach(tool IN LISTS tools)
   install(PROGRAMS ${tool} DESTINATION ${CMAKE_INSTALL_BINDIR}
@@ -35,16 +36,16 @@ foreach(home IN ITEMS bash:bash-completion/completions zsh:zsh/site-functions
     DESTINATION ${CMAKE_INSTALL_DATADIR}/${folder}
     COMPONENT programs OPTIONAL)
 endforeach()
-# As in the source tree, so that the examples find their data, and what the pages
-# show can be typed, in either.
+# The folders are laid out as in the source tree, so the examples find their data,
+# and the commands that the pages show work in either place.
 install(DIRECTORY share DESTINATION ${data} COMPONENT doc
   PATTERN completions EXCLUDE PATTERN gdb EXCLUDE PATTERN python EXCLUDE)
-# For programs in Python, which need nothing but the programs.
+# Programs in Python need gt.py and nothing else but the programs.
 install(DIRECTORY share/python DESTINATION ${data}/share COMPONENT programs
   PATTERN __pycache__ EXCLUDE)
 install(DIRECTORY configs examples DESTINATION ${data} COMPONENT doc
   USE_SOURCE_PERMISSIONS PATTERN __pycache__ EXCLUDE)
-# What gt-cluster reads beside itself.
+# gt-cluster reads these scripts beside itself.
 install(DIRECTORY scripts/cluster DESTINATION ${data} COMPONENT programs)
 
 # ---- libgt ------------------------------------------------------------------
@@ -58,7 +59,7 @@ install(DIRECTORY lib/client/include/gt "${client_headers}/gt"
   DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} COMPONENT dev OPTIONAL
   FILES_MATCHING PATTERN "*.h")
 
-# find_package(gt): of fmt only the static library's user has need, so the two
+# find_package(gt): only users of the static library need fmt, so the two libraries
 # are exported apart.
 include(CMakePackageConfigHelpers)
 set(package "${CMAKE_INSTALL_LIBDIR}/cmake/gt")
@@ -75,8 +76,8 @@ configure_file(cmake/gt.pc.in gt.pc @ONLY)
 install(FILES "${PROJECT_BINARY_DIR}/gt.pc"
   DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig COMPONENT dev)
 
-# gdb looks for it by the library's own path, below this folder; the prefix is
-# known when it is installed.
+# gdb looks for the printer by the library's own path, below this folder. The prefix
+# is known only at installation.
 install(FILES share/gdb/gt.py
   DESTINATION "${CMAKE_INSTALL_DATADIR}/gdb/auto-load\${CMAKE_INSTALL_PREFIX}/${CMAKE_INSTALL_LIBDIR}"
   RENAME libgt.so.${PROJECT_VERSION}-gdb.py COMPONENT dev)

@@ -1,8 +1,8 @@
-# gt_layer(NAME [LIBRARY ...]): lib/NAME becomes the static library gt_NAME.
-# All of the folder is taken, sub-folders too, apart from cuda/ (a plug-in, not
-# part of this build). The links given are all that the folder may include;
-# scripts/lint checks the same order in the sources. A folder without sources
-# yet is an empty interface library, so that what stands above it links.
+# gt_layer(NAME [LIBRARY ...]) makes the static library gt_NAME of all sources in
+# lib/NAME and its sub-folders, except cuda/, which is a plug-in. The libraries
+# given are all that the folder may include; scripts/lint checks the same order in
+# the sources. A folder without sources is an empty interface library, so that the
+# layers above it can link.
 function(gt_layer name)
   set(target gt_${name})
   file(GLOB_RECURSE sources CONFIGURE_DEPENDS
@@ -10,8 +10,8 @@ function(gt_layer name)
   list(FILTER sources EXCLUDE REGEX "/cuda/|_test\\.cc$")
   if(sources)
     add_library(${target} STATIC ${sources})
-    # Files of rows and of kernels name their tables and helpers alike, so each
-    # is compiled by itself, as is what is compiled for other processors.
+    # Files of rows and of kernels use the same names for their tables and helpers,
+    # so each is compiled by itself. So are files for other processors.
     list(FILTER sources INCLUDE REGEX "/lib/ops/|/backend/(cpu|ref)/|_avx2\\.cc$")
     set_source_files_properties(${sources} PROPERTIES
       SKIP_UNITY_BUILD_INCLUSION ON)

@@ -1,5 +1,5 @@
-# cpack in a folder that is built: a Debian package of each component, in
-# packages/ there. Their names and what they need:
+# cpack, run in a build folder, makes a Debian package of each component in
+# packages/ there. The packages and what is in them:
 #
 #   gt          the programs, their pages and completions, and gt.py
 #   libgt0      libgt.so, by the number of its interface
@@ -13,7 +13,7 @@ set(CPACK_PACKAGE_CONTACT "gt developers <gt@localhost>")
 set(CPACK_PACKAGE_DESCRIPTION_SUMMARY "Tensor programs as lines of text")
 set(CPACK_PACKAGE_DIRECTORY "${PROJECT_BINARY_DIR}/packages")
 set(CPACK_STRIP_FILES ON)
-# The printer's place has the prefix in it.
+# The place of gdb's printer contains the prefix, so the prefix must be known.
 set(CPACK_SET_DESTDIR ON)
 set(CPACK_INSTALL_PREFIX /usr)
 set(CPACK_INSTALL_DEFAULT_DIRECTORY_PERMISSIONS OWNER_READ OWNER_WRITE

@@ -1,7 +1,7 @@
-# gt_version: gen/base/version.h declares gt::kVersion, gen/version.cc defines
-# it. The definition is made anew at each build but written only when it
-# changes, so a commit costs one small compilation and the links.
-# An archive that git made has the commit in cmake/commit.
+# gt_version: gen/base/version.h declares gt::kVersion, and gen/version.cc defines
+# it. Each build makes the definition anew but writes it only if it changes, so a
+# commit costs one small compilation and the links. An archive made by git has the
+# commit in cmake/commit.
 #
 # Run as a script (cmake -P) this same file writes the definition.
 

@@ -1,4 +1,4 @@
-# find_package(gt): gt::client, and gt::client_static where fmt is found.
+# find_package(gt) gives gt::client, and gt::client_static if fmt is found.
 include("${CMAKE_CURRENT_LIST_DIR}/gtTargets.cmake")
 find_package(Threads QUIET)
 find_package(fmt QUIET)

@@ -1,20 +1,20 @@
 # shellcheck shell=bash
-# What the scripts of this folder share. To be sourced, after set -euo pipefail.
+# What the scripts of this folder share; they source it after set -euo pipefail.
 
-# The root of the source tree, wherever the script was called from.
+# The root of the source tree, from wherever the script is called.
 gt_root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 
-# Prints the comment at the head of the script, which is its help.
+# usage prints the comment at the head of the script, which is its help.
 usage() {
   sed -n '2,/^[^#]/{/^#/!q;s/^# \{0,1\}//;p;}' "$0"
 }
 
-# say TEXT...: talk, on stderr.
+# say TEXT... writes a message to standard error.
 say() {
   printf '%s: %s\n' "${0##*/}" "$*" >&2
 }
 
-# die STATUS TEXT...
+# die STATUS TEXT... writes a message and exits with that status.
 die() {
   local status=$1
   shift
@@ -22,17 +22,17 @@ die() {
   exit "$status"
 }
 
-# bad_usage ARG: for an option that the script does not have.
+# bad_usage ARG dies because of an option that the script does not have.
 bad_usage() {
   die 2 "unknown argument '$1'; see ${0##*/} --help"
 }
 
-# needs_value ARG...: whether something stands behind an option.
+# needs_value ARG... dies unless an argument follows the option.
 needs_value() {
   (($# > 1)) || die 2 "$1 needs a value; see ${0##*/} --help"
 }
 
-# skip_rest WHY: leaves a test whose tools are not installed, counted as skipped;
+# skip_rest WHY ends a test whose tools are not installed, and counts it as skipped;
 # with GT_NO_SKIPS it fails.
 skip_rest() {
   [[ -z ${GT_NO_SKIPS:-} ]] || die 1 "$* (GT_NO_SKIPS is set)"
@@ -41,12 +41,13 @@ skip_rest() {
   exit 0
 }
 
-# need_torch: for a test that compares with PyTorch.
+# need_torch skips a test that compares with PyTorch where that is not installed.
 need_torch() {
   /usr/bin/python3 -c 'import torch' 2>/dev/null || skip_rest \
     "/usr/bin/python3 has no PyTorch to compare with; scripts/packages install heavy"
 }
 
+<<<<<<< HEAD
 # share_of N: prints two numbers, K and N: of the cases of a test, those whose number
 # modulo N is K are run for this commit, whose hash picks K, so that the commits of a
 # day run all. GT_TEST_SHARE=all runs all cases: it prints 0 and 1.
@@ -57,6 +58,9 @@ share_of() {
 }
 
 # build_dir PRESET: where that preset builds.
+=======
+# build_dir PRESET prints the folder in which that preset builds.
+>>>>>>> prose
 build_dir() {
   if [[ $1 == release ]]; then
     echo "$gt_root/build"
@@ -65,7 +69,7 @@ build_dir() {
   fi
 }
 
-# existing FOLDER...: those of the root's folders that are there.
+# existing FOLDER... prints those of the root's folders that exist.
 existing() {
   local folder
   for folder in "$@"; do
@@ -73,7 +77,7 @@ existing() {
   done
 }
 
-# cpp_sources, shell_sources: paths below the root, one a line.
+# cpp_sources and shell_sources print paths below the root, one a line.
 cpp_sources() {
   local folders
   mapfile -t folders < <(existing cmd lib tests examples)

@@ -1,8 +1,9 @@
 # shellcheck shell=bash
-# The programs that scripts/test-gpu makes. To be sourced behind gpu.sh.
+# The programs that scripts/test-gpu makes; it sources this file after gpu.sh.
 
-# A program of each line of tests/ops.tsv that gt-emit can derive: operands at
-# random, and the gradient of the sum of the first result by all that are floats.
+# Prints a program for each line of tests/ops.tsv that gt-emit can derive: random
+# operands, and the gradient of the sum of the first result by all operands that are
+# floats.
 gradient_program() {
   awk -F '\t' -v only="$1" '
     function type(text) {
@@ -14,12 +15,12 @@ gradient_program() {
     {
       n = split($1, word, " ")
       for (op = 1; word[op] != "="; op++) ;
-      # Of operands at random, the second derivatives are mostly rounding.
+      # With random operands, second derivatives are mostly rounding errors.
       if (word[op + 1] ~ /_grad$/) next
       if (only != "" && only !~ ("(^| )" word[op + 1] "( |$)")) next
       row++
       line = type($1); by = ""
-      # Names are those of the row.
+      # Each row has names of its own.
       m = $2 == "-" ? 0 : split(type($2), operand, " ")
       for (i = 1; i < m; i += 2) {
         name = operand[i]; t = operand[i + 1]; bound = ""
@@ -56,7 +57,7 @@ gradient_program() {
       print gradients "= grad l" row by
       for (i = 1; i <= k; i++) print "print g" i "." row
     }
-    # Each whole word `from` of the line is `to`.
+    # Replaces each whole word `from` of the line by `to`.
     function rename(line, from, to,    n, words, i, out) {
       n = split(line, words, " ")
       for (i = 1; i <= n; i++) {
@@ -66,14 +67,15 @@ gradient_program() {
     }' "$gt_root/tests/ops.tsv"
 }
 
-# attention_program DTYPE: heads in each row, heads that share those of k and v,
-# heads before the rows, and the last rows of a whole. The results, and but for
-# these the gradients of the sum of their squares.
+# attention_program DTYPE prints attentions with heads in each row, with heads that
+# share those of k and v, with heads before the rows, and over the last rows of a
+# whole. It prints the results and, except for the last rows, the gradients of the
+# sum of their squares.
 attention_program() {
   local dtype=$1 n=0 rows columns depth width wide
   rows=$(size 72 5) columns=$(size 136 9) depth=$(size 64 8) width=$(size 32 8)
   wide=$((4 * depth))
-  # one KEYS Q K V
+  # one KEYS Q K V prints one attention.
   one() {
     n=$((n + 1))
     printf '%s = randn %s[%s] %d\n' "q$n" "$dtype" "$2" "$((3 * n))" \
@@ -98,7 +100,8 @@ attention_program() {
     "2,$rows,$wide" "2,$columns,$wide" "2,$columns,$wide"
 }
 
-# A program of ranks: what crosses between workers.
+# make_exchanges writes exchanges.s, a program with ranks whose workers exchange
+# values.
 make_exchanges() {
   cat >exchanges.s <<'END'
 mesh d=4
@@ -119,8 +122,8 @@ print c@1
 END
 }
 
-# random_program SEED: 30 lines over matrices of f64, whose values stay small,
-# and gradients of their mean.
+# random_program SEED prints 30 lines over f64 matrices whose values stay small, and
+# the gradients of their mean.
 random_program() {
   awk -v seed="$1" 'BEGIN {
     srand(seed)

@@ -1,22 +1,23 @@
 # shellcheck shell=bash
 # What scripts/test-gpu and scripts/bench-gpu share: where programs and libraries
-# are, the GPU they run on, and the report they write. To be sourced behind
-# common.sh.
+# are, the GPU that they run on, and the report that they write. They source it
+# after common.sh.
 
-fake=              # 1: on the fake device
+fake=              # 1 on the fake device
 speed=             # BYTES:FLOPS a nanosecond, if the fake device keeps time
-report=            # the file to write
+report=            # the file to which the report is written
 libraries=$gt_root/libraries  # a folder of libraries, or several with colons
 wanted=()          # the rows that were asked for
 
-# What gpu_start finds.
+# gpu_start finds these.
 work='' device='' driver='' gpus=0
 
-rows=()            # found so far, as JSON objects
+rows=()            # the rows found so far, as JSON objects
 began=$EPOCHSECONDS
 whole=450          # seconds for all rows
 
-# gpu_options ARG...: takes the options that both have; the rest is `wanted`.
+# gpu_options ARG... takes the options that both scripts have; the rest becomes
+# `wanted`.
 gpu_options() {
   while (($#)); do
     case $1 in
@@ -31,8 +32,8 @@ gpu_options() {
   done
 }
 
-# gpu_start: finds programs, libraries and the GPU. Ends with status 77 where
-# there is no GPU.
+# gpu_start finds the programs, the libraries and the GPU. It ends with status 77
+# where there is no GPU.
 gpu_start() {
   export GT_BIN=${GT_BIN:-$gt_root/build/bin} LC_ALL=C
   export PATH=$GT_BIN:$PATH GT_SOURCE_DIR=$gt_root
@@ -40,7 +41,8 @@ gpu_start() {
   [[ -x $GT_BIN/gt-work ]] || die 2 "no programs in $GT_BIN: run scripts/build"
   work=$(mktemp -d "${TMPDIR:-/tmp}/gt-gpu.XXXXXX")
   trap 'rm -rf "$work"' EXIT
-  # Compiled kernels: none from before, but those of the fake device.
+  # On a GPU no compiled kernels are there from before; for the fake device they
+  # are.
   export XDG_CACHE_HOME=$work/cache
   if [[ -n $fake ]]; then
     export GT_CUDA_PATH=${GT_BIN%/bin}/tests/fake-cuda GT_FAKE_NCCL_HOME=$work
@@ -60,7 +62,7 @@ gpu_start() {
   echo "on $(place): $device, driver $driver"
 }
 
-# no_gpu WHY: leaves with the status of what was skipped.
+# no_gpu WHY ends the script with the status of a skipped test.
 no_gpu() {
   echo "skipped: $*"
   exit 77
@@ -70,9 +72,9 @@ is_time_left() {
   ((EPOCHSECONDS - began < whole))
 }
 
-# Whether sizes are small: the fake device computes, unless it keeps time.
+# is_small: sizes are small, since the fake device computes unless it keeps time.
 is_small() { [[ -n $fake && -z $speed ]]; }
-# size OF_GPU OF_FAKE
+# size OF_GPU OF_FAKE prints the size for the device.
 size() {
   if is_small; then echo "$2"; else echo "$1"; fi
 }
@@ -85,14 +87,14 @@ place() {
   fi
 }
 
-# json TEXT: as a JSON string.
+# json TEXT prints it as a JSON string.
 json() {
   local text=${1//\\/\\\\}
   text=${text//\"/\\\"}
   printf '"%s"' "${text//[[:cntrl:]]/ }"
 }
 
-# write_report: the rows, and what they were found on, if there is a file for it.
+# write_report writes the rows and the device they are of, if a file was asked for.
 write_report() {
   [[ -n $report ]] || return 0
   {

@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
-# gt-route --fast-sums over the axes of a mesh, each of which has communicators of
-# its own, played on the fake device; see fast-sums.bats.
+# gt-route --fast-sums over the axes of a mesh: each axis has communicators of its
+# own. The fake device plays the GPUs; fast-sums.bats tests sums over all workers.
 # shellcheck disable=SC2154,SC2034,SC2030,SC2031 # run sets stderr and output; spawned is the helper's; a test is a subshell
 
 load helper
@@ -11,8 +11,9 @@ setup() {
   use_fake_device libnccl.so.2
 }
 
-# Sums over each axis of a mesh of AxB ranks and over both: a value for all, one
-# by chunks, a scatter; and one that NCCL has no word for.
+# Writes axes.s, which sums over each axis of a mesh of AxB ranks and over both
+# axes: a small value that all ranks get, a large one that travels in chunks, and a
+# scatter. The last line takes a maximum, which --fast-sums leaves to gt.
 make_axes() {
   local last=$(($1 * $2 - 1)) rank
   {
@@ -38,7 +39,8 @@ END
   } >axes.s
 }
 
-# sums_of SPLIT: what ranks had, as "6 of 2" once for each group's sums and size.
+# sums_of SPLIT prints how many sums the ranks had in that split's groups, and the
+# groups' size, as "6 of 2"; each distinct pair is printed once.
 sums_of() {
   sed -n "s/^${1:+split $1, }rank . of \(.\): .*, \(.*\) sums/\2 of \1/p" moves |
     sort -u
@@ -62,7 +64,8 @@ sums_of() {
     echo "$output" >fast
     gt-cmp --rtol 1e-1 --atol 1e-1 fast exact
     cmp <(grep ^m@ fast) <(grep ^m@ exact)
-    # The whole's sum; the trial and three sums of each axis.
+    # The group of all workers has one sum. Each axis has four: the trial of its
+    # link and three sums of the program.
     cat moves
     [ "$(sums_of '')" = "1 of $n" ]
     [ "$(sums_of 1)" = "4 of $a" ]
@@ -87,8 +90,9 @@ sums_of() {
   export GT_FAKE_NCCL_REPORT=moves
   make_axes 2 4
   gt-work --backend cuda axes.s >exact
-  # Worker 0 has ranks 0 and 1: half of a row, and of two columns, so that a sum
-  # over dp is two; a scatter over tp to two ranks of a worker is not NCCL's.
+  # Worker 0 has ranks 0 and 1, which are half of a row and parts of two columns. A
+  # sum over dp therefore takes two sums of NCCL, and a scatter over tp to two ranks
+  # of one worker takes none.
   GT_FAKE_GPUS=4 within 60 gt-route --fast-sums -n gpus axes.s >fast
   gt-cmp --rtol 1e-1 --atol 1e-1 fast exact
   [ "$(sums_of 1)" = '7 of 2' ]
@@ -111,14 +115,14 @@ END
   gt-work --backend cuda p.s >exact
   GT_FAKE_GPUS=8 within 60 gt-route --fast-sums -n gpus p.s >fast
   gt-cmp --rtol 1e-5 fast exact
-  # pp, dp, tp; the three pairs of them.
+  # The splits are the axes pp, dp and tp and their three pairs.
   [ "$(sed -n 's/^split \(.\),.*/\1/p' moves | sort -u | tr -d '\n')" = 123456 ]
   cat moves
   [ "$(grep -c '^split ., rank . of 4: .* 3 sums' moves)" -eq 4 ]
   [ "$(grep -c '^split ., rank . of 4: .* 2 sums' moves)" -eq 8 ]
 }
 
-@test "fake device: meshes of several name spaces and shapes share what joins the same workers" {
+@test "fake device: meshes of several name spaces and shapes share groups of the same workers" {
   cat >p.s <<'END'
 mesh dp=2 tp=2 space=c1
 mesh tp=2 dp=2 space=c2
@@ -147,13 +151,15 @@ END
     gt-route --fast-sums -n gpus p.s | cmp - exact
   [ "$(wc -l <moves)" -eq 12 ]
   [ "$(sums_of '')" = '1 of 4' ]
-  # The trial, that of c2, y and that of c1/z; the trial and that of c1/y.
+  # Split 1 has its trial and the sums that make c2/y, y and c1/z; split 2 has its
+  # trial and the sum that makes c1/y.
   [ "$(sums_of 1)" = '4 of 2' ]
   [ "$(sums_of 2)" = '2 of 2' ]
 }
 
-@test "fake device: no more groups are made than a worker can be in, as is said once" {
-  # Where a mesh has more ranks than workers, these meet along it otherwise.
+@test "fake device: a worker joins 32 groups at most, and one warning says so" {
+  # Of axes that have more ranks than there are workers, each brings other sets of
+  # workers together.
   {
     for a in {2..8}; do
       for b in {2..8}; do
@@ -174,7 +180,7 @@ END
   [ "$(sed -n 's/^split \([0-9]*\),.*/\1/p' moves | sort -un | tail -1)" -eq 32 ]
 }
 
-@test "fake device: sums over an axis without a worker that has no link are fast" {
+@test "fake device: sums over an axis are fast among the workers that have a link" {
   make_axes 2 2
   gt-work --backend cuda axes.s >exact
   GT_FAKE_GPUS=3 GT_FAKE_NCCL_REPORT=moves run -0 --separate-stderr within 60 \
@@ -182,18 +188,19 @@ END
   echo "$output" >fast
   gt-cmp --rtol 1e-1 --atol 1e-1 fast exact
   [ "${stderr_lines[-1]}" = 'gt-work: sums of worker 3 with others are not fast, without a link' ]
-  # Workers 0 and 1, and 0 and 2; not 2 and 3, or 1 and 3.
+  # Workers 0 and 1 are linked, and 0 and 2. Worker 3 has no GPU and so no link.
   [ "$(sums_of 1)" = '4 of 2' ]
   [ "$(sums_of 2)" = '4 of 2' ]
   [ "$(wc -l <moves)" -eq 7 ]
   cmp <(grep '^ts@3 ' fast) <(grep '^ts@3 ' exact)
 }
 
-@test "fake device: a split or a sum of an axis that does nothing is given up" {
+@test "fake device: a split or a sum that hangs is given up" {
   make_axes 2 2
   gt-work --backend cuda axes.s >exact
   local group status rank
-  # The trial of the whole, a split, its trial, the other's; a sum of each axis.
+  # Groups 2 to 5 are the trial of all workers, a split, its trial, and the other
+  # split's; 6 and 7 are a sum over each axis.
   for group in 2 3 4 5 6 7; do
     rm -f said
     for rank in 0 1 2 3; do
@@ -222,7 +229,7 @@ END
   done
 }
 
-@test "fake device: a rank that dies in a split or in a sum of an axis is lost" {
+@test "fake device: a worker that dies in a split or in a sum of an axis is lost" {
   make_axes 2 2
   local group
   for group in 2 3 4 5 6 7; do
@@ -234,8 +241,8 @@ END
   done
 }
 
-# Each call of the libraries fails in turn, on all workers at once.
-@test "fake device: a call that fails while groups are made or add up is told" {
+# Makes each call of the libraries fail in turn, on all workers at once.
+@test "fake device: a call that fails while groups are made or add up is reported" {
   skip_if_sanitized 'many runs'
   cat >p.s <<'END'
 mesh dp=2 tp=2

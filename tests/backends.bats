@@ -1,15 +1,15 @@
 #!/usr/bin/env bats
-# Backends that are plug-ins. tests/tools/far.cc is one: the host cannot touch
-# its memory, and it does its work later than it is told to, so a step of gt-work
-# that takes a value's address for one of the host's ends it.
+# Backends that are plug-ins. The plug-in here is tests/tools/far.cc: the host
+# cannot touch its memory, and it works later than it is told to. So gt-work ends in
+# a signal if any step of it takes the address of a value for one of the host's.
 # shellcheck disable=SC2154 # run sets stderr and output
 
 load helper
 
 far=${GT_BIN%/bin}/tests/far.so
 
-# All that reads or writes values: numbers, constants, failures, files, rows
-# that a value counts, gradients.
+# A program with every kind of line that reads or writes values: numbers, constants,
+# failures, files, rows whose count is a value, and gradients.
 program() {
   cat <<'END'
 x = randn f32[4,8] 1
@@ -51,7 +51,7 @@ END
   [ "$(cat count)" = 'add 2' ]
 }
 
-# Even and uneven parts of all kinds of collectives.
+# A program with all kinds of collectives, on even and on uneven parts.
 placed() {
   cat <<'END'
 mesh d=4
@@ -102,7 +102,7 @@ END
   [ "$output" = "$wanted" ]
 }
 
-@test "a device that fails is told, and spreads no further than it must" {
+@test "a device that fails is reported, and only what needs its value fails" {
   printf 'x = ones f32[2]\nprint x\nprint x as=y\nsave x "x.npy"\nprint x as=z\n' >p.gt
   GT_FAR_FAILS=2 run -1 --separate-stderr gt-work --backend "$far" p.gt
   [ "${lines[0]}" = 'x = tensor f32[2] 1 1' ]
@@ -125,7 +125,7 @@ print x' >p.gt
   [[ $output == *"unknown backend 'FAR'; there are cpu, ref, null, far, and plug-ins, each by its path or, if it is installed in lib/gt, by its name; try gt-work --help" ]]
 }
 
-@test "what is no plug-in, or one of another gt, is refused" {
+@test "a file that is no plug-in, or is built for another gt, is refused" {
   echo 'x = ones f32[2]' >p.gt
   run -2 gt-work --backend near p.gt
   [[ $output == *"unknown backend 'near'; there are cpu, ref, null, "* ]]

@@ -1,5 +1,5 @@
 #!/usr/bin/env bats
-# libgt on a cluster: values of more than 1,000 elements and files travel beside
+# libgt on a cluster: values of more than 1,000 elements, and files, travel beside
 # the text.
 
 # shellcheck disable=SC2030,SC2031 # a test is a subshell
@@ -16,14 +16,14 @@ teardown() {
   teardown_cluster
 }
 
-# up: a cluster, with files of this user.
+# up starts a cluster that keeps files for this user.
 up() {
   mkdir -p "files/$(id -un)"
   GT_CONNECT=$(gt-cluster up -n 2 --files "$PWD/files")
   export GT_CONNECT
 }
 
-# nothing_kept: no file of a program is there.
+# nothing_kept: the cluster has no file of a program.
 nothing_kept() {
   [ -z "$(find files -type f)" ]
 }
@@ -76,7 +76,7 @@ travel.py:6: floordiv: integer division by zero'
   nothing_kept
 }
 
-@test "a value that nobody has read is there when a kept client is back" {
+@test "a kept client that comes back finds a value that nobody has read" {
   up
   GT_CONNECT="$GT_CONNECT --detach night" run -0 --separate-stderr client_travel 0
   nothing_kept
@@ -91,7 +91,7 @@ v = gt.tensor([1.0] * 2000, name="v")'
   lines_are 'y = tensor f32[] 2000'
 }
 
-@test "libgt: a pipeline of others finds the values that a program left" {
+@test "libgt: a pipeline that others start finds the values that a program left" {
   mkdir files
   read_late() { sleep 0.3 && sed 's/^#end.*/y = sum x\nprint y\n&/' | gt-work; }
   export TMPDIR=$PWD/files GT_CONNECT=-
@@ -101,13 +101,13 @@ v = gt.tensor([1.0] * 2000, name="v")'
   [ -n "$(find files -type f)" ]
   rm -r files/*
   mkfifo back
-  # shellcheck disable=SC2094 # it is a FIFO
+  # shellcheck disable=SC2094 # the stream is a FIFO
   GT_BACK=back client_travel 0 | tee stream | { sleep 0.3 && gt-work; } >back
   grep -q '^#sync' stream
   nothing_kept
 }
 
-@test "libgt: what a process that was killed left is removed by the next" {
+@test "libgt: the next process removes what a killed process left" {
   local left
   left=files/gt-client.$(id -u).$((1 << 30)).abcdef
   mkdir -p "$left"
@@ -116,7 +116,7 @@ v = gt.tensor([1.0] * 2000, name="v")'
   [ -z "$(ls -A files)" ]
 }
 
-@test "libgt: what lacks is said where a cluster keeps no files" {
+@test "libgt: a cluster that keeps no files says what is missing" {
   GT_CONNECT=$(gt-cluster up -n 1)
   export GT_CONNECT
   run -1 --separate-stderr client_travel
@@ -128,7 +128,7 @@ v = gt.tensor([1.0] * 2000, name="v")'
   [[ $output == *": it has no files of the user '$(id -un)'"* ]]
 }
 
-@test "libgt: a killed program's files go" {
+@test "libgt: the files of a killed program are removed" {
   up
   client_travel 1000000 >travelled &
   local program=$!
@@ -162,7 +162,7 @@ v = gt.tensor([1.0] * 2000, name="v")'
   cmp here.safetensors there.safetensors
 }
 
-@test "libgt: a file of a cluster is not taken for the one here of its name" {
+@test "libgt: a file on the cluster is not taken for a file here of the same name" {
   up
   printf 'x = full f32[3] 5\nsave x "w.npy"\n' | gt-work
   run -0 gt-emit --to "$GT_CONNECT" -e 'x = ones f32[2]' -e 'save x "w.npy"'

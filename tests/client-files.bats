@@ -1,11 +1,11 @@
 #!/usr/bin/env bats
-# Files that travel beside the text: gt-emit --send and --fetch, and workers that
-# load and save at tcp://HOST:PORT.
+# Files that travel beside the text: clients use gt-emit --send and --fetch, and
+# workers load from and save to tcp://HOST:PORT.
 
 load helper
 
-# serve OPTION...: gt-emit -l --files at $at, with a gt-route behind it. What it
-# writes is kept in `stream`.
+# serve OPTION... starts gt-emit -l --files at $at, with a gt-route behind it, and
+# keeps the stream between them in the file `stream`.
 serve() {
   mkdir -p files/ann files/bob
   mkfifo back to_route
@@ -16,7 +16,8 @@ serve() {
   await 'listens at' served
 }
 
-# client OPTION...: runs a client of the user ann, into out, err and status.
+# client OPTION... runs a client of the user ann; its output, its messages and its
+# status go to out, err and $status.
 client() {
   status=0
   within 100 gt-emit --to "${link:-$at}" --user "${user:-ann}" "$@" >out 2>err </dev/null ||
@@ -31,8 +32,8 @@ at_port() {
   at=tcp://127.0.0.1:$(free_port 2)
 }
 
-# lay_link: a relay to the port of $at; commands go to descriptor 6, and clients
-# to $link.
+# lay_link starts a relay to the port of $at. Tests write commands for it to
+# descriptor 6, and clients connect to $link.
 lay_link() {
   local port=${at##*:}
   mkfifo commands
@@ -48,7 +49,7 @@ tell_link() {
   await "^$*\$" relayed
 }
 
-# await_part NAME: until a mebibyte of a file has come.
+# await_part NAME waits until a mebibyte of that file has come.
 await_part() {
   local end=$((SECONDS + 120))
   until [ -n "$(find . -name ".$1.*.gt-part" -size +1000k)" ]; do
@@ -57,19 +58,19 @@ await_part() {
   done
 }
 
-# bytes N SEED: a file's bytes.
+# bytes N SEED prints N random bytes.
 bytes() {
   python3 -c 'import random, sys
 random.seed(int(sys.argv[2]))
 sys.stdout.buffer.write(random.randbytes(int(sys.argv[1])))' "$@"
 }
 
-# make_x: x.npy, f32[1000,8].
+# make_x writes x.npy, an f32[1000,8].
 make_x() {
   gt-emit -e 'x = randn f32[1000,8] 3' -e 'save x "x.npy"' | gt-work
 }
 
-@test "what is sent is loaded, and what is saved is fetched, bit by bit" {
+@test "files that are sent are loaded, and files that are saved are fetched, bit by bit" {
   at_socket
   serve
   make_x
@@ -80,7 +81,7 @@ make_x() {
   grep -q '^s = tensor f32' out
   cmp x.npy y.npy
   cmp x.npy files/ann/x.npy
-  # All sizes, and without a program.
+  # Files of these sizes go and come back by a client without a program.
   local size
   for size in 0 1 1044479 1044480 1044481 9400321; do
     bytes $size $size >sent
@@ -89,7 +90,7 @@ make_x() {
     [ ! -s err ]
     cmp sent got
   done
-  # Standard input is read where it is named.
+  # A lone - among the programs still means standard input.
   printf 'q = ones f32[1]\nprint q\n' |
     gt-emit --to "$at" --user ann --send sent - >out
   [ "$(cat out)" = 'q = tensor f32[1] 1' ]
@@ -106,13 +107,13 @@ make_x() {
   client --send 'a b.bin=x/y/z #1.bin' --send ./'a b.bin=n'
   [ "$status" = 0 ]
   cmp 'a b.bin' 'files/ann/x/y/z #1.bin'
-  # Of a path from elsewhere the last part.
+  # A path from elsewhere keeps only its last part there.
   client --send "$PWD/deep/er/c \"d\".bin"
   [ "$status" = 0 ]
   cmp 'a b.bin' 'files/ann/c "d".bin'
 }
 
-@test "what cannot be sent or fetched is said with what to do, and changes nothing" {
+@test "a file that cannot be sent or fetched gets a message with the remedy, and changes nothing" {
   at_socket
   serve
   client --send nothing
@@ -143,7 +144,8 @@ make_x() {
   user=zoe client --fetch sent
   [ "$status" = 4 ]
   grep -q "no files of the user 'zoe'; whoever runs it can make a directory" err
-  # Results have standard output, and nothing goes there or to a file "-".
+  # Standard output belongs to results, so "-" is refused as the end of a transfer
+  # and nothing is written to a file of that name.
   client --send sent --send sent=-
   [ "$status" = 0 ]
   for transfer in '--fetch sent=-' '--fetch -' '--send -' '--send -=in'; do
@@ -157,22 +159,24 @@ make_x() {
   client --fetch -=./-
   [ "$status" = 0 ]
   cmp sent ./-
-  # A file that has more than its size says is not sent as an empty one.
+  # A file that has more bytes than its size says is refused, not sent as an empty
+  # one.
   client --send /proc/self/environ=in
   [ "$status" = 2 ]
   grep -q '^gt-emit: cannot send /proc/self/environ: it has more bytes than its size says' err
   [ ! -e files/ann/in ]
-  # A target that cannot be written is a matter of our own.
+  # A local target that cannot be written is an error of this machine, with status
+  # 2.
   echo old >got
   client --send sent
   client --fetch sent=got/x
   [ "$status" = 2 ]
-  # Nothing is fetched of a program that failed.
+  # After a program that failed, nothing is fetched.
   client --fetch sent=got -e 'q = add x 1'
   [ "$status" = 3 ]
   grep -q 'nothing is fetched' err
   [ "$(cat got)" = old ]
-  # Nor is what was not sent loaded.
+  # A load of a file that was not sent fails, and its message offers --send.
   client -e 'x = load "none.npy"'
   [ "$status" = 3 ]
   grep -q 'load: none.npy: No such file or directory; gt-emit --send brings a file there' err
@@ -206,13 +210,13 @@ make_x() {
   spawn gt-emit --to "$at" --user ann --carry <>ask >answers
   await 'done' answers
   local asked=1
-  # ask LINE ANSWER
+  # ask LINE ANSWER writes a request to the client and checks its answer.
   ask() {
     echo "$1" >ask
     asked=$((asked + 1))
     await . answers -m "$asked"
     until [ "$(wc -l <answers)" -ge "$asked" ]; do sleep 0.05; done
-    # shellcheck disable=SC2053 # it is a pattern
+    # shellcheck disable=SC2053 # the answer is a pattern
     [[ $(tail -n 1 answers) == $2 ]] || { cat answers; return 1; }
   }
   ask 'send "a b" "d/one"' 'done'
@@ -235,7 +239,7 @@ make_x() {
   [[ $output == *'--carry reads what travels from standard input, and takes no -e'* ]]
 }
 
-@test "no link and no other user's file is reached" {
+@test "no link leads out, and no file of another user is reached" {
   at_socket
   serve
   echo secret >outside
@@ -256,7 +260,7 @@ make_x() {
   run ! grep -q "$PWD/files" err
 }
 
-@test "a user's directory holds what --quota-files says" {
+@test "a user's directory holds no more bytes than --quota-files says" {
   at_socket
   serve --quota-files 1M
   bytes 600000 1 >one
@@ -267,7 +271,7 @@ make_x() {
   [ "$status" = 4 ]
   grep -q 'its 600000 bytes and the 600000 of .* more than the 1048576 of --quota-files' err
   [ -z "$(find files -name '*.gt-part')" ]
-  # What takes another's place takes its bytes.
+  # A file that replaces another one takes over the bytes that it had.
   client --send two=one
   [ "$status" = 0 ]
   cmp two files/ann/one
@@ -277,7 +281,7 @@ make_x() {
   run -2 gt-emit -l "$at" --back back --quota-files 1M
 }
 
-@test "a connection that is cut anywhere is made again, and files are whole" {
+@test "a connection that is cut at any point is made again, and files arrive whole" {
   at_port
   serve
   lay_link
@@ -305,7 +309,7 @@ make_x() {
   [ -z "$(find . -name '*.gt-part')" ]
 }
 
-@test "a byte that is changed on its way is noticed, and sent again" {
+@test "a byte that changes on the way is noticed, and sent again" {
   at_port
   serve
   lay_link
@@ -320,7 +324,7 @@ make_x() {
   cmp sent got
 }
 
-@test "who is killed leaves a part, and the next one goes on with it" {
+@test "a client that is killed leaves a part of its file, and the next client goes on with it" {
   at_port
   serve
   lay_link
@@ -332,7 +336,7 @@ make_x() {
   kill -KILL "$first"
   [ -n "$(find files -name '.sent.*.gt-part' -size +1000k)" ]
   tell_link go
-  # Far fewer bytes go through than the file has.
+  # Far fewer bytes go through than the whole file has, so the part must be reused.
   tell_link cut 8500000
   client --send sent
   [ "$status" = 0 ]
@@ -350,7 +354,7 @@ make_x() {
   [ "$status" = 0 ]
   cmp sent got
   tell_link go
-  # A part that is not the file's beginning is not taken for it.
+  # A part that is not the beginning of the file is not used.
   rm got
   tell_link cut 6000000
   spawn gt-emit --to "$link" --user ann --fetch sent=got
@@ -364,7 +368,7 @@ make_x() {
   cmp sent got
 }
 
-@test "with keys a user is who the list says, and a worker what it says" {
+@test "with keys, the list says which user a client is, and a worker which user it acts for" {
   at_port
   local who
   for who in server ann eve work; do
@@ -386,7 +390,7 @@ make_x() {
   grep -q '^s = tensor f32' out
   run -1 gt-work --root "$at" --key ann.key --files-key server.pub <p.s
   grep -q "is no worker's; role=worker" <<<"$output"
-  # Who is taken from the list is lost.
+  # A worker whose key is removed from the list is refused.
   grep -vF -e "$(cut -c1-40 work.pub)" allowed >less
   mv less allowed
   run ! gt-work --root "$at" --key work.key --files-key server.pub <p.s
@@ -415,7 +419,7 @@ make_x() {
   grep -q "load \"$at/ann/x.npy\"" stream
   gt-emit -e 'x = load "m.safetensors:x" f32[1000,8]' -e 'save x "z.npy"' | gt-work
   cmp x.npy z.npy
-  # A file of safetensors that was there keeps its tensors.
+  # A safetensors file that is there keeps its other tensors.
   gt-emit -e 'q = full f32[2] 7' -e 'save q "old.safetensors:q"' | gt-work
   client --send old.safetensors --fetch old.safetensors=new.safetensors \
     -e 'p = ones f32[3]' -e 'save p "old.safetensors:p"' -e 'print p'
@@ -423,7 +427,8 @@ make_x() {
   gt-emit -e 'q = load "new.safetensors:q"' -e 'p = load "new.safetensors:p"' -e 'print q' -e 'print p' |
     gt-work >out
   printf '%s\n' 'q = tensor f32[2] 7 7' 'p = tensor f32[3] 1 1 1' | cmp - out
-  # A path that looks like another place is one below the user's directory.
+  # A path that looks like an endpoint is taken as a path below the user's
+  # directory.
   client -e 'e = load "tcp://127.0.0.1:9/bob/x.npy" f32[1]' -e 'print e'
   [ "$status" = 1 ]
   await "load \"$at/ann/tcp://127.0.0.1:9/bob/x.npy\"" stream -F
@@ -433,7 +438,7 @@ make_x() {
   [ -z "$(find elsewhere -mindepth 1 ! -name '*one*' ! -name '*two*')" ]
 }
 
-@test "a --files that is no directory is told at the start" {
+@test "a --files that is no directory is an error at the start" {
   local wrong
   echo >file
   for wrong in 'nosuch: No such file or directory' 'file: Not a directory' "'' is no directory"; do
@@ -444,7 +449,7 @@ make_x() {
   done
 }
 
-@test "a worker opens elsewhere what --root names alone" {
+@test "a worker opens a remote file only below what --root names" {
   at_port
   serve
   make_x
@@ -456,14 +461,14 @@ make_x() {
   run -1 --separate-stderr gt-work --root . <p.s
   grep -q "outside what --root allows; --root $at would allow it" <<<"$stderr"
   run -1 gt-work --root tcp://127.0.0.1:9 <p.s
-  # No file of another user by a way through one's own.
+  # No path through the user's own directory reaches another user's file.
   gt-emit -e "x = load \"$at/ann/../bob/x.npy\" f32[1]" -e 'print x' >q.s
   run -1 --separate-stderr gt-work <q.s
   run -2 gt-work --root tcp://nowhere <p.s
-  # A type is to be said.
+  # gt-emit cannot look into the remote file, so the line must say the type.
   run -3 --separate-stderr gt-emit -e "x = load \"$at/ann/x.npy\""
   grep -q 'lies where only workers look; say its type' <<<"$stderr"
-  # What is changed there is seen.
+  # A load sees what a save has changed there.
   gt-emit -e "x = load \"$at/ann/x.npy\" f32[1000,8]" -e 'y = add x 1' \
     -e "save y \"$at/ann/x.npy\"" -e "z = load \"$at/ann/x.npy\" f32[1000,8]" \
     -e 'd = sub z x' -e 'm = min d' -e 'M = max d' -e 'c = gt m 0.99' -e 'print c' |
@@ -471,7 +476,7 @@ make_x() {
   [ "$(cat out)" = 'c = tensor bool[] 1' ]
 }
 
-@test "a file that fills the disk there leaves nothing of itself" {
+@test "a file that fills the disk of the server is removed" {
   mkdir small
   mount -t tmpfs -o size=3m tmpfs small 2>/dev/null || skip "no file system can be mounted here"
   mkdir -p small/ann

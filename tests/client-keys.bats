@@ -1,11 +1,11 @@
 #!/usr/bin/env bats
-# Clients of gt-emit -l with keys: who is in the list may come, and a key says
-# who one is.
+# Clients of gt-emit -l with keys: those in the list are let in, and the key of a
+# client says which user it is.
 
 load helper
 
-# serve_with_keys: gt-emit -l at $at with the key server.key and the list
-# allowed, and gt-route behind it.
+# serve_with_keys starts gt-emit -l at $at, with the key server.key and the list
+# `allowed`, and gt-route behind it.
 serve_with_keys() {
   at=tcp://127.0.0.1:$(free_port)
   mkfifo back to_route
@@ -14,13 +14,14 @@ serve_with_keys() {
   await 'listens at' served
 }
 
-# visit PROGRAM...: has it run there, into out, err and status.
+# visit PROGRAM... has the server run it; its output, messages and status go to out,
+# err and $status.
 visit() {
   status=0
   within 60 gt-emit --to "$at" "$@" >out 2>err || status=$?
 }
 
-@test "with keys, those in the list may come, and a key says who one is" {
+@test "with keys, those in the list are let in, and the key says which user a client is" {
   local name
   umask 077
   for name in server ann bob stranger; do
@@ -33,11 +34,11 @@ visit() {
   serve_with_keys
   visit_as() { visit --key "$1.key" --server-key "${3:-server.pub}" "${@:4}" "$2"; }
   printf 'x = full f32[2] 3\nsave x "x.npy"\ny = load "x.npy"\nprint y\n' >save.gt
-  # Ann is ann, whatever she says.
+  # The key decides that the client is ann, although --user says bob.
   visit_as ann save.gt server.pub --user bob
   [ "$status" = 0 ]
   [ -s files/ann/x.npy ]
-  # Bob's key is nobody's: he has no files.
+  # Bob's key belongs to no user in the list, so he has no files.
   visit_as bob save.gt server.pub --user ann
   [ "$status" = 3 ]
   grep -q 'knows no user behind this key' err
@@ -45,7 +46,8 @@ visit() {
   [ "$status" = 4 ]
   grep -q 'does not admit the key' err
   await 'is not one of those to be admitted' served
-  # Another's public key, and no key.
+  # The public key of somebody else is refused as the server's, and so is no key at
+  # all.
   status=0
   timeout 15 gt-emit --to "$at" --key ann.key --server-key bob.pub save.gt >out 2>err || status=$?
   [ "$status" = 4 ]
@@ -53,7 +55,7 @@ visit() {
   visit save.gt
   [ "$status" = 4 ]
   [ ! -s out ]
-  # What is wrong in a line is said, and shuts out nobody.
+  # A mistake in a line of the list is reported, and the former list stays in force.
   cp allowed right
   echo "$(cat stranger.pub) user=../ann" >>allowed
   await 'allowed:3: user=../ann: expected .*; until that is mended no key is taken from the list, nor added' served
@@ -68,7 +70,7 @@ visit() {
   visit_as ann save.gt
   [ "$status" = 0 ]
   mv right allowed
-  # Without the file nobody new is let in.
+  # While the list cannot be read, no new client is let in.
   mv allowed away
   await 'allowed: .*; until it can be read nobody new is let in' served
   visit_as ann save.gt
@@ -76,7 +78,7 @@ visit() {
   mv away allowed
   visit_as ann save.gt
   [ "$status" = 0 ]
-  # Taken from the list, a key ends what it holds.
+  # A client whose key is taken from the list is ended, with all that it holds.
   mkfifo in
   spawn bash -c 'gt-emit --to "$0" --key bob.key --server-key server.pub <in >mine 2>bob.err; echo "status $?" >>bob.err' "$at"
   exec 5>in
@@ -89,7 +91,7 @@ visit() {
   grep -q 'its key is no longer one of those to be admitted' bob.err
   visit_as ann save.gt
   [ "$status" = 0 ]
-  # So does a list with nothing in it, if it stays so.
+  # A list that stays empty ends all clients.
   spawn bash -c 'gt-emit --to "$0" --key ann.key --server-key server.pub <in >mine 2>ann.err; echo "status $?" >>ann.err' "$at"
   exec 5>in
   printf 'x = ones f32[3]\nprint x\n' >&5

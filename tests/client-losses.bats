@@ -1,9 +1,10 @@
 #!/usr/bin/env bats
-# A cluster that loses a worker: each client learns what it lost, and no other.
+# When a cluster loses a worker, each client that needs it is told what it lost, and
+# no other client notices.
 
 load helper
 
-# serve: two workers, in this test's directory.
+# serve starts a cluster of two workers in this test's directory.
 serve() {
   at=ipc://$PWD/at
   mkfifo back to_route
@@ -13,7 +14,7 @@ serve() {
   await 'listens at' served
 }
 
-# kill_worker RANK: ends the worker of that number.
+# kill_worker RANK kills the worker of that number.
 kill_worker() {
   local pid
   pid=$(pgrep -P "$(pgrep -f -o "gt-route --keep-going.*$PWD/files")" -f -- "--name worker-$1")
@@ -21,7 +22,7 @@ kill_worker() {
   await "worker $1 was killed" routed
 }
 
-@test "who needs a worker that is lost is told so, once, and ends with status 4" {
+@test "a client that needs a lost worker is told so once, and ends with status 4" {
   serve
   printf 'x@0 = ones f32[2]\nx@1 = ones f32[2]\nprint x@0\nprint x@1\n' >p.gt
   run -0 gt-emit --to "$at" p.gt
@@ -31,10 +32,10 @@ kill_worker() {
     [[ $output == 'x@0 = fail "worker 0 '*'x@1 = tensor f32[2] 1 1' ]]
     [[ $stderr == 'gt-route: p.gt:1: worker 0, which should run this line, is lost'* ]]
   done
-  # Also one that prints nothing.
+  # A client that prints nothing is told as well.
   run -4 --separate-stderr gt-emit --to "$at" -e 'x@0 = ones f32[2]' \
     -e 'save x@0 "x.npy"'
-  # And not one that does not need it.
+  # A client that does not need the worker is told nothing.
   run -0 --separate-stderr gt-emit --to "$at" -e 'x@1 = ones f32[2]' -e 'print x@1'
   [ "$output" = 'x@1 = tensor f32[2] 1 1' ]
   [ -z "$stderr" ]
@@ -42,7 +43,7 @@ kill_worker() {
   [ -z "$stderr" ]
 }
 
-@test "what another's lines were is not told" {
+@test "the lines of one client are told to no other" {
   serve
   mkfifo in
   spawn bash -c 'gt-emit --to "$0" <in >mine 2>err; echo "status $?" >>err' "$at"

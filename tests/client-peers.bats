@@ -1,11 +1,11 @@
 #!/usr/bin/env bats
-# Peers at the endpoint of gt-emit -l that should not be let in, or that stop in
-# the middle: none is admitted, others do not notice, and each is logged at a
-# limited rate.
+# Peers at the endpoint of gt-emit -l that should not be let in, or that stop
+# half-way: none of them is admitted, the other clients do not notice, and the log
+# gets a limited number of lines about them.
 
 load helper
 
-# make_keys NAME...: a pair of keys for each.
+# make_keys NAME... makes a pair of keys for each name.
 make_keys() {
   local name
   umask 077
@@ -16,7 +16,7 @@ make_keys() {
   umask 022
 }
 
-# serve OPTION...: gt-emit -l at a port of this test, with a worker behind it.
+# serve OPTION... starts gt-emit -l at a port of this test, with a worker behind it.
 serve() {
   port=$(free_port 2)
   at=tcp://127.0.0.1:$port
@@ -32,7 +32,8 @@ serve_with_keys() {
   serve --key server.key --allow allowed
 }
 
-# as_ann PROGRAM...: runs it as who is in the list, into out and err.
+# as_ann PROGRAM... runs it as ann, who is in the list; output and messages go to
+# out and err.
 as_ann() {
   within 60 gt-emit --to "$at" --key ann.key --server-key server.pub "$@" >out 2>err
 }
@@ -44,7 +45,7 @@ works_for_ann() {
 
 @test "a handshake that was recorded lets nobody in" {
   serve_with_keys
-  # A link that keeps what the client says.
+  # The tape is a link that records what the client sends.
   cat >tape.py <<'END'
 import socket, sys, threading
 port, target = int(sys.argv[1]), int(sys.argv[2])
@@ -71,7 +72,7 @@ END
     --server-key server.pub -e 'x = full f32[2] 7' -e 'print x' >out
   [ "$(cat out)" = 'x = tensor f32[2] 7 7' ]
   await 'c1 leaves\|c1 ended\|client c1' served
-  # The same bytes again, whole and in small pieces, from ten connections.
+  # Ten connections send the same bytes again, whole and in small pieces.
   python3 - "$port" <<'END'
 import socket, sys, time
 said = open("said", "rb").read()
@@ -91,12 +92,12 @@ for k in range(10):
     s.close()
 END
   works_for_ann
-  # Ann came twice, and nobody else.
+  # Only ann has come, twice.
   await 'client c2 comes' served
   [ "$(grep -c ' comes' served)" = 2 ]
 }
 
-@test "half a greeting, half a handshake and half a frame hold up nobody" {
+@test "half a greeting, half a handshake and half a frame keep nobody waiting" {
   serve_with_keys
   spawn python3 - "$port" <<'END'
 import socket, sys, time
@@ -123,10 +124,11 @@ END
   [ "$(grep -c ' comes' served)" = 2 ]
 }
 
-@test "those who are turned away are logged once a second at most" {
+@test "clients that are turned away are logged once a second at most" {
   serve_with_keys
   make_keys stranger
-  # A hundred connections of a key that is not in the list, and of none.
+  # Of a hundred clients, half have a key that is not in the list and half have
+  # none.
   within 60 /usr/bin/python3 - "$port" <<'END'
 import sys, time, zmq, zmq.auth
 server = open("server.pub").read().strip().encode()
@@ -155,7 +157,7 @@ END
   [ "$(grep -c ' comes' served)" = 1 ]
 }
 
-@test "without keys, who says no hello, or another, is told why and nothing else" {
+@test "without keys, a peer that says no hello or a wrong one is told why and gets nothing else" {
   serve
   local version
   version=$(sed -n 's/.*kWireVersion = \([0-9]*\);.*/\1/p' "$GT_ROOT/lib/net/wire.h")
@@ -185,12 +187,12 @@ END
   [ "$(grep -c ' comes' served)" = 1 ]
 }
 
-@test "a client that breaks the protocol is told so, and loses what it holds" {
+@test "a client that breaks the protocol is told so, and its values are freed" {
   serve
   said=$(within 60 /usr/bin/python3 - "$port" <<'END'
 import re, sys, zmq
-# The version and the digest of the op table are asked of a gt-emit --to, by a
-# listener of our own.
+# The script learns the version and the digest of the op table from a gt-emit --to
+# that connects to a listener of its own.
 context = zmq.Context()
 s = context.socket(zmq.ROUTER)
 s.bind(f"tcp://127.0.0.1:{int(sys.argv[1]) + 1}")

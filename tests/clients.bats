@@ -3,8 +3,8 @@
 
 load helper
 
-# serve WORKERS OPTION...: gt-emit -l at $at, with gt-route behind it. What it
-# writes is kept in `stream`.
+# serve WORKERS OPTION... starts gt-emit -l at $at, with gt-route behind it, and
+# keeps the stream between them in the file `stream`.
 serve() {
   local workers=$1
   shift
@@ -20,13 +20,15 @@ serve() {
   await 'listens at' served
 }
 
-# visit PROGRAM...: has it run there, into out, err and status.
+# visit PROGRAM... has the server run it; its output, messages and status go to out,
+# err and $status.
 visit() {
   status=0
   within 60 gt-emit --to "$at" "$@" >out 2>err || status=$?
 }
 
-# same_as_here PROGRAM...: results, messages and status are those of a run here.
+# same_as_here PROGRAM... checks that the server gives the results, messages and
+# status that a run on this machine gives.
 same_as_here() {
   visit "$@"
   local here=0
@@ -40,7 +42,7 @@ same_as_here() {
   [ "$status" = "$here" ]
 }
 
-@test "what is served is what is run here: results, messages, status" {
+@test "the server gives the results, messages and status of a run here" {
   serve 2
   cat >right.gt <<'END'
 x = randn f32[64,8] 3
@@ -72,7 +74,7 @@ frobnicate x
 END
   same_as_here wrong.gt
   [ "$status" = 3 ]
-  # Messages of gt-emit and of the workers, each with its line and caret.
+  # Messages of gt-emit and of the workers come with their line and caret.
   grep -A2 'wrong.gt:3: floordiv' err | tail -1 | grep -q '^      *^$'
   printf 'x = load "missing.npy" f32[2] 0\nprint x\n' >file.gt
   visit file.gt
@@ -92,7 +94,7 @@ END
   [ "$(cat err)" = 'gt-emit: cannot read missing.gt: No such file or directory' ]
 }
 
-@test "examples give there what they give here" {
+@test "the examples give the same on the server as here" {
   serve 3
   local example
   for example in "$GT_EXAMPLES"/*.gt; do
@@ -114,7 +116,7 @@ END
   await 'c1 is gone\|^free c1/x' stream
 }
 
-@test "a client cannot name, free or read what is another's" {
+@test "a client cannot name, free or read the values of another" {
   serve 2
   mkfifo in
   spawn bash -c 'exec gt-emit --to "$0" <in >mine 2>&1' "$at"
@@ -147,7 +149,7 @@ END
   [ "$status" = 3 ]
   grep -q "unknown name 'c1/w'" err
   run ! grep -q passwd stream
-  # What it bound under that name is its own.
+  # The thief's c1/w is a name of its own, c2/c1/w in the stream.
   run ! grep -q '^c1/w.*zeros' stream
   grep -q '^c2/c1/w = zeros' stream
   grep -q '^mesh d=4 space=c2/c1 ' stream
@@ -180,7 +182,7 @@ END
     same_as_here a.gt
     same_as_here b.gt
   done
-  # A client may shard for itself.
+  # A client may place its own program by gt-shard.
   printf 'x = randn f32[8,8] 1\ny = matmul x x\ny = mean y\nprint y\n' >p.gt
   printf 'mesh: {tp: 2}\ntensors: {x: {shard: {tp: 0}}}\n' >m.yaml
   gt-emit p.gt | gt-shard -c m.yaml >placed
@@ -195,7 +197,7 @@ END
   exec 5>in
   printf 'mesh d=2\na = ones f32[4]\nb@0-1 = ones f32[2]\nq = fail "no"\nprint a\n' >&5
   await '^print c1/a' stream
-  # Its process is that of gt-emit.
+  # bash has replaced itself by gt-emit, so the number is that of gt-emit.
   kill -KILL "$victim"
   await 'endmesh space=c1' stream
   exec 5>&-
@@ -207,9 +209,9 @@ END
   [ ! -s routed ]
 }
 
-@test "a client that reads nothing holds up nobody" {
+@test "a client that reads nothing keeps nobody waiting" {
   serve 2
-  # Results of 40 MB, which nobody reads.
+  # The results take 40 MB, and nobody reads them.
   printf 'x = ones f32[100000]\n%s\n' "$(for ((i = 0; i < 200; i++)); do echo 'print x'; done)" >much.gt
   mkfifo unread
   spawn bash -c 'exec gt-emit --to "$0" much.gt >unread' "$at"
@@ -217,27 +219,27 @@ END
   await '^print c1/x' stream
   printf 'a = ones f32[2]\nprint a\n' >p.gt
   same_as_here p.gt
-  # Not all of its prints have gone out.
+  # gt-emit has held back some of the prints, since their results had no reader.
   (($(grep -c '^print c1/x' stream) < 200))
   [ "$(wc -l <&6)" = 200 ]
 }
 
-@test "however many results and messages come at once, each has its client" {
+@test "however many results and messages come at once, each reaches its client" {
   serve 1
   { echo 'x = ones f32[4]'; yes 'print x' | head -n 5000; } >burst.gt
   gt-emit --to "$at" burst.gt >got
   [ "$(sort got | uniq -c)" = "$(printf '%7d %s' 5000 'x = tensor f32[4] 1 1 1 1')" ]
-  # Of messages a thousand at most are kept, and the rest is counted.
+  # At most a thousand messages are kept for a client; the rest is counted.
   echo 'y = neg q' >bad.gt
   run -3 --separate-stderr gt-emit --to "$at" --repeat 3000 bad.gt
   [[ $stderr == *'gt-emit: bad.gt:1: '* ]]
-  # One that goes away meanwhile finds what it has not had.
+  # A client that detaches in the middle finds the rest when it is back.
   gt-emit --to "$at" --detach late burst.gt >had
   gt-emit --to "$at" --attach late </dev/null >rest
   cat had rest | cmp got -
 }
 
-@test "quotas on memory and on names hold, and are said with the line" {
+@test "quotas on memory and on names are kept, and a message names the line" {
   serve 1 --quota 1M --quota-names 10
   cat >p.gt <<'END'
 x = ones f32[200000]
@@ -277,7 +279,7 @@ END
     visit --user bob -e 'x = ones f32[2]' -e "save x \"$path\""
     [ "$status" = 3 ]
   done
-  # Nor in a line that is refused for another reason.
+  # The refusal holds in a line that is refused for another reason, too.
   for line in 'save nobody "../ann/y.npy"' 'save _x "../ann/y.npy"' 'save x "../ann/y.npy" =' \
     'y@0-1 = load "../ann/x.npy" f32[2] 0 axis=1' 'save x "../ann/y.npy" "z.npy"'; do
     visit --user bob -e 'x = ones f32[2]' -e "$line"
@@ -322,7 +324,7 @@ END
   grep -q 'standard output: Broken pipe; all clients are told, and it ends' served
 }
 
-@test "who is at the endpoint and is no client is not taken" {
+@test "a peer at the endpoint that is no client is refused" {
   serve 1
   python3 - "$PWD/at" <<'END'
 import os, random, socket, sys
@@ -354,8 +356,8 @@ END
   [ "$(cat out)" = 'x = tensor f32[2] 1 1' ]
 }
 
-# What is repeated is kept until it is whole; meanwhile results are written, and
-# the client can be interrupted.
+# gt-emit keeps an input until its end in order to repeat it. Meanwhile results are
+# written, and the client can be interrupted.
 @test "a FIFO and standard input that are repeated are not waited for" {
   serve 1
   mkfifo steps
@@ -384,7 +386,7 @@ END
   status=0
   wait "$visitor" || status=$?
   [ "$status" = 130 ]
-  # Nothing at all is as of an input that is not repeated.
+  # With --repeat, an input that ends before its first byte is an error as without.
   visit --repeat 3 - < <(:)
   [ "$status" = 4 ]
   grep -q 'gt-emit: <stdin>: ' err
@@ -405,9 +407,9 @@ END
     -l ipc://x --back y --share x
   wrong '-l tcp://*:5550: anyone who reaches it could attach; give --key and --allow, bind tcp://127.0.0.1:PORT, or say --insecure' \
     -l 'tcp://*:5550' --back y
-  [ "$output" = $'#gt 1\n#end 2' ]  # it is to write a stream
+  [ "$output" = $'#gt 1\n#end 2' ]  # the output is a stream, which needs its marks
   wrong "--wait needs --detach" --to ipc://x --wait
-  [ -z "$output" ]  # results have no marks
+  [ -z "$output" ]  # the output is results, which have no marks
   run -2 --separate-stderr gt-emit --to ipc://x --nothing
   [ -z "$output" ]
   touch plain
@@ -437,7 +439,7 @@ END
   [[ $output == *"--user: 'a b': expected a name: "* ]]
 }
 
-# A program with results of its own, by its number.
+# Prints a program whose results depend on its number, so that no other has them.
 own_program() {
   cat <<END
 x = randn f32[8,16] $1
@@ -464,8 +466,8 @@ END
     own_program $k >p$k.gt
     gt-emit p$k.gt | gt-route -n 1 >here$k
   done
-  # Garbage, a failing program, one that dies, one that reads nothing, and one
-  # that wants all memory.
+  # The five send garbage, run a failing program, die, read nothing, and want all
+  # memory.
   spawn python3 - "$PWD/at" <<'END'
 import random, socket, sys, time
 random.seed(1)
@@ -507,19 +509,19 @@ END
   [ ! -s routed ]
 }
 
-@test "a client whose input has nothing yet lives, and can be ended" {
+@test "a client that waits for its input lives on, and can be ended" {
   serve 1 --silence 1
   mkfifo in fifo
   spawn bash -c 'gt-emit --to "$0" --silence 1 -e "w = ones f32[2]" -e "print w" - <in >out 2>err; echo $? >code' "$at"
   exec 5>in
-  # Its first input is run while the second has nothing, for two silences.
+  # The first input runs while the second says nothing for two silences.
   await '^w = ' out
   sleep 2.2
   printf 'v = add w 1\nprint v\n' >&5
   exec 5>&-
   await 0 code
   [ "$(tail -1 out)" = 'v = tensor f32[2] 2 2' ]
-  # A FIFO that nobody writes is waited for, and a signal ends that.
+  # A client waits for somebody to write to a FIFO until a signal ends it.
   spawn env --default-signal=INT,TERM gt-emit --to "$at" --silence 1 fifo
   local visitor=$!
   await 'client c2 comes' served
@@ -539,7 +541,7 @@ END
   grep -q 'long.gt:1: line is longer than 64 MiB' err
 }
 
-@test "a place in a message is of the program, or said to be of the stream that all share" {
+@test "the place in a message is one of the program, or says that it is one of the shared stream" {
   serve 1
   printf 'x = ones f32[2]\ny = take x 5\nprint y\n' >p.gt
   places() {

@@ -1,7 +1,7 @@
 # shellcheck shell=bash disable=SC2034 # variables of the tests
-# What the tests of gt-cluster share: `load cluster` behind `load helper`.
+# What the tests of gt-cluster share: they `load cluster` after `load helper`.
 
-# setup_cluster: clusters are kept in a folder of the test, whose name has a blank.
+# setup_cluster keeps the clusters in a folder of the test, whose name has a blank.
 setup_cluster() {
   spawned=()
   cd "$BATS_TEST_TMPDIR" || return
@@ -10,13 +10,13 @@ setup_cluster() {
   printf 'x = ones f32[2]\nprint x\n' >p.gt
 }
 
-# clusters_in FOLDER: where they are kept.
+# clusters_in FOLDER keeps the clusters in that folder.
 clusters_in() {
   export GT_CLUSTER_DIR=$1
   state=$GT_CLUSTER_DIR/default
 }
 
-# teardown_cluster: whatever a test has left goes.
+# teardown_cluster takes down all clusters that a test has left.
 teardown_cluster() {
   local name
   for name in "$GT_CLUSTER_DIR"/*; do
@@ -25,7 +25,8 @@ teardown_cluster() {
   end_spawned
 }
 
-# processes [TOKEN]: those of clusters of this test.
+# processes [TOKEN] prints the processes of that cluster, or of all clusters of the
+# test.
 processes() {
   local token
   for token in "${@:-$(cat "$GT_CLUSTER_DIR"/*/token 2>/dev/null)}"; do
@@ -33,7 +34,8 @@ processes() {
   done
 }
 
-# kill_program NAME: that of the clusters of this test. Others may end meanwhile.
+# kill_program NAME kills that program in the test's clusters. Other processes may
+# end meanwhile.
 kill_program() {
   local pid
   for pid in $(processes | cut -d / -f 3); do
@@ -41,21 +43,22 @@ kill_program() {
   done
 }
 
-# nothing_left TOKEN: no process, FIFO, key or other file.
+# nothing_left TOKEN: no process, FIFO, key or other file of the cluster is left.
 nothing_left() {
   [ -n "$1" ]
   [ -z "$(processes "$1")" ]
   [ ! -e "$GT_CLUSTER_DIR" ]
 }
 
-# ends_with STATUS PID: of a child of the test.
+# ends_with STATUS PID waits for a child of the test, which must end with that
+# status.
 ends_with() {
   local status=0
   wait "$2" || status=$?
   [ "$status" -eq "$1" ]
 }
 
-# until_there FILE
+# until_there FILE waits until the file exists.
 until_there() {
   local end=$((SECONDS + 60))
   until [[ -e $1 ]]; do
@@ -64,7 +67,8 @@ until_there() {
   done
 }
 
-# with_fake PROGRAM: a folder fake with all programs, but that one is standard input.
+# with_fake PROGRAM makes a folder `fake` with all programs, in which PROGRAM is the
+# script on standard input.
 with_fake() {
   local program
   mkdir -p fake
@@ -75,7 +79,7 @@ with_fake() {
   PATH=$PWD/fake:$PATH
 }
 
-# fake_ssh: an ssh to hosts that are folders, hosts/NAME.
+# fake_ssh makes an ssh whose hosts are folders, hosts/NAME.
 fake_ssh() {
   mkdir bin
   cat >bin/ssh <<SH

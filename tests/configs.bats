@@ -1,11 +1,11 @@
 #!/usr/bin/env bats
-# Every example under every config of configs/: alone, placed in one gt-work, and
-# placed on workers.
+# Runs every example under every config of configs/ in three ways: alone, placed in
+# one gt-work, and placed on workers.
 
 load helper
 
 setup_file() {
-  # Text for the transformer: bytes behind the header of a .npy file.
+  # The transformer reads its text from a .npy file: a header and then the bytes.
   local novel=$GT_SHARE/novel/pride-and-prejudice.txt
   cd "$BATS_FILE_TMPDIR" || return
   ln -s "$GT_SHARE" share
@@ -39,14 +39,16 @@ setup_file() {
   done
 }
 
-# under CONFIG OP...: all examples under it; in some of the streams are the ops.
+# under CONFIG OP... runs all examples under the config. Each OP must have been
+# inserted in one of the streams.
 under() {
   local config=$GT_ROOT/configs/$1.yaml program name op
   shift
   cd "$BATS_FILE_TMPDIR" || return
   for program in *.s; do
     name=$BATS_TEST_TMPDIR/${program%.s}
-    # Status 3 and nothing but this said: the config is for other programs.
+    # Status 3 with only these messages means that the config is made for other
+    # programs.
     gt-shard -c "$config" "$program" >"$name.s" 2>"$name.said" || {
       (($? == 3)) || return
       run ! grep -vE 'is used by no line|matches no tensor|cuts no tensor|nothing to order' "$name.said"
@@ -64,7 +66,7 @@ under() {
   done
 }
 
-@test "without a config a stream passes as it is" {
+@test "without a config a stream passes unchanged" {
   for program in "$BATS_FILE_TMPDIR"/*.s; do
     gt-shard "$program" | cmp - "$program"
   done
@@ -111,7 +113,7 @@ under() {
 @test "a schedule: microbatches of two stages take turns" {
   under schedule copy
   cd "$BATS_FILE_TMPDIR"
-  # Each stage of the transformer's pipeline as well.
+  # The same holds for each stage of the transformer's pipeline.
   { cat "$GT_ROOT/configs/pipeline.yaml" && echo 'schedule: {kind: 1f1b}'; } >both.yaml
   gt-shard -c "$GT_ROOT/configs/pipeline.yaml" transformer-microbatches.s >plain
   gt-shard -c both.yaml transformer-microbatches.s >ordered

@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
-# libgt as it is installed: a project and a plain command line that use it, what
-# it shows, gdb's printer, and the source tarball.
+# libgt as it is installed: a project and a plain command line build with it, its
+# symbols and gdb's printer are right, and the source tarball configures.
 
 load helper
 
@@ -19,13 +19,14 @@ setup() {
   cd "$BATS_TEST_TMPDIR" || return
 }
 
-# prints_total PROGRAM...: the consumer's output.
+# prints_total PROGRAM... checks the output of tests/consumer.
 prints_total() {
   LD_LIBRARY_PATH=$LIBRARY run -0 "$@"
   lines_are $'f32[3] 4\n2\n4\n6'
 }
 
-# plain COMPILER OPTION...: builds it as a user would, by gt.pc.
+# plain COMPILER OPTION... builds the consumer as a user would, with the flags of
+# gt.pc.
 plain() {
   local flags
   read -ra flags < <(pkg-config --cflags --libs gt)
@@ -79,8 +80,8 @@ plain() {
   local home=$TREE/share/gdb/auto-load
   LD_LIBRARY_PATH=$LIBRARY run -0 gdb -nx -batch -iex "set auto-load safe-path $home" \
     -iex "set auto-load scripts-directory $home" -ex 'break look_at' -ex run -ex 'print tensor' ./plain
-  # gdb 13 does not know the registers of the newest processors, and then calls
-  # nothing in the program.
+  # gdb 13 does not know the registers of the newest processors, and then it cannot
+  # call functions of the program.
   [[ $output != *"Couldn't write extended state status"* ]] ||
     skip "this gdb cannot write this processor's registers"
   [[ $output == *'total = f32[3], session open'* ]]
@@ -91,7 +92,8 @@ plain() {
   git rev-parse HEAD >/dev/null 2>&1 || skip "this is no clone"
   git archive --prefix=gt/ HEAD | tar -x -C "$BATS_TEST_TMPDIR"
   cd "$BATS_TEST_TMPDIR"
-  # Also where what is around it is somebody else's repository.
+  # The tarball also knows its commit where it lies in a repository of somebody
+  # else.
   git init -q .
   cmake -S gt -B out -G Ninja -DGT_TESTS=OFF >/dev/null
   cmake --build out --target gt_version

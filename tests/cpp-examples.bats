@@ -1,9 +1,9 @@
 #!/usr/bin/env bats
-# examples/cpp: programs that libgt's users would write.
+# examples/cpp: programs such as users of libgt would write.
 
 load helper
 
-# They are in the build tree beside the programs.
+# The examples are built in the build tree, beside the programs.
 CPP=$(dirname "$GT_BIN")/examples
 
 setup_file() {
@@ -35,7 +35,8 @@ setup_file() {
   [ "$(grep -c '^loss = ' <<<"$output")" -eq 40 ]
   run -0 awk '/^accuracy/ { print ($5 > 0.96) }' <<<"$output"
   lines_are 1
-  # The first two held-out images, a request that is none, and the first again.
+  # The requests are the first two held-out images, a line that is no image, and the
+  # first image again.
   gt-emit -e 'x = load "share/digits/images.npy" f32[2,64] 1500' -e 'print x' |
     gt-work | awk '{ for (i = 5; i <= NF; i++) printf "%s%s", $i, (i - 4) % 64 ? " " : "\n" }' >two
   { cat two; echo 1 2 3; head -n 1 two; } >requests
@@ -78,14 +79,14 @@ setup_file() {
       "$CPP/signals" >placed
     run -0 "$GT_ROOT/scripts/gt-cmp" --rtol 1e-5 whole placed
   done
-  # That they were placed at all.
+  # The programs under the configs really were placed on ranks.
   GT_CONNECT=- "$CPP/signals" |
     gt-shard -c "$GT_ROOT/configs/mixed.yaml" >placed.s
   run -0 grep -c '^mlp.up.w@0-3 = randn f32\[32,64\] .*split=tp:1' placed.s
   lines_are 1
 }
 
-# small SETTING...: what both transformers are told.
+# small SETTING... sets the options that both transformers get.
 small() {
   local text=$GT_SHARE/novel/pride-and-prejudice.txt length
   length=$(wc -c <"$text")
@@ -133,8 +134,8 @@ small() {
   done
 }
 
-# round N FIRST FILE: the Nth of the parts of a stream that begin with a line
-# that matches.
+# round N FIRST FILE splits a stream into parts, each of which begins with a line
+# that matches FIRST, and prints the Nth.
 round() {
   awk -v n="$1" -v first="$2" '$0 ~ first { r++ } r == n' "$3"
 }
@@ -168,7 +169,8 @@ END
   run -4 "$CPP/mini_gpt" empty
 }
 
-# at_terminal PATTERN COMMAND...: types Ctrl-C once the output matches.
+# at_terminal PATTERN COMMAND... types Ctrl-C once the output of the command
+# matches.
 at_terminal() {
   within 100 /usr/bin/python3 "$GT_ROOT/tests/tools/at_terminal.py" "$@"
 }
@@ -188,7 +190,7 @@ at_terminal() {
   [[ $output == 'begun with 1'*$'goes on\nstatus 0' ]]
 }
 
-@test "C++: a program of the pipeline that stands still is lost, and ended" {
+@test "C++: gt-work that stands still is reported as lost, and ended" {
   local who pid child status
   for who in gt-emit gt-work; do
     client_interrupt >out 2>err &

@@ -1,7 +1,7 @@
 #!/usr/bin/env bats
-# Lines of optimizers that follow one another are one launch of the backend cuda,
-# on the fake device (tests/cuda/fake). With --sync each line is waited for, so
-# each is a launch of its own: results must have the same bits.
+# The backend cuda does consecutive lines of optimizers in one launch; here the fake
+# device (tests/cuda/fake) plays the GPU. With --sync each line is waited for and so
+# is a launch of its own: the results must have the same bits.
 # shellcheck disable=SC2154 # run sets output and stderr
 
 load helper
@@ -12,16 +12,16 @@ setup() {
   ln -s "$GT_SHARE" share
 }
 
-# launches_of [OPTION...] FILE: how many a program takes on a device that always
-# has something to do, and so begins nothing early.
+# launches_of [OPTION...] FILE prints how many launches a program takes on a device
+# that is always busy, so that nothing that was put off begins early.
 launches_of() {
   rm -f launches
   GT_FAKE_PACE=100 GT_FAKE_LAUNCHES=launches gt-work --backend cuda "$@" >/dev/null
   count_launches
 }
 
-# steps_cost FILE [OPTION...]: how many launches the lines of optimizers in it
-# take, and how many of them there are.
+# steps_cost FILE [OPTION...] prints how many launches its lines of optimizers take,
+# and how many such lines there are.
 steps_cost() {
   local all
   grep -v '= \(adamw\|sgd\) ' "$1" >without.s
@@ -29,7 +29,8 @@ steps_cost() {
   echo "$((all - $(launches_of "${@:2}" without.s))) $(grep -c '= \(adamw\|sgd\) ' "$1")"
 }
 
-# make_steps STEPS: a step of 50 parameters of two groups, the first of them empty.
+# make_steps STEPS prints steps over 50 parameters of two groups; the first
+# parameter is empty.
 make_steps() {
   {
     echo 't = tensor i64[] 0'
@@ -52,8 +53,8 @@ make_steps() {
   gt-work --backend cuda --sync p.s >wanted
   GT_FAKE_REPORT=report gt-work --backend cuda p.s | cmp - wanted
   grep "$all_given_back" report
-  # With a check each, 100 by line; together 4, or some more where the device
-  # had nothing to do.
+  # Line by line a step takes 100 launches, since each line has a check; in a batch
+  # it takes 4, or a few more where the device had nothing to do.
   local cost lines
   read -r cost lines < <(steps_cost p.s)
   echo "$cost launches for $lines lines"
@@ -123,7 +124,7 @@ make_steps() {
   done
 }
 
-@test "fake device: each line whose t is no step's number is told, in a batch too" {
+@test "fake device: each line whose t is no number of a step is reported, in a batch too" {
   cat >p.s <<'END'
 w = ones f32[3]
 x = ones f32[300]

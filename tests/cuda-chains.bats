@@ -1,7 +1,7 @@
 #!/usr/bin/env bats
-# Point-wise lines that follow one another are one launch of the backend cuda, on
-# the fake device (tests/cuda/fake). With --sync each line is waited for, so each
-# is a launch of its own: results must have the same bits.
+# The backend cuda does consecutive point-wise lines in one launch, a chain; here
+# the fake device (tests/cuda/fake) plays the GPU. With --sync each line is waited
+# for and so is a launch of its own: the results must have the same bits.
 
 load helper
 
@@ -10,16 +10,16 @@ setup() {
   use_fake_device
 }
 
-# calls_of REPORT: how often the driver was called, as the fake device counts.
+# calls_of REPORT prints how often the driver was called, as the fake device counts.
 calls_of() {
   sed -n 's/^calls \([0-9]*\) .*/\1/p' "$1"
 }
 
-# What is put off is begun when the device has nothing to do, as on a loaded
-# machine; with this it always has.
+# A chain that was put off begins as soon as the device has nothing to do. With this
+# pace the device is always busy, whatever else the machine does.
 busy=(env GT_FAKE_PACE=100)
 
-# compiled COMMAND...: runs it until no run makes a new kernel.
+# compiled COMMAND... repeats it until a run makes no new kernel.
 compiled() {
   local before=-1 now=0
   while ((now != before)); do
@@ -29,8 +29,8 @@ compiled() {
   done
 }
 
-# random_block SEED: 14 lines over values of three shapes and four dtypes, some of
-# which are written in place, repeated, broadcast, reduced, renamed or freed.
+# random_block SEED prints 14 lines over values of three shapes and four dtypes.
+# Some values are written in place, repeated, broadcast, reduced, renamed or freed.
 random_block() {
   awk -v seed="$1" 'BEGIN {
     srand(seed)
@@ -75,7 +75,7 @@ random_block() {
   function pick(words,   n, w) { n = split(words, w, " "); return w[1 + int(n * rand())] }'
 }
 
-# make_random SEED: p.s, 1,500 rounds of such a block.
+# make_random SEED writes p.s, 1,500 rounds of such a block.
 make_random() {
   random_block "$1" >block.gt
   {
@@ -104,7 +104,7 @@ make_random() {
   GT_FAKE_REPORT=one gt-work --backend cuda --sync p.s >wanted
   compiled gt-work --backend cuda p.s
   GT_FAKE_REPORT=chains "${busy[@]}" gt-work --backend cuda p.s | cmp - wanted
-  # Those before the chain's kernel is loaded are launches of their own.
+  # Lines that come before the chain's kernel is loaded are launches of their own.
   (($(calls_of chains) * 3 < $(calls_of one)))
   grep -q "$all_given_back" chains
 }
@@ -121,12 +121,12 @@ make_random() {
   gt-work --backend cuda --sync p.s >wanted
   compiled gt-work --backend cuda p.s
   GT_FAKE_LAUNCHES=launches "${busy[@]}" gt-work --backend cuda p.s | cmp - wanted
-  # Two a round where it is in the chain, else three.
+  # A round takes two launches with the expansion in the chain, and three without.
   (($(count_launches) < 1400))
 }
 
-# reduced SHAPE LINE: how many launches a round of p.s takes, in tenths, of four
-# lines, one that reduces what they give, and one of theirs behind it.
+# reduced SHAPE LINE prints the launches of a round of p.s, in tenths. A round has
+# four lines: two that make a chain, LINE, which reduces it, and a line behind it.
 reduced() {
   {
     printf 'x = randn f32[%s] 1\nw = randn bf16[%s] 2\n' "$1" "$1"
@@ -144,29 +144,31 @@ reduced() {
   count_launches | awk '{ print int($1 / 80) }'
 }
 
-@test "fake device: what is reduced takes the chain before it" {
+@test "fake device: a reduction is part of the chain before it" {
   local kind
   for kind in 'sum p' 'mean p axis=1' 'max p axis=0' 'argmin p axis=1' 'sum p axis=0,1'; do
-    # One, but for the first rounds; without that it would be two.
+    # A round takes one launch but for the first rounds; without this it would take
+    # two.
     (($(reduced 7,9 "s = $kind") < 17))
   done
   (($(reduced 30,40 's = max p axis=1') < 17))
-  # Parts of sums are added in a launch more.
+  # A second launch adds the parts of long sums.
   (($(reduced 1,40000 's = sum p') < 27))
 }
 
-@test "fake device: what is normalised takes the chain before it" {
+@test "fake device: a softmax or a norm is part of the chain before it" {
   local kind
   for kind in 'softmax p' 'log_softmax p' 'layer_norm p' 'layer_norm p b c' 'rms_norm p b'; do
     echo "$kind"
     (($(reduced 6,72 "s = $kind") < 17))
-    # In the place of what it reads, which nobody sees.
+    # The result may take the place of the chain's value, which nothing else reads.
     (($(reduced 5,9 "p = $kind"$'\n''s = neg p') < 27))
   done
 }
 
-# The forms of chains are told apart by numbers of their kernels; sum is the
-# fifth here, and neg the second, whose word in a form is 5.
+# A chain's form is a string of the numbers of its kernels. In this program sum is
+# kernel five and neg the second, whose word in a form is 5, so the two could be
+# confused.
 @test "fake device: a chain with an end is never taken for a longer one" {
   {
     printf 'x = randn f32[4,8] 1\n'
@@ -180,7 +182,7 @@ reduced() {
   GT_FAKE_PACE=50 gt-work --backend cuda p.s | cmp - wanted
 }
 
-@test "fake device: what is expanded keeps its bits, those of a nan, too" {
+@test "fake device: expand keeps the bits of its values, those of a nan too" {
   {
     printf '\x93NUMPY\x01\x00\x76\x00%-117s\n' \
       "{'descr': '<f2', 'fortran_order': False, 'shape': (5,), }"
@@ -193,7 +195,7 @@ reduced() {
   cmp y.npy wanted.npy
 }
 
-@test "fake device: chains have the bits of single launches, whatever is written over" {
+@test "fake device: chains have the bits of single launches, even where values are overwritten" {
   local seed
   for seed in 1 2 3 4; do
     make_random $seed
@@ -211,7 +213,7 @@ reduced() {
   done
 }
 
-@test "fake device: a chain ends before a line that meets wrong data, and goes on behind it" {
+@test "fake device: a chain ends before a line that meets wrong data, and goes on after it" {
   cat >p.s <<'END'
 x = ones i32[4]
 z = zeros i32[4]
@@ -242,15 +244,15 @@ END
   compiled gt-work --backend cuda p.s
   GT_FAKE_LAUNCHES=launches "${busy[@]}" gt-work --backend cuda --trace t p.s |
     cmp - wanted
-  # A trace shows what runs without it, too.
+  # A trace does not split the chain that it shows.
   (($(count_launches) < 2000))
   [ "$(awk -F '\t' '$3 == "gpu" { print $6 }' t | sort | uniq -c | xargs)" = \
     '1000 add 1000 mul 1 ones 1000 tanh' ]
-  # Each row begins where the one before it ended, or later.
+  # The rows of the GPU follow one another without overlap.
   awk -F '\t' '$3 == "gpu" { if ($1 < end || $2 < $1) exit 1; end = $2 }' t
 }
 
-@test "fake device: what waits for more lines is done once the stream stands still" {
+@test "fake device: a chain that waits for more lines is begun when no line comes" {
   mkfifo in
   gt-work --backend cuda <in >out &
   exec 9>in
@@ -264,9 +266,9 @@ END
   wait $!
 }
 
-# make_alike ROUNDS: p.s, a step of 60 parameters of many sizes, in two lines each,
-# and the weights in bf16 that it is computed with, behind the product that nothing
-# of it can be put off before.
+# make_alike ROUNDS writes p.s. A round has a product, which ends what was put off;
+# then a step of 60 parameters of many sizes, of two lines each; and casts of the
+# weights to bf16.
 make_alike() {
   {
     echo 'rate = tensor f32[] 0.125'
@@ -295,8 +297,8 @@ make_alike() {
   GT_FAKE_REPORT=report GT_FAKE_LAUNCHES=launches "${busy[@]}" \
     gt-work --backend cuda p.s | cmp - wanted
   grep "$all_given_back" report
-  # A round takes two for its casts and two for its steps, which are chains of two
-  # lines; without that it would be 120, so 4,800 in all.
+  # A round takes two launches for its casts and two for its steps, which are chains
+  # of two lines. Without this it would take 120, so 4,800 in all.
   local launches
   launches=$(count_launches)
   echo "$launches launches"
@@ -335,7 +337,7 @@ make_alike() {
         print "k" i " = reshape w" i " shape=" size(i) / 2 ",2"
       }
       print "a = tensor f32[] 0.5\nb = tensor f32[] 0.25"
-      # The same forms come again, with other values of a size.
+      # The same forms come again over other values of the same size.
       for (n = 0; n < 60; n++) {
         form[n] = int(8 * rand()); by[n] = pick("a b 0.5 0.25")
         x[n] = int(6 * rand()); y[n] = int(6 * rand())
@@ -348,7 +350,7 @@ make_alike() {
         else if (f == 2) print "u" i " = cast h" j " f32\nw" i " = mul u" i " " by[n]
         else if (f == 3) print "u = mul w" i " " by[n] "\nw" i " = sub w" j " u\nfree u"
         else if (f == 4) {
-          # The last reads what the first writes, in another shape.
+          # The last line reads in another shape what the first one writes.
           print "w" i " = mul w" j " " by[n] "\nk" j " = reshape w" i " shape=" size(i) / 2 ",2"
           print "k" i " = mul k" j " " by[n]
         }
@@ -373,8 +375,8 @@ make_alike() {
   done
 }
 
-@test "fake device: chains that come once are not compiled as one" {
-  # In a folder of its own, as others may have compiled these.
+@test "fake device: chains that come once get no kernel of their own" {
+  # The cache is a new folder, since other tests may have compiled these chains.
   local kinds
   {
     for k in {1..20}; do
@@ -389,7 +391,7 @@ make_alike() {
   (($(find own -name '*.kernel' | wc -l) <= kinds))
 }
 
-@test "fake device: what the ends of chains have borrowed is given back chain by chain" {
+@test "fake device: scratch memory that a chain's end borrows is given back after the chain" {
   {
     printf 'x = randn f32[65536,64] 1\n'
     for _ in {1..2000}; do
@@ -398,7 +400,7 @@ make_alike() {
     printf 'print s\n'
   } >p.s
   compiled env GT_FAKE_SPEED=2000:500000 gt-work --backend cuda p.s
-  # All of what 2,000 sums borrow is 200 MB.
+  # The 2,000 sums borrow 200 MB together, which is more than the device has.
   GT_FAKE_MEMORY=$((128 << 20)) GT_FAKE_SPEED=2000:500000 gt-work --backend cuda p.s >out
   grep -q '^s = tensor f32\[64\]' out
 }

@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
-# Files beside the backend cuda, on the fake device (tests/cuda/fake): what is
-# loaded and saved does not keep the GPU waiting.
+# Loads and saves of the backend cuda do not keep the GPU waiting; the fake device
+# (tests/cuda/fake) plays it.
 # shellcheck disable=SC2154 # run sets output and stderr
 
 load helper
@@ -12,8 +12,8 @@ setup() {
 
 # ---- loads -------------------------------------------------------------------
 
-# rows ROUNDS: a program that loads rows in each round, from where a register says
-# that the rounds move on.
+# rows ROUNDS prints a program that loads rows in each round; registers that count
+# up say at which row.
 rows() {
   cat <<'END'
 x = randn f32[200,5] 4
@@ -39,7 +39,7 @@ END
   echo 'print s'
 }
 
-@test "fake device: rows that a count says are loaded without a wait for the GPU" {
+@test "fake device: loads at rows that the host can count do not wait for the GPU" {
   local seed
   rows 40 >p.s
   gt-work p.s >wanted
@@ -51,7 +51,8 @@ END
     grep "$all_given_back" report
     (($(<waits) < 10))
   done
-  # What the GPU alone knows is waited for.
+  # Here the row comes out of a value that only the GPU knows, so the host waits for
+  # it.
   sed 's/^n = .*/n = cast y i64\nn = max n\nn = mul n 0/' p.s >q.s
   gt-work q.s >wanted
   rm -f waits
@@ -60,7 +61,7 @@ END
   (($(<waits) >= 30))
 }
 
-@test "fake device: a row is that of the line, whatever became of its register" {
+@test "fake device: a load takes the row that its line saw, whatever the register becomes" {
   cat >p.s <<'END'
 x = randn f32[20,3] 4
 save x "x.npy"
@@ -107,8 +108,8 @@ END
   done
 }
 
-@test "fake device: large rows are copied beside what the GPU does, and are whole" {
-  # Of 40 KiB to 20 MiB; each is read while the next one is on its way.
+@test "fake device: large rows are copied while the GPU computes, and arrive whole" {
+  # The rows take 40 KiB to 20 MiB; each is read while the next one is copied.
   cat >make.s <<'END'
 x = arange i32[5242880]
 x = reshape x shape=10240,512
@@ -133,7 +134,7 @@ END
   done
 }
 
-@test "fake device: a call that fails as rows are loaded is told" {
+@test "fake device: a call that fails while rows are loaded is reported" {
   skip_if_sanitized 'a hundred runs'
   {
     rows 3
@@ -142,6 +143,7 @@ END
   } | sed 's/f32\[200,5\]/f32[20000,5]/; s/f32\[10,5\]/f32[15000,5]/
     s/^at = mod .*/at = mod at 90/; s/f32\[1,5\] n/f32[15000,5] n/' >p.s
   count_calls gt-work --backend cuda p.s
-  # All that uploads have, where the context cannot be entered at their end.
+  # If the context cannot be entered at the end, everything that uploads hold is
+  # kept.
   most_kept=13 calls_fail 1 3 gt-work --backend cuda p.s
 }

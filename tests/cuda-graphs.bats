@@ -1,8 +1,8 @@
 #!/usr/bin/env bats
-# Blocks of lines that come again, as graphs of CUDA, on the fake device
-# (tests/cuda/fake): what they compute, how many launches they save, and what
-# becomes of faults, addresses and memory. What passes here passes on the fake
-# device.
+# The backend cuda records blocks of lines that come again as graphs of CUDA. These
+# tests check the graphs' results, the launches that they save, and faults,
+# addresses and memory; the fake device (tests/cuda/fake) plays the GPU, so nothing
+# here is about a real one.
 # shellcheck disable=SC2154,SC2034 # run sets stderr and output; spawned is the helper's
 
 load helper
@@ -15,14 +15,14 @@ setup() {
   export GT_FAKE_LAUNCHES=launches
 }
 
-# counted WORD: that number of what the last run gave to the device.
+# counted WORD prints that count of the last run's calls from `launches`.
 counted() {
   awk -v word="$1" '{ for (i = 1; i < NF; i += 2) n[$i] = $(i + 1) }
     END { print n[word] }' launches
 }
 
-# same_bits FILE [OPTION...]: with graphs, of which there were some, and without,
-# the results and messages of a program are the same.
+# same_bits FILE [OPTION...] checks that a program has the same results and messages
+# with graphs, of which there must be some, and without.
 same_bits() {
   local status=0 plain=0
   GT_FAKE_REPORT=report gt-work --backend cuda "${@:2}" "$1" >with 2>said || status=$?
@@ -36,7 +36,8 @@ same_bits() {
   ((status == plain))
 }
 
-# A training step of about a hundred lines, $1 times; $2: what comes behind each.
+# make_steps STEPS LINES prints training steps of about a hundred lines each, and
+# LINES behind each of them.
 make_steps() {
   {
     printf 'x = randn f32[8,16] 1\nt = randn f32[8,4] 2\n'
@@ -121,7 +122,7 @@ make_steps() {
   done
 }
 
-@test "fake device: with --no-graphs, --sync or a trace there is none" {
+@test "fake device: with --no-graphs, --sync or a trace there are no graphs" {
   make_steps 6 >p.s
   gt-work --backend cuda p.s >out
   [ "$(counted graphs)" -gt 0 ]
@@ -133,7 +134,7 @@ make_steps() {
   done
 }
 
-@test "fake device: what cannot be recorded splits a step" {
+@test "fake device: a line that cannot be recorded splits a step" {
   {
     echo 'x = ones f32[4]'
     for i in {0..7}; do
@@ -153,13 +154,14 @@ make_steps() {
   same_bits p.s
   gt-work p.s | gt-cmp --rtol 1e-6 - with
   gt-work --backend cuda p.s >out
-  # Three blocks a round, in all rounds but the three before they are recorded. How
-  # many launches the others take depends on when the kernels of chains are loaded.
+  # A round has three blocks, and after three rounds they are recorded. The launches
+  # of other lines depend on when the kernels of chains are loaded, so they are not
+  # counted.
   [ "$(counted made)" -eq 3 ]
   [ "$(counted graphs)" -eq 15 ]
 }
 
-@test "fake device: a line that a step has twice, with other types, is part of a graph" {
+@test "fake device: a line that a step has twice, with other types, is part of the graph" {
   {
     printf 'x = randn f32[8,4] 1\nw = randn f32[4,4] 2 scale=0.5\n'
     for i in {1..20}; do
@@ -175,11 +177,12 @@ make_steps() {
   same_bits p.s
   gt-work -v --backend cuda p.s >out 2>said
   grep ' [12] graphs recorded, 1[5-9] launched' said
-  # Each line is decoded when it is new and when it comes again, for each type.
+  # Each line is decoded for each of its types, once when new and once when it comes
+  # again.
   grep 'gt-work: 723 lines, 1[0-9] decoded, ' said
 }
 
-@test "fake device: steps that take turns are graphs" {
+@test "fake device: two steps that take turns both become graphs" {
   local parts='x = randn f32[6,6] 1
 y = ones f32[6,6]'
   {
@@ -198,20 +201,21 @@ y = ones f32[6,6]'
   } >p.s
   same_bits p.s
   gt-work --backend cuda p.s >out
-  # Of 984 lines.
+  # The program has 984 lines.
   [ "$(counted launches)" -lt 400 ]
 }
 
 # ---- addresses and memory ----------------------------------------------------
 
-@test "fake device: a value that is freed and made again is where it was" {
+@test "fake device: a value that is freed and made again gets its former address" {
   {
     printf 'x = randn f32[40,40] 1\nw = randn f32[40,40] 2 scale=0.1\n'
     for i in {1..20}; do
       for k in {1..10}; do echo "t$k = tanh x"; done
       for k in {1..10}; do echo "v$k = mul t$(((k * 7) % 10 + 1)) 0.5"; done
       echo 'free t3 t1 t9 v2 t2'
-      # It is read as it is written, so it has two addresses in turn.
+      # The result cannot take the place of its operand, so it has two addresses in
+      # turn.
       echo 'x = matmul x w'
       echo 'free t4 v5 t5 t6 t7 t8 t10'
       echo 'x = add x v7'
@@ -233,7 +237,8 @@ y = ones f32[6,6]'
         for k in {1..20}; do echo "a$k = add x $k"; done
         echo 'x = mul a3 0.5'
       done
-      # Who takes a value over keeps its memory, so the next is elsewhere.
+      # The alias keeps the memory of its value, so the next value gets another
+      # address.
       for k in {1..20}; do echo "kept$turn$k = copy a$k"; done
     done
     echo 'print x'
@@ -242,7 +247,7 @@ y = ones f32[6,6]'
   same_bits p.s
   gt-work --backend cuda p.s >out
   [ "$(counted updated)" -gt 0 ]
-  # Of 1,500 lines.
+  # The program has 1,500 lines.
   [ "$(counted launches)" -lt 500 ]
 }
 
@@ -260,12 +265,12 @@ y = ones f32[6,6]'
   gt-work --backend cuda --memory "$most" forty.s | cmp - out
   run -1 gt-work --backend cuda --memory $((most - 1)) forty.s
   [[ $output == *': out of memory: '* ]]
-  # Blocks of the device do not pile up.
+  # The blocks of memory on the device do not become more from step to step.
   GT_FAKE_MEMORY=$((1 << 26)) gt-work --backend cuda forty.s | cmp - out
 }
 
-@test "fake device: where memory ends, graphs do without or lines fail as ever" {
-  # Sums of long rows need scratch memory, of which a graph has its own.
+@test "fake device: where memory ends, there are no graphs or a line fails, as without graphs" {
+  # Sorts and sums of long rows need scratch memory, and a graph has its own.
   {
     echo 'x = randn f32[30000] 1'
     for i in {1..6}; do
@@ -294,7 +299,7 @@ y = ones f32[6,6]'
 
 # ---- what fails --------------------------------------------------------------
 
-# Rounds whose index grows until it is beyond the table's end.
+# Writes rounds whose index grows until it is beyond the end of the table.
 make_late_fault() {
   {
     printf 'w = randn f32[9,3] 1\ni = tensor i64[2] 0 1\nacc = zeros f32[2,3]\n'
@@ -308,7 +313,7 @@ make_late_fault() {
   } >fault.s
 }
 
-@test "fake device: wrong data that a graph meets is told as on the host" {
+@test "fake device: wrong data that a graph meets is reported as on the host" {
   make_late_fault
   local how seed
   for how in '' --fail-fast; do
@@ -324,7 +329,7 @@ make_late_fault() {
   [[ $said == *'embedding: '* ]]
 }
 
-@test "fake device: lines that are rejected within a graph are told in their places" {
+@test "fake device: lines that are rejected within a graph are reported in their places" {
   {
     printf 'z = zeros i64[2]\nx = ones f32[8]\n'
     for round in {1..6}; do
@@ -335,11 +340,11 @@ make_late_fault() {
     for k in {1..10}; do echo "x = add x $k"; done
     echo 'w = sum nosuch'
     for k in {11..20}; do echo "x = add x $k"; done
-    # What is no part of the block that has begun fails in its turn.
+    # The division fails after the block that has begun and is no part of it.
     printf 'y = floordiv 5 z\nprint w\nprint y\nprint x\n'
   } >late.s
   grep -v 'tanh' late.s >once.s
-  # A line of the block itself fails, behind the rejected one.
+  # In within.s a line of the block itself fails, behind the rejected one.
   sed '/tanh/a z = sub z 1' late.s >within.s
   sed -i 's/^x = sub x 33$/q = floordiv 5 z\n&/; s/^z = zeros/z = ones/' within.s
   local p how status
@@ -357,7 +362,7 @@ make_late_fault() {
   done
 }
 
-@test "fake device: a line of a graph that fails is told although nothing follows" {
+@test "fake device: a failing line of a graph is reported although no line follows" {
   mkfifo in
   gt-work --backend cuda <in 2>said &
   spawned+=($!)
@@ -368,7 +373,7 @@ make_late_fault() {
       for k in {1..9}; do echo "x$k = add a $k"; done
       printf 'c = floordiv a b\nb = sub b 1\nd = mul c 2\n'
     done
-    # The block's begin; what follows does not come.
+    # The block begins again, and its rest does not come.
     for k in {1..9}; do echo "x$k = add a $k"; done
     echo 'c = floordiv a b'
   } >&9
@@ -398,7 +403,7 @@ make_late_fault() {
   done
 }
 
-@test "fake device: a call that fails while a graph is made is told or made good" {
+@test "fake device: a call that fails while a graph is made is reported or made good" {
   skip_if_sanitized 'some hundred runs'
   {
     printf 'x = randn f32[4,4] 1\ni = tensor i64[2] 0 1\n'

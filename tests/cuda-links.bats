@@ -1,8 +1,7 @@
 #!/usr/bin/env bats
-# Workers with GPUs exchange values by NCCL or by copies from GPU to GPU, played
-# on the fake device (tests/cuda/fake): several processes as ranks. What passes
-# here passes on the fake device; NCCL itself, memory that processes share on a
-# GPU, and how fast all this is, are not tested.
+# Workers with GPUs exchange values by NCCL or by copies from GPU to GPU. Several
+# processes with the fake device (tests/cuda/fake) play the ranks, so nothing is
+# tested of NCCL itself, of memory that processes share on a real GPU, or of speed.
 # shellcheck disable=SC2154,SC2034,SC2030,SC2031 # run sets stderr and output; spawned is the helper's; a test is a subshell
 
 load helper
@@ -11,11 +10,12 @@ setup() {
   spawned=()
   cd "$BATS_TEST_TMPDIR" || return
   use_fake_device libnccl.so.2
-  export GT_FAKE_GPUS=2  # where a test says no other number
+  export GT_FAKE_GPUS=2  # for tests that say no other number
 }
 
-# All that crosses: whole pieces, parts in one run and in several, a sum by
-# chunks and one that is not, a value for all, one for some, one of no rank.
+# Writes a program with every kind of exchange: whole pieces, parts in one run and
+# in several, a sum that travels in chunks and one that does not, and values for all
+# ranks, for some, and of no rank.
 make_program() {
   cat >p.s <<'END'
 mesh d=4
@@ -42,7 +42,7 @@ print v
 END
 }
 
-# Two workers that give each other their halves, one way and the other.
+# Writes a program in which two workers give each other their halves in two ways.
 make_small() {
   cat >p.s <<'END'
 mesh d=2
@@ -54,7 +54,7 @@ print t@0-1 split=d:1
 END
 }
 
-# Three workers, of which two do without the first.
+# Writes a program in which workers 1 and 2 can go on without worker 0.
 make_independent() {
   cat >p.s <<'END'
 mesh d=3
@@ -67,26 +67,27 @@ print z@1
 END
 }
 
-# From here on there is no NCCL.
+# remove_nccl takes NCCL away for the rest of the test.
 remove_nccl() {
   mkdir without
   cp "$GT_CUDA_PATH"/lib{cuda,nvrtc,cublasLt}.* without
   export GT_CUDA_PATH=$PWD/without
 }
 
-# copied N OF: N of so many workers copied more to others than what tries the link.
+# copied N OF: N of OF workers copied more to others than the trial of the link
+# does.
 copied() {
   [ "$(awk -v tried=$((64 * ($2 - 1))) '$5 > tried { ++n } END { print n }' copies)" = "$1" ]
 }
 
-# moved N: each of N ranks had a group besides that which tries the link.
+# moved N: each of N ranks was in a group besides the one that tries the link.
 moved() {
   [ "$(grep -c "^rank . of $1: " moves)" -eq "$1" ]
   [ "$(grep -cE ': [01] groups' moves)" -eq 0 ]
 }
 
-# A gt-route with workers that wait for each other two seconds at most; what
-# they and it say goes to `said`.
+# Runs gt-route and two workers that wait for each other for two seconds at most.
+# All that they say goes to `said`.
 route_two() {
   local rank
   for rank in 0 1; do
@@ -97,8 +98,8 @@ route_two() {
   gt-route --bind "ipc://$PWD/bus" --workers 2 "$@" 2>>said
 }
 
-# all_right N: on so many GPUs p.s gives what is wanted, and nothing else is said or
-# kept.
+# all_right N runs p.s on N GPUs: its output is as wanted, nothing else is said, and
+# every process gives back what it took.
 all_right() {
   rm -f report
   GT_FAKE_GPUS=$1 GT_FAKE_REPORT=report \
@@ -122,7 +123,7 @@ all_right() {
   [ -z "$(compgen -G 'gt-fake-nccl.*')" ]
 }
 
-@test "fake device: the bits are those that the host's way gives, in any order of streams" {
+@test "fake device: values by NCCL have the bits that the host's way gives, in any order of streams" {
   make_program
   GT_FAKE_NO_IPC=1 GT_CUDA_PATH=$(remove_nccl; echo "$GT_CUDA_PATH") \
     GT_FAKE_GPUS=4 gt-route -n gpus p.s >wanted
@@ -135,7 +136,7 @@ all_right() {
   done
 }
 
-@test "fake device: a value that failed fails where it was to go, and nothing hangs" {
+@test "fake device: a failed value fails wherever it was to go, and nothing hangs" {
   cat >p.s <<'END'
 mesh d=2
 i@0 = tensor i64[1] 9
@@ -164,7 +165,7 @@ END
   done
 }
 
-@test "fake device: what is copied is the same in any order of streams" {
+@test "fake device: copies give the same values in any order of streams" {
   make_program
   gt-work --backend cuda p.s >wanted
   remove_nccl
@@ -174,7 +175,7 @@ END
   done
 }
 
-@test "fake device: a large value is copied piece by piece, others beside it and behind it" {
+@test "fake device: a large value is copied piece by piece, others beside it and after it" {
   cat >p.s <<'END'
 mesh d=2
 x@0-1 = randn f32[2700,1801] 1 split=d:0
@@ -193,11 +194,11 @@ END
   [ "$(sed -n 1p wanted)" = 'd@1 = tensor f32[] 0' ]
   remove_nccl
   GT_FAKE_COPIES=copies gt-route -n gpus p.s | cmp - wanted
-  # A half to each other, and the whole.
+  # The workers copied a half to each other and the whole to one.
   [ "$(awk '{ n += $5 } END { print (n > 2 * 4 * 2700 * 1801) }' copies)" = 1 ]
 }
 
-@test "fake device: workers that share a GPU copy, beside others that have NCCL if sums are to be fast" {
+@test "fake device: workers that share a GPU copy; with --fast-sums those with their own have NCCL" {
   make_program
   gt-work --backend cuda p.s >wanted
   export GT_FAKE_NCCL_REPORT=moves GT_FAKE_COPIES=copies
@@ -220,7 +221,7 @@ END
 
 # ---- who has no link ---------------------------------------------------------
 
-@test "with neither NCCL nor shared memory of GPUs values cross through the host, as is said once" {
+@test "with neither NCCL nor shared memory of GPUs values cross the host, and one warning says so" {
   make_program
   gt-work --backend cuda p.s >wanted
   remove_nccl
@@ -230,7 +231,7 @@ END
   [[ $stderr == 'gt-work: the values of workers 0 and 1 cross through the host: '*'NCCL, '*' is not on this host: there is no libnccl.so.2; install it'* ]]
 }
 
-@test "fake device: who shares a GPU that cannot be copied from, and workers of the host, go the other way" {
+@test "fake device: values of a shared GPU that cannot be copied, and of the host, cross the host" {
   make_program
   gt-work --backend cuda p.s >wanted
   GT_FAKE_NO_IPC=1 GT_FAKE_NCCL_REPORT=moves \
@@ -238,7 +239,7 @@ END
   cmp - wanted <<<"$output"
   [ "$stderr" = 'gt-work: the values of worker 2 cross through the host: its device is that of worker 0, too' ]
   moved 2
-  # Three workers, of which one computes on the host.
+  # One of three workers computes on the host.
   local rank backends=(cpu cuda cuda)
   for rank in 0 1 2; do
     LOCAL_RANK=$rank GT_FAKE_GPUS=3 gt-work --connect "ipc://$PWD/bus" \
@@ -257,7 +258,7 @@ END
   local rank apart=(env env unshare)
   for rank in 0 1 2; do
     [[ ${apart[rank]} == env ]] || apart[rank]+=' -Urpf --mount-proc'
-    # shellcheck disable=SC2086 # a program and its options
+    # shellcheck disable=SC2086 # unshare has options
     LOCAL_RANK=$rank GT_FAKE_GPUS=3 GT_FAKE_COPIES=copies ${apart[rank]} gt-work \
       --connect "ipc://$PWD/bus" --rank $rank --backend cuda 2>>said &
     spawned+=($!)
@@ -270,7 +271,7 @@ END
 
 # ---- what goes wrong ---------------------------------------------------------
 
-@test "fake device: a link that does nothing is given up, and the results are right" {
+@test "fake device: a link that hangs is given up, and the results are right" {
   make_program
   gt-work --backend cuda p.s >wanted
   local group
@@ -281,7 +282,7 @@ END
   done
 }
 
-@test "fake device: where NCCL cannot join workers, copies do" {
+@test "fake device: where NCCL cannot join the workers, they copy" {
   make_program
   gt-work --backend cuda p.s >wanted
   export GT_FAKE_NCCL_HANG=1:1 GT_FAKE_COPIES=copies
@@ -295,7 +296,7 @@ END
   [[ $(grep gt-work said) == 'gt-work: devices are not linked, so values cross through the host: nccl-'*': nothing was done for 2.0 s' ]]
 }
 
-@test "fake device: copies that are never done are given up, and the results are right" {
+@test "fake device: copies that hang are given up, and the results are right" {
   make_program
   gt-work --backend cuda p.s >wanted
   remove_nccl
@@ -309,7 +310,7 @@ END
   done
 }
 
-@test "fake device: a rank that dies is a worker that is lost, as without a link" {
+@test "fake device: a rank that dies is reported as a lost worker, as without a link" {
   make_program
   local group
   for group in 1 2 4; do
@@ -320,7 +321,7 @@ END
   done
 }
 
-@test "fake device: a worker that dies while it copies is a worker that is lost" {
+@test "fake device: a worker that dies while it copies is reported as lost" {
   make_program
   remove_nccl
   local copy
@@ -331,10 +332,11 @@ END
   done
 }
 
-@test "fake device: without a worker that is lost the others go on" {
+@test "fake device: with --keep-going the others go on without a lost worker" {
   make_independent
   gt-work --backend cuda p.s >wanted
-  # Rank 0 ends in the all_reduce; what needs it fails, and the rest is right.
+  # Rank 0 dies in the all_reduce; lines that need it fail, and the other results
+  # are right.
   GT_FAKE_GPUS=3 GT_FAKE_NCCL_DIE=0:3 \
     run -4 --separate-stderr within 60 gt-route --keep-going -n gpus p.s
   cmp - wanted <<<"$output"
@@ -344,16 +346,16 @@ END
   cmp - wanted <<<"$output"
 }
 
-# Each call of the libraries fails in turn, on all workers at once. NCCL's are
-# among them.
-@test "fake device: a call that fails is told, or done without a link" {
+# Makes each call of the libraries, NCCL's included, fail in turn, on all workers at
+# once.
+@test "fake device: a call that fails is reported, or the work is done without a link" {
   skip_if_sanitized 'many runs'
   make_small
   count_calls gt-route -n 2 --backend cuda p.s
   calls_fail 5 "${GT_EVERY:-7}" gt-route -n 2 --backend cuda p.s
 }
 
-@test "fake device: a call that fails while GPUs copy is told, or done without" {
+@test "fake device: a call that fails while GPUs copy is reported, or values cross the host" {
   skip_if_sanitized 'many runs'
   make_small
   remove_nccl

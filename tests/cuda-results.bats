@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
-# What the backend cuda tells of results and of times, on the fake device
-# (tests/cuda/fake): when prints are written, and the rows of a trace.
+# When the backend cuda writes prints, and what times a trace has; the fake device
+# (tests/cuda/fake) plays the GPU.
 # shellcheck disable=SC2154 # run sets output and stderr
 
 load helper
@@ -12,9 +12,9 @@ setup() {
 
 # ---- prints ------------------------------------------------------------------
 
-# prints ROUNDS: a program that prints twice in a round. What is printed is
-# written over before the GPU has come that far; one line may find wrong data, and
-# does at last.
+# prints ROUNDS prints a program that prints twice in a round. A printed value is
+# overwritten before the GPU has made it. One line may meet wrong data, and in the
+# last round it does.
 prints() {
   printf 'x = randn f32[8,8] 1\nk = ones i64[8]\n'
   local i
@@ -25,7 +25,7 @@ prints() {
   printf 'print j\nprint x\n'
 }
 
-@test "fake device: nothing waits for small values that are printed" {
+@test "fake device: a print of a small value does not wait for the GPU" {
   local rounds seed
   for rounds in 30 300; do
     prints $rounds >p.s
@@ -38,19 +38,19 @@ prints() {
       [ "$output" = "$wanted" ]
       [ "$stderr" = "$said" ]
       grep "$all_given_back" report
-      # More than 64 of them are not under way at once.
+      # At most 64 prints are under way at once, so many rounds must wait.
       ((rounds > 32 || $(<waits) < 10))
     done
   done
 }
 
-@test "fake device: what is printed is written before what follows is computed" {
+@test "fake device: a print is written before later lines have been computed" {
   skip_if_sanitized 'so many addresses are not to be had'
   {
     echo 'a = randn bf16[1024,1024] 1'
     for _ in 1 2 3 4 5 6; do printf 'b = matmul a a\nb = sum b\nprint b\n'; done
   } >p.s
-  # A product takes half a second there, and all are given to it at once.
+  # A product takes half a second at this speed, and all are launched at once.
   GT_FAKE_SPEED=1000:4 gt-work --backend cuda p.s >out &
   local pid=$!
   for _ in {1..400}; do
@@ -62,7 +62,7 @@ prints() {
   [ "$(wc -l <out)" -eq 6 ]
 }
 
-@test "fake device: what is printed is seen at once by who waits for it" {
+@test "fake device: a print comes at once when a reader waits for it" {
   coproc gt-work --backend cuda
   local i line
   echo 'x = ones f32[2]' >&"${COPROC[1]}"
@@ -78,8 +78,9 @@ prints() {
 
 # ---- times -------------------------------------------------------------------
 
-# Of a trace's rows of the GPU $2, "gpu" or "0/gpu": how many; and whether each
-# ends after it began and begins after the one before it has ended.
+# gpu_rows TRACE QUEUE prints how many rows the queue of a GPU ("gpu" or "0/gpu")
+# has, and fails if one ends before it begins or begins before the one before it has
+# ended.
 gpu_rows() {
   awk -F '\t' -v queue="$2" '$3 == queue {
     if ($1 > $2 || $1 < end) exit 1
@@ -102,9 +103,9 @@ END
   grep "$all_given_back" report
   [ "$(gpu_rows t gpu)" -eq 4 ]
   [ "$(awk -F '\t' '$3 == "compute" { print $6 }' t | xargs)" = 'print print' ]
-  # A kernel takes three milliseconds there and, to be given, none; a print
-  # comes behind what it prints, and d behind the print of c, if the clocks
-  # differ by less than one.
+  # A kernel takes three milliseconds at this pace, and its launch none. A print
+  # comes after its value is made, and d after c is printed; the clocks of the host
+  # and of the GPU may differ by a millisecond.
   awk -F '\t' '$6 == "add" || $6 == "ones" {
       if ($2 - $1 < 3000000 || $3 != "gpu") exit 1
       end[$5] = $2
@@ -115,15 +116,15 @@ END
   run -0 gt-log --summary --peak 1e9 t
   [[ ${lines[0]} == *'flops/s  of peak' ]]
   [[ $output == *$'\ngpu  lines '*idle$'\n-        4  '*' %' ]]
-  # The GPU had nothing to do while c was printed.
+  # The GPU was idle while c was printed.
   run -0 gt-log --summary --tsv t
   awk -F '\t' '$1 == "gpu-idle" { n = $7 }
     $1 == "op" && $2 == "print" { p = $7 }
     END { exit !(n > p / 2 && p > 0) }' <<<"$output"
 }
 
-# So it is known without a GPU what a run would take on one.
-@test "fake device: streams that keep time take as long as what they are given" {
+# By these streams one learns without a GPU how long a run would take on one.
+@test "fake device: with GT_FAKE_SPEED kernels take the time that their bytes and flops need" {
   skip_if_sanitized 'so many addresses are not to be had'
   cat >p.s <<'EOF'
 x = randn f32[1048576] 1
@@ -134,18 +135,18 @@ s = sum y
 print s
 EOF
   GT_FAKE_SPEED=0.1:10 gt-work --backend cuda --trace t p.s >out
-  # took OP NS: its line did, or longer, since the host may be late with it.
+  # took OP NS: the op's line took that time or longer, since the host may be late.
   took() {
     awk -F '\t' -v op="$1" -v ns="$2" '$3 == "gpu" && $6 == op {
       found = 1
       if ($2 - $1 < ns * 0.999 || $2 - $1 > ns * 3) { print; wrong = 1 }
     } END { exit wrong || !found }' t
   }
-  # 8 MiB at 0.1 bytes a nanosecond; 2^30 flops at 10 of them.
+  # The add moves 8 MiB at 0.1 bytes a nanosecond; the product has 2^30 flops at 10.
   took add 83886080
   took matmul 107374182
   [ "$(wc -l <out)" -eq 1 ]
-  # What is lost stays so, though no kernel has said which line it is of.
+  # A lost GPU stays lost, although no kernel has said which line it was at.
   GT_FAKE_SPEED=0.1:10 GT_FAKE_LOSE=2 run -4 --separate-stderr \
     gt-work --backend cuda p.s
   [ "$stderr" = 'gt-work: the GPU failed: an illegal memory access was encountered; all values are lost, and the worker ends; with --sync the line is told' ]
@@ -168,7 +169,7 @@ EOF
   gpu_rows t gpu
 }
 
-@test "fake device: a GPU whose calls fail from some on ends a trace well" {
+@test "fake device: a trace is whole although from some point on all calls of the GPU fail" {
   skip_leaks 'what was not given back cannot be'
   {
     printf 'x = randn f32[100] 1\n'
@@ -184,13 +185,13 @@ EOF
       >out 2>said || status=$?
     echo "call $k: status $status: $(head -n 1 said)"
     ((status == 0 || status == 1 || status == 2 || status == 4))
-    # What is not a failure is right, and in its place.
+    # Every result that did not fail is right and in its place.
     paste -d '\n' wanted out | awk 'NR % 2 { wanted = $0; next }
       $0 != wanted && !/ = fail / && $0 != "" { exit 1 }'
   done
 }
 
-@test "fake device: a trace of any length begins with what its columns are" {
+@test "fake device: a trace of any length begins with the names of its columns" {
   {
     printf 'x = ones f32[4]\n'
     for _ in {1..15000}; do echo 'x = mul x 1'; done

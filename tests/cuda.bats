@@ -1,8 +1,8 @@
 #!/usr/bin/env bats
-# The backend cuda, on machines without a GPU: what it says where something is
-# missing, and what it does on a fake device (tests/cuda/fake), which plays
-# NVIDIA's driver, NVRTC and cuBLASLt on the host. What passes here passes on the
-# fake device; a GPU may differ in all that the fake does not know.
+# The backend cuda on machines without a GPU: its messages where something is
+# missing, and its work on the fake device (tests/cuda/fake), which plays NVIDIA's
+# driver, NVRTC and cuBLASLt on the host. A real GPU may differ in all that the fake
+# does not know.
 # shellcheck disable=SC2154,SC2034,SC2030,SC2031 # run sets stderr and output; spawned is the helper's
 
 load helper
@@ -14,7 +14,8 @@ setup() {
   ln -s "$GT_SHARE" share
 }
 
-# A training step of the line example, and what it should print.
+# make_step writes step.s, a training step of the line example, and `wanted`, which
+# it should print.
 make_step() {
   gt-emit --no-at "$GT_EXAMPLES/linear-init.gt" "$GT_EXAMPLES/linear.gt" \
     -e 'print loss' -e 'print w' >step.s
@@ -23,7 +24,7 @@ make_step() {
 
 # ---- what is missing ---------------------------------------------------------
 
-@test "without a driver, a library or a GPU a sentence says what to do" {
+@test "without a driver, a library or a GPU the message says what to do" {
   echo 'x = ones f32[2]' >p.gt
   mkdir some
   GT_CUDA_PATH=$PWD/some run -2 gt-work --backend cuda p.gt
@@ -42,7 +43,8 @@ make_step() {
   make_step
   GT_FAKE_CAPABILITY=7 run -2 gt-work --backend cuda step.s
   [[ $output == *'the GPU has compute capability 7.0, and gt needs 8.0; '* ]]
-  # NVRTC gives text for the newest that it knows, which the driver translates.
+  # For a GPU that NVRTC does not know yet, it makes text for the newest that it
+  # knows, and the driver translates that.
   GT_FAKE_CAPABILITY=11 gt-work --backend cuda step.s >out
   gt-cmp --rtol 1e-5 out wanted
 }
@@ -80,7 +82,7 @@ make_step() {
   [[ $output == *"'-1' is not a number from 0 on"* ]]
 }
 
-@test "fake device: a worker without its GPU takes no place of another, and says why" {
+@test "fake device: a worker without its GPU says why and takes no worker's place in the run" {
   printf 'a@0 = ones f32[2]\nb@1 = ones f32[3]\nprint a@0\nprint b@1\n' >p.s
   spawn gt-route --bind "ipc://$PWD/bus" --workers 2 p.s >out
   spawn gt-work --connect "ipc://$PWD/bus" --backend cuda
@@ -155,7 +157,7 @@ make_step() {
   gt-cmp --rtol 1e-4 host fake
 }
 
-@test "fake device: whatever order its streams take, the bits are the same" {
+@test "fake device: in any order of the streams the bits are the same" {
   make_step
   gt-work --backend cuda step.s >first
   gt-cmp --rtol 1e-5 first wanted
@@ -215,7 +217,7 @@ END
   [ "$stderr" = "$said" ]
 }
 
-@test "fake device: what is wrong with data is told as on the host, in any order" {
+@test "fake device: wrong data is reported as on the host, in any order of the streams" {
   make_faults
   local how seed
   for how in '' --fail-fast --no-cache; do
@@ -235,7 +237,7 @@ END
   gt-work --backend cuda shared.s | cmp - wanted
 }
 
-@test "fake device: workers tell what is wrong with data as one on the host does" {
+@test "fake device: several workers report wrong data as one on the host does" {
   make_faults
   cat >>faults.s <<'END'
 mesh d=2
@@ -252,7 +254,7 @@ END
   done
 }
 
-@test "fake device: nothing waits to know whether data is wrong" {
+@test "fake device: no line waits to know whether data is wrong" {
   {
     printf 'w = ones f32[4,2]\nc = tensor i64[2] 1 0\ni = tensor i64[2] 3 1\n'
     for _ in {1..100}; do
@@ -264,7 +266,7 @@ END
   [ "$(cat waits)" -le 8 ]
 }
 
-@test "fake device: a line that fails is told although nothing follows it" {
+@test "fake device: a failing line is reported although no line follows it" {
   mkfifo in
   gt-work --backend cuda <in 2>said &
   spawned+=($!)
@@ -294,7 +296,8 @@ END
     [[ $stderr == 'gt-work: p.s:4: mul: the GPU failed: an illegal memory access was encountered; '* ]]
     [[ ${stderr%%$'\n'*} == *"; all values are lost, and the worker ends"* ]]
     [ "${lines[0]}" = 'b = tensor f32[4] 2 2 2 2' ]
-    # How many prints were read before it was known depends on the clock.
+    # The clock decides how many prints were read before the loss was known; all
+    # results but the first are failures.
     run -0 grep -vc '^[ad] = fail "p.s:4: mul: the GPU failed: ' <<<"$output"
     [ "$output" = 1 ]
     [ ! -e a.npy ]
@@ -364,18 +367,18 @@ END
   [[ ${lines[1]} == 'e = fail '*'matmul: scratch memory: out of memory: it needs 32'*'MiB"' ]]
 }
 
-# Each call of the libraries fails in turn, or a third of them (GT_EVERY=1: all).
-# What cannot be computed is told (if it is a launch that was put off, as the loss
-# of the GPU).
-@test "fake device: a call that fails is told, whichever it is" {
+# Makes a third of the calls of the libraries, or with GT_EVERY=1 each of them, fail
+# in turn. A line that cannot be computed is reported; a failed launch that was put
+# off is reported as the loss of the GPU.
+@test "fake device: whichever call fails, it is reported" {
   skip_if_sanitized 'some hundred runs'
   make_step
   count_calls gt-work --backend cuda step.s
-  # The four are those of a device whose context cannot be entered at its end.
+  # If the context cannot be entered at the end, four things are kept.
   most_kept=4 calls_fail 1 "${GT_EVERY:-3}" gt-work --backend cuda step.s
 }
 
-@test "fake device: a device that is lost is told, and nothing hangs" {
+@test "fake device: a device that is lost is reported, and nothing hangs" {
   skip_if_sanitized 'many runs'
   make_step
   count_calls gt-work --backend cuda step.s
@@ -398,7 +401,8 @@ END
   gt-work --backend cuda step.s >first
   local file
   [ "$(find own/gt -name '*.kernel' | wc -l)" -gt 5 ]
-  # A compiler that can make nothing is not missed, and without the files is.
+  # With the files a compiler that can make nothing is not missed; without them it
+  # is.
   GT_TWIN_CACHE=/dev/null/x gt-work --backend cuda step.s | cmp - first
   XDG_CACHE_HOME=$PWD/other GT_TWIN_CACHE=/dev/null/x run -1 --separate-stderr \
     gt-work --backend cuda step.s
@@ -415,11 +419,12 @@ END
   for file in own/gt/*.kernel; do
     [ "$(wc -c <"$file")" -gt 100 ]
   done
-  # Where nothing can be kept, all works.
+  # Where no file can be kept, everything else works.
   XDG_CACHE_HOME=/proc gt-work --backend cuda step.s | cmp - first
 }
 
-# The library's manual has what it chose be kept for the same version and GPU.
+# NVIDIA's manual says that a choice of how to compute a product holds for the same
+# version of the library and the same GPU.
 @test "fake device: how products are computed is chosen once" {
   export XDG_CACHE_HOME=$PWD/own GT_FAKE_REPORT=report
   make_step
@@ -435,7 +440,7 @@ END
   mv own/gt/*.product chosen
   chosen=$(calls)
   ((kept < chosen))
-  # Another library's is not taken.
+  # The choice of another version of the library is not used.
   local file
   for file in own/gt/*.product; do
     cmp "$file" "chosen/${file##*/}"

@@ -1,10 +1,10 @@
 #!/usr/bin/env bats
-# Calls of PyTorch, NumPy and JAX, typed as lines: what each is told.
+# Calls of PyTorch, NumPy and JAX typed as lines, and the message that each gets.
 
 load helper
 
-# advised FILE: each line of it, "LINE  =>  WORDS", as the last one of a program
-# is answered with these words.
+# advised FILE: each line of FILE is "LINE  =>  WORDS"; a program that ends with
+# LINE gets a message with these WORDS.
 advised() {
   local line words message failed=0
   while IFS= read -r line; do
@@ -21,7 +21,7 @@ advised() {
   return $failed
 }
 
-@test "numbers among the operands, where a key is meant" {
+@test "numbers among the operands where a key is meant" {
   cat >calls <<'CALLS'
 y = transpose x 0 1  =>  numbers stand in a key: axes= (order of the dimensions); usage: y = transpose x [axes=]
 y = sum x 0  =>  numbers stand in a key: axis=0

@@ -1,12 +1,12 @@
 #!/usr/bin/env bats
-# The ends of conversions: which pairs of src= and dst= convert, reinterpret and
-# redistribute take, and what becomes of the pieces.
+# The two ends of conversions: which pairs of src= and dst= the ops convert,
+# reinterpret and redistribute take, and what they make of the pieces.
 
 load helper
 
 ends=(R I V P S0 S1)
 
-# operand END: lines that make x@0-1, pieces f32[2,2], of that type on tp.
+# operand END prints lines that make x@0-1, pieces f32[2,2], of that type on tp.
 operand() {
   case $1 in
     R) echo 'x@0-1 = arange f32[4]' ;;
@@ -20,7 +20,8 @@ operand() {
   echo 'x@0-1 = reshape x@0-1 shape=2,2 #local'
 }
 
-# grid OP KEYS: every pair, as a program whose line of a pair is named SRC_DST.
+# grid OP KEYS prints a program with a line for each pair, whose result is named
+# SRC_DST.
 grid() {
   local src dst
   echo 'mesh tp=2'
@@ -32,7 +33,8 @@ grid() {
   done
 }
 
-# table: the pairs named on standard input, as rows of 1 (named) and 0.
+# table reads names of pairs and prints a row for each src: 1 for each named dst,
+# else 0.
 table() {
   local named src dst row
   named=" $(tr '\n' ' ') "
@@ -45,8 +47,8 @@ table() {
   done
 }
 
-# takes OP KEYS EXPECTED: which pairs gt-check finds nothing wrong with, gt-emit
-# lets through, and gt-work computes; the three must agree.
+# takes OP KEYS EXPECTED checks which pairs gt-check finds nothing wrong with,
+# gt-emit lets through and gt-work computes; the three must agree.
 takes() {
   local pair='[RIVPS][01]*_[RIVPS][01]*'
   grid "$1" "$2" >grid.gt
@@ -91,7 +93,8 @@ takes() {
 000100
 001010
 001001'
-  # Rank 1 has 0 to 3 of what is alike on all, else 4 to 7; of a P zeros.
+  # On rank 1 a type whose pieces are alike (R, I) has 0 to 3, and V and S have 4 to
+  # 7; P stays P with zeros.
   run grep ' = tensor ' results
   for line in "${lines[@]}"; do
     case $line in
@@ -136,7 +139,7 @@ takes() {
 3 p = tensor f32[] 6
 15 y = tensor f32[4,1] 0 1 2 3
 END
-  # gt-shard lets placed lines pass, and a second gt-emit changes nothing.
+  # gt-shard passes placed lines unchanged, and so does a second gt-emit.
   gt-shard -c "$GT_ROOT/configs/tensor-parallel.yaml" emitted.gt | diff emitted.gt -
   gt-emit emitted.gt | diff emitted.gt -
 }
@@ -161,7 +164,7 @@ END
   [[ $stderr == *'src=S0 dst=R: use all_gather [undefined]'* ]]
 }
 
-@test "ends that the op does not take are told alike by gt-check and gt-work" {
+@test "gt-check and gt-work report the ends that an op does not take in the same words" {
   printf '%s\n' 'mesh tp=2' 'x@0-1 = ones f32[2]' \
     'y@0-1 = all_to_all x@0-1 over=tp src=V dst=R' >foreign.gt
   run -1 --separate-stderr gt-check -lq foreign.gt

@@ -1,5 +1,5 @@
 #!/usr/bin/env bats
-# The examples' own options; what they compute is tested in tests/quick.
+# The options of the examples; tests/quick tests what the examples compute.
 
 load helper
 
@@ -15,18 +15,19 @@ load helper
   [ -z "$output" ]
 }
 
-@test "transformer: sizes that give no program are told at once" {
-  # wrong TEXT SETTING...
+@test "transformer: sizes that give no program are refused at once" {
+  # wrong TEXT SETTING... runs the transformer with wrong settings and checks the
+  # message.
   wrong() {
     run -2 --separate-stderr "$GT_EXAMPLES/transformer" "${@:2}"
     [[ $stderr == *"$1"* && -z $output ]]
   }
-  wrong "nothing to set: 'step=5'" step=5  # a variable of the script's own
+  wrong "nothing to set: 'step=5'" step=5  # no setting but a variable of the script
   wrong "layers='abc' is no number above 0" layers=abc
   wrong "batch='0' is no number above 0" batch=0
   wrong 'held=10 must be above batch times context, 2048' held=10
   wrong 'nothing to train on without the last held=65536 of it' length=5000
-  # As many steps as warm up, and fewer: rates are numbers.
+  # With as few steps as the warm-up has, or fewer, the rates are still numbers.
   for steps in 0 2 3; do
     "$GT_EXAMPLES/transformer" layers=1 width=8 heads=1 context=4 batch=2 \
       length=100 held=20 steps=$steps warmup=3 rounds=1 sample=0 >p.gt
@@ -47,7 +48,7 @@ load helper
   lines_are '3 1'
 }
 
-# digits MODEL LOSS: what some steps of it print.
+# digits MODEL LOSS prints what some steps of the model print.
 digits() {
   cd "$GT_ROOT" || return
   {

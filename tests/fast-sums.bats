@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
-# gt-route --fast-sums: sums of GPUs by NCCL, played on the fake device, which
-# adds from the last rank to the first; so the bits tell whose sum it is.
+# gt-route --fast-sums: NCCL adds up what is on GPUs. The fake device plays NCCL and
+# adds from the last rank to the first, so the bits tell whose sum it is.
 # shellcheck disable=SC2154,SC2034,SC2030,SC2031 # run sets stderr and output; spawned is the helper's; a test is a subshell
 
 load helper
@@ -11,8 +11,8 @@ setup() {
   use_fake_device libnccl.so.2
 }
 
-# A value for all, a large one by chunks that are even and one that are not, a
-# scatter of rows and of columns; and sums that are no business of NCCL's.
+# Writes sums.s, with a small sum, a large one in even and one in uneven chunks, and
+# scatters of rows and of columns; and others.s, with sums that NCCL must not do.
 make_sums() {
   {
     echo 'mesh d=4'
@@ -58,17 +58,17 @@ print j@1
 END
 }
 
-# of_rank RANK FILE: its values, without its number.
+# of_rank RANK FILE prints the rank's values, without the number of the rank.
 of_rank() {
   sed -n "s/^\([a-z]*\)@$1 /\1 /p" "$2"
 }
 
-# sums_are N: what each rank had of NCCL.
+# sums_are N: every rank did N sums by NCCL.
 sums_are() {
   [ "$(sed 's/.*, \(.*\) sums/\1/' moves | sort -u)" = "$1" ]
 }
 
-@test "fake device: sums are NCCL's where it is asked for, and only then" {
+@test "fake device: NCCL does the sums where --fast-sums asks for it, and only then" {
   make_sums
   gt-work --backend cuda sums.s >exact
   export GT_FAKE_GPUS=4 GT_FAKE_NCCL_REPORT=moves GT_FAKE_REPORT=report
@@ -78,14 +78,14 @@ sums_are() {
   within 60 gt-route --fast-sums -n gpus sums.s >fast
   sums_are 6
   gt-cmp --rtol 1e-1 --atol 1e-1 fast exact
-  # Each value is another in its last bits, and one on all ranks.
+  # NCCL's value differs in its last bits, and is the same on all ranks.
   local line
   for line in {1..10}; do
     run ! cmp -s <(sed -n "${line}p" fast) <(sed -n "${line}p" exact)
   done
   cmp <(of_rank 0 fast) <(of_rank 3 fast)
   [ "$(grep -c "$all_given_back" report)" -eq 5 ]
-  # On two workers each has the sum of two ranks first.
+  # With two workers each adds its two ranks first.
   rm moves
   GT_FAKE_GPUS=2 gt-route --fast-sums -n gpus sums.s >two
   gt-cmp --rtol 1e-1 --atol 1e-1 two exact
@@ -104,8 +104,8 @@ sums_are() {
 @test "fake device: integers, other ops than sums and sums in another dtype stay exact" {
   make_sums
   gt-work --backend cuda others.s >exact
-  # With three GPUs a worker has two ranks, whose sum is of another type than
-  # what the others show.
+  # With three GPUs worker 0 has two ranks and adds them itself first, which gives
+  # another dtype than those of the other workers.
   local gpus
   for gpus in 4 3; do
     rm -f moves
@@ -131,7 +131,7 @@ sums_are() {
   wait "${spawned[@]}"
   [ "$(cat said)" = 'gt-work: sums are not fast: worker 2 is not asked for that' ]
   sums_are 0
-  # Two of four have no GPU of their own.
+  # Two of the four workers have no GPU of their own.
   GT_FAKE_GPUS=2 run -0 --separate-stderr \
     gt-route --fast-sums -n 4 --backend cuda sums.s
   cmp - exact <<<"$output"
@@ -160,7 +160,7 @@ END
   sums_are 1
 }
 
-@test "fake device: a sum that does nothing fails, and what follows is exact" {
+@test "fake device: a sum that hangs fails, and later sums are exact" {
   make_sums
   gt-work --backend cuda sums.s >exact
   export GT_FAKE_GPUS=4
@@ -178,11 +178,12 @@ END
       2>>said || status=$?
     echo "group $group: status $status"
     cat said
-    # Groups: that of the trial, small, uneven's sums and their chunks, even's.
+    # The groups do the trial, small, the sums and chunks of uneven, and those of
+    # even.
     ((status == 1))
     [[ $(grep linked said) == 'gt-work: devices are linked no more, so values cross through the host: nccl-'*': nothing was done for 2.0 s' ]]
     [[ $(grep -c 'nothing was done' out) -ge 1 ]]
-    # What has not failed is right, and what came behind it exact.
+    # Results that did not fail are right, and those after the failure are exact.
     grep -v ' = fail ' out >good
     [ "$(wc -l <out)" -eq 10 ]
     [ "$(wc -l <good)" -lt 10 ]
@@ -194,7 +195,7 @@ END
   done
 }
 
-@test "fake device: a rank that dies in a sum is a worker that is lost" {
+@test "fake device: a rank that dies in a sum is reported as a lost worker" {
   make_sums
   local group
   for group in 2 3 5; do

@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
-# scripts/test-gpu and scripts/bench-gpu, which run where there is a GPU: here on
-# the fake device. What passes says that the scripts work, and nothing of a GPU.
+# scripts/test-gpu and scripts/bench-gpu are for machines with a GPU. Here they run
+# on the fake device, which shows that the scripts work and says nothing of a GPU.
 # shellcheck disable=SC2154,SC2034 # run sets stderr and output; spawned is the helper's
 
 load helper
@@ -12,7 +12,7 @@ setup() {
     skip 'the backend cuda was not built: the headers of CUDA are not here'
 }
 
-# valid FILE: it is JSON, of the fake device.
+# valid FILE checks that it is JSON and that it says it is of the fake device.
 valid() {
   python3 - "$1" <<'END'
 import json, sys
@@ -26,14 +26,14 @@ END
   skip_if_sanitized 'its limits are of time'
   run -0 "$GT_ROOT/scripts/test-gpu" --fake -o report
   [ "${lines[-1]}" = '14 passed, 0 failed, 1 skipped on the fake device' ] || {
-    # Whoever has compute-sanitizer has a check more.
+    # There is one check more where compute-sanitizer is installed.
     [ "${lines[-1]}" = '15 passed, 0 failed, 0 skipped on the fake device' ]
   }
   valid report
   [ "$(grep -c '"result": "passed"' report)" -ge 14 ]
 }
 
-@test "fake device: scripts/test-gpu tells what failed, and leaves with status 1" {
+@test "fake device: scripts/test-gpu names what failed and ends with status 1" {
   skip_if_sanitized 'its limits are of time'
   GT_FAKE_FAIL=30+ run -1 "$GT_ROOT/scripts/test-gpu" --fake -o report kernels
   [[ $output == *'kernels    failed '* ]]
@@ -57,10 +57,10 @@ END
   done
 }
 
-@test "fake device: what is carried runs elsewhere, without the tree" {
+@test "fake device: what --carry packs runs elsewhere, without the tree" {
   skip_if_sanitized 'programs need their sanitizer'
   run -0 "$GT_ROOT/scripts/test-gpu" --carry there
-  # As on a machine with a GPU, whose libraries these are.
+  # The libraries are found as on a machine with a GPU.
   local libraries=${GT_BIN%/bin}/tests/fake-cuda
   GT_BIN='' GT_CUDA_PATH=$libraries run -0 \
     there/scripts/test-gpu devices faults
@@ -76,7 +76,7 @@ END
   [ "$(grep -c '"not_measured": ' report)" -eq 4 ]
   [[ $output == *'GPT-2 124M step, bf16, 16x1024, s : llm.c '*'not measured: GT_BENCH_LLMC names no program'* ]]
 
-  # At full sizes, where nothing is computed.
+  # At full sizes the fake device computes nothing and only keeps time.
   run -0 "$GT_ROOT/scripts/bench-gpu" --speed 2700:650000 -n 1 -o report \
     pointwise attention
   [[ $output == *'eight point-wise ops, 67108864 f32, s : copy '*'not judged'* ]]
@@ -89,7 +89,8 @@ END
     [[ $output == *'--speed needs two numbers above 0, as 2700:650000' ]]
   done
 
-  # What llm.c says of its steps is read, here from a stand-in.
+  # The script reads the times of steps that llm.c prints; here a stand-in prints
+  # them.
   cat >llmc <<'END'
 #!/bin/sh
 for ms in 9.5 7.25 8.5; do echo "step 1/3 | loss 4.1 | $ms ms | 3 tok/s"; done
@@ -97,7 +98,7 @@ END
   chmod +x llmc
   GT_BENCH_LLMC=./llmc run -0 "$GT_ROOT/scripts/bench-gpu" --fake -o report llmc
   grep '"theirs": 0.0085,' report
-  # What cannot be run is a failure, not a peer that is not there.
+  # A program that fails counts as a failure, not as a peer that is not installed.
   GT_FAKE_FAIL=30+ run -1 "$GT_ROOT/scripts/bench-gpu" --fake matmul
   [[ $output == *'not measured: it failed: '* ]]
 }

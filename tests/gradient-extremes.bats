@@ -1,5 +1,5 @@
 #!/usr/bin/env bats
-# Gradients of programs that take the largest or smallest over what ranks share.
+# Gradients of programs that take the largest or smallest value over several ranks.
 load helper
 
 softmax() { # MESH RANKS SPLIT
@@ -17,7 +17,7 @@ softmax() { # MESH RANKS SPLIT
   gt-check -q p.s
   gt-emit p.s | cmp - p.s
   gt-work p.s | "$GT_ROOT/scripts/gt-cmp" --atol 1e-6 whole -
-  # Beside another axis.
+  # The same holds beside another axis.
   softmax 'dp=2 tp=2' 0-3 dp:0,tp:1 | gt-emit >p.s
   gt-check -q p.s
   gt-work p.s | "$GT_ROOT/scripts/gt-cmp" --atol 1e-6 whole -

@@ -1,5 +1,5 @@
 #!/usr/bin/env bats
-# Lines that gt-check takes as they are, whatever stood before them.
+# Lines that gt-check accepts whatever line stands before them.
 load helper
 
 @test "a line without ranks binds the name that it reads, with and without a mesh" {
@@ -14,7 +14,7 @@ load helper
 }
 
 @test "a copy under its own name after a line whose ranks or op are wrong" {
-  # Operands of the line before are not this line's.
+  # The operands of one line do not count as operands of the next.
   printf '%s\n' 'x@0-1 = ones f32[2]' 'y@0-1 = neg x@0-1' 'x@0-1 = copy x' \
     'z = copy z' 'x@0-1 = nosuch x@0-1' 'x@1 = copy x@5' >p.s
   run -1 gt-check -q p.s
@@ -36,7 +36,7 @@ load helper
     'z@0-3 = randn f32[8,6] 1 split=tp:0,dp:0' 'y@0-3 i@0-3 = sort z@0-3 axis=1' >p.s
   run -0 gt-check p.s
   [[ $output == *'layer_norm_grad g@0-3 g@0-3 v@0-3 #type=dp:S0,tp:R;dp:P,tp:R'$'\n'* ]]
-  # What holds of all is said once; a spec has a part for each.
+  # A type that all results have is noted once; a spec has a part for each result.
   [[ $output == *'split g@0-3 axis=1 #type=dp:S0,tp:R'$'\n'* ]]
   [[ $output == *'sort z@0-3 axis=1 #type=dp:V,tp:V #spec=tp+dp,-;tp+dp,-'$'\n'* ]]
   gt-check p.s >c.s
@@ -51,7 +51,8 @@ load helper
   line='x@0-1 w@0-1 = layer_norm_grad g@0-1 g@0-1 v@0-1'
   start+=$'v@0-1 = randn f32[6] 5\n'
   gt-check -q <<<"$start$line #type=dp:S0;dp:P"
-  # An empty part claims nothing, and one type for all speaks of the first.
+  # An empty part claims nothing, and a single type claims something of the first
+  # result alone.
   gt-check -q <<<"$start$line #type=;dp:P"
   gt-check -q <<<"$start$line #type=dp:S0;"
   gt-check -q <<<"$start$line #type=dp:S0"
@@ -59,7 +60,7 @@ load helper
   [[ $output == *'claimed R, but it is P [assert]'* ]]
   run -1 gt-check -q <<<"$start$line #type=dp:S0;dp:P;dp:P"
   [[ $output == *'speaks of 3 results, the line has 2 [spec-len]'* ]]
-  # What is not judged is what its claims say, each result by itself.
+  # With #unchecked each result has the type that its claim says.
   run -0 gt-check <<<"$start$line #unchecked #type=dp:S0;dp:P"$'\nw@0-1 = all_reduce w@0-1 over=dp'
   [[ $output == *'w@0-1 = all_reduce w@0-1 over=dp #type=dp:R'* ]]
 }

@@ -1,10 +1,10 @@
 #!/usr/bin/env bats
-# gt-check on pieces that are cut in unusual ways, in programs and in the
-# gradients that gt-emit writes of them.
+# gt-check on pieces that are cut in unusual ways, in programs and in the gradients
+# that gt-emit writes for them.
 
 load helper
 
-# gradients_are_clean: of the placed program on standard input.
+# gradients_are_clean checks the placed program on standard input.
 gradients_are_clean() {
   gt-emit --no-at - >emitted.gt
   gt-check emitted.gt >typed.gt
@@ -26,7 +26,7 @@ END
   [ "$output" = 'z = tensor f32[2,3,1,2] 0 1 2 3 4 5 6 7 8 9 10 11' ]
 }
 
-@test "a reshape of one element a rank that may be several is told" {
+@test "a reshape whose one element a rank may go to several dimensions is reported" {
   for shape in 1,1,6 6,1; do
     run -1 --separate-stderr gt-check -q <<END
 mesh tp=2
@@ -100,8 +100,8 @@ gx@0-1 gw@0-1 gv@0-1 = grad l@0-1 x@0-1 w@0-1 v@0-1
 END
 }
 
-@test "of a gradient's several results each says whether it is a sum, also to who follows no shards" {
-  # Of rows that are cut, x's gradient is a shard and those of w and b are sums.
+@test "each result of a gradient says whether it is a sum, in local mode too" {
+  # The rows of x are cut, so its gradient is a shard and those of w and b are sums.
   for target in x w b; do
     printf '%s\n' 'mesh tp=2' 'x@0-1 = randn f32[3,6] 1 split=tp:0' 'w@0-1 = ones f32[6]' \
       'b@0-1 = ones f32[6]' 'y@0-1 = layer_norm x@0-1 w@0-1 b@0-1' 'h@0-1 = mul y@0-1 y@0-1' \

@@ -1,10 +1,10 @@
 #!/usr/bin/env bats
-# gt-check as a user meets it: streams that are right, and what is wrong with
-# the others.
+# What a user sees of gt-check: right streams pass, and wrong ones get a finding.
 
 load helper
 
-# Column- and row-parallel products on two ranks, and a step of training.
+# Writes a program with column- and row-parallel products on two ranks and a
+# training step.
 make_placed() {
   cat >placed.gt <<'END'
 mesh dp=2 tp=2
@@ -25,7 +25,7 @@ print y@0-3 split=dp:0 shape=7,4 as=y
 END
 }
 
-# finds KIND: gt-check -q of standard input has a finding of the kind, and 1.
+# finds KIND checks that gt-check -q finds that kind of fault in standard input.
 finds() {
   run -1 --separate-stderr gt-check -q
   [[ $stderr == *"[$1]"* ]] || {
@@ -77,7 +77,7 @@ finds() {
     finds shard-prop
 }
 
-@test "operands that do not live where a line runs are found" {
+@test "operands that are not on the ranks of their line are found" {
   make_placed
   sed '/^h@0-3 = relu/s/ h@0-3/ h@0-1/' placed.gt | finds ranks
   sed '/^w@0-3/d' placed.gt | finds unbound
@@ -93,7 +93,7 @@ finds() {
   [[ $stderr == *"fix: y1@0-3 = all_reduce y@0-3 over=tp src=P dst=R"* ]]
 }
 
-@test "the status goes into the end mark, and a cut stream is told" {
+@test "the status goes into the end mark, and a stream that is cut short is reported" {
   make_placed
   sed -i '/all_reduce y/d' placed.gt
   run -1 --separate-stderr gt-check placed.gt
@@ -224,8 +224,8 @@ END
   gt-emit digits-tp2-init.gt digits-tp2.gt digits-tp2-test.gt | gt-check -q
 }
 
-@test "unknown names come with what may be meant" {
-  says() { # line, what is said
+@test "a message about an unknown name suggests the name that may be meant" {
+  says() { # LINE MESSAGE
     printf '%s\n' 'mesh dp=2 tp=2' 'x@0-3 = ones f32[4,4] split=dp:0' "$1" |
       { run gt-check -q; [[ $output == *"$2"* ]] || { echo "$output"; return 1; }; }
   }
@@ -243,7 +243,7 @@ END
   gt-check -q --local dp placed.gt || [ $? -eq 1 ]
 }
 
-@test "a finding is where the line was written" {
+@test "a finding names the place where the line was written" {
   cat >model.gt <<'END'
 mesh tp=2
 x@0-1 = ones f32[4,6] split=tp:1
@@ -256,9 +256,9 @@ END
   [[ $stderr == 'gt-check: model.gt:5: relu: axis tp: '* ]]
 }
 
-@test "what depends on which part a rank has says split=" {
-  # Program, a line without split=: the line offered for it is clean, and gives
-  # the values of the whole program.
+@test "a line whose meaning depends on a rank's part needs split=" {
+  # says_split PROGRAM LINE takes a line without split=; the line that gt-check
+  # offers instead is clean and gives the values of the program without ranks.
   says_split() {
     { echo 'mesh dp=2 tp=2'; echo "$1"; echo "$2"; } >a.gt
     run -1 --separate-stderr gt-check -q a.gt
@@ -280,7 +280,8 @@ END
     'y@0-3 = attention x@0-3 x@0-3 x@0-3 heads=4'
   says_split $'x@0-3 = randn f32[6,4] 1 split=tp:0
 k@0-3 = all_gather x@0-3 over=tp src=S0' 'y@0-3 = attention x@0-3 k@0-3 k@0-3 causal=1'
-  # Where it plays no role nothing is asked for; nor of a program without ranks.
+  # split= is not needed where the part plays no role, nor in a program without
+  # ranks.
   gt-check -q <<'END'
 mesh tp=2
 x@0-1 = randn f32[2,5,8] 1 split=tp:0
@@ -291,7 +292,7 @@ v = dropout u 0.5 7
 END
 }
 
-# with LINE...: the start and these lines.
+# with LINE... prints a mesh, x and its sum s, and then these lines.
 with() {
   printf '%s\n' 'mesh dp=2 tp=2' 'x@0-1 = arange f32[4] split=tp:0' \
     's@0-1 = sum x@0-1' "$@"
@@ -304,14 +305,15 @@ with() {
     'z@1,0 = reduce_scatter y@1,0 dst=S0' | finds shard-order
   with 'y@0-1 = ones f32[4,4] split=tp:0' \
     'z@1,0 = all_to_all y@1,0 src=S0 dst=S1' | finds shard-order
-  # over= takes the axis's order, and a sum has none.
+  # over= puts the ranks in the order of the axis, and the order does not matter to
+  # a sum.
   with 'y@1,0 = all_gather x@1,0 over=tp src=S0' 'print y@0 as=y' >a.gt
   gt-check -q a.gt
   [ "$(gt-work a.gt)" = 'y = tensor f32[4] 0 1 2 3' ]
   with 'y@1,0 = all_reduce s@1,0' 'print y@0 as=y' | gt-check -q
 }
 
-@test "a root is the rank that it is, whatever the order of the group" {
+@test "root= names a rank, whatever the order of the group" {
   with 'r@0-1 = reduce s@0-1 over=tp root=0' 'print r@0' >a.gt
   gt-check -q a.gt
   [ "$(gt-work a.gt)" = 'r@0 = tensor f32[] 6' ]
@@ -324,21 +326,21 @@ with() {
     gt-check -q
   with 'r@1,0 = reduce s@1,0 root=0' 'b@0-1 = broadcast r@0-1 over=tp' |
     finds src-type
-  # A copy takes the root along.
+  # After a copy, the root is the corresponding rank of the copy.
   with 'r@0-1 = reduce s@0-1 over=tp root=1' 'q@2-3 = copy r@0-1' 'print q@3' |
     gt-check -q
   with 'r@0-1 = reduce s@0-1 over=tp root=1' 'q@2-3 = copy r@0-1' 'print q@2' |
     finds part-nonlin
 }
 
-@test "what was bound apart is no copy, nor parts of one whole" {
+@test "values that were bound separately are neither copies nor parts of one whole" {
   with 'w@0,3 = full f32[4] 1' 'w@1,2 = full f32[4] 2' 'y@0-3 = neg w@0-3' |
     finds vary-global
   with 'w@0-1 = full f32[4] 1' 'w@2-3 = full f32[4] 2' 'y@0-3 = neg w@0-3' |
     finds vary-global
   with 'w@0,3 = full f32[4] 1' 'w@1,2 = full f32[4] 2' 'y@0,3 = neg w@0,3' |
     gt-check -q
-  # One half of the shards is another value now, or is not read.
+  # One half of the shards has been bound again, or is not read.
   with 'x@1 = ones f32[2]' 'y@0 = neg x@0' | finds shard-prop
   with 'w@0-3 = ones f32[4,4] split=tp:0,dp:1' 'y@0,3 = neg w@0,3' | finds shard-prop
   with 'w@0-1 = ones f32[4] split=tp:0' 'w@2-3 = zeros f32[4] split=tp:0' \
@@ -360,14 +362,14 @@ with() {
   { cat start; echo 'print y'; } | finds unbound
   { cat start; echo 'w = ones f32[3]'; echo 'y = add x w'; } | finds shape
   { cat start; echo 'y = all_reduce x over=tp'; } | finds ranks
-  # Names from before the mesh are known; with ranks a name is another one.
+  # Names from before the mesh stay known, and a name with ranks is another name.
   { echo 'w = ones f32[4]'; cat start; echo 'y = neg w'; } | gt-check -q
   { cat start; printf '%s\n' 'x@0 = ones f32[1]' 'print x' 'free x' 'print x@0'
     } | gt-check -q
 }
 
 @test "lines that mend a finding are right" {
-  mends() { # program, kind, mode: each line offered mends it
+  mends() { # PROGRAM KIND MODE: each line that is offered removes the finding
     run -1 --separate-stderr gt-check -q "${3:--g}" <<<"$1"
     [[ $stderr == *"[$2]"* ]] || { echo "$stderr"; return 1; }
     local fix name last
@@ -376,9 +378,9 @@ with() {
     while read -r fix; do
       sed '$d' <<<"$1" >mended
       if [ "${fix%% = *}" = "${last%% = *}" ]; then
-        echo "$fix" >>mended # in its place
+        echo "$fix" >>mended # it takes the place of the line
       else
-        name=${fix%%1@*} # before it, and it reads what that makes
+        name=${fix%%1@*} # it comes before the line, which then reads its result
         printf '%s\n' "${fix%%   (*}" "${last// $name@/ ${name}1@}" >>mended
       fi
       gt-check -q "${3:--g}" mended || { echo "$fix"; return 1; }
@@ -414,7 +416,7 @@ b@0-3 = ones f32[8] split=tp:0,dp:0\nc@0-3 = ones f32[8,4]\n'
   mends $'u@0-3 = ones f32[4]\n'"$two"'y@0-3 = add c@0-3 u@0-3' axis-missing
 }
 
-@test "shards are summed only by who says so" {
+@test "shards are added up only by a line that says so" {
   printf 'mesh dp=2 tp=2\nx@0-3 = ones f32[4,6] split=dp:0,tp:1\nw@0-3 = ones f32[6,2] split=tp:0\ny@0-3 = matmul x@0-3 w@0-3\n' >p.s
   sed '$a y@0-3 = all_reduce y@0-3 over=tp' p.s | gt-check -q
   for over in dp dp+tp; do
@@ -422,7 +424,7 @@ b@0-3 = ones f32[8] split=tp:0,dp:0\nc@0-3 = ones f32[8,4]\n'
     [[ $output == *'is sharded on dimension 0, and shards are no summands [src-type]'* ]]
     [[ $output == *"fix: y@0-3 = all_reduce y@0-3 over=$over src=V"* ]]
   done
-  # In local mode no more is known than that the pieces vary.
+  # In local mode gt-check only knows that the pieces vary.
   printf 'mesh dp=2\nx@0-1 = ones f32[4] split=dp:0\ny@0-1 = all_reduce x@0-1 over=dp\n' | gt-check -q -l
 }
 
@@ -437,15 +439,15 @@ b@0-3 = ones f32[8] split=tp:0,dp:0\nc@0-3 = ones f32[8,4]\n'
   done
 }
 
-@test "what the root of a reduce works out is broadcast" {
+@test "the value that the root of a reduce computes is broadcast" {
   printf 'mesh dp=4\nx@0-3 = randn f32[8,4] 1 split=dp:0\ns@0-3 = sum x@0-3 axis=0\nr@0-3 = reduce s@0-3 over=dp root=2\nr@2 = div r@2 8\n' >p.s
   { cat p.s; echo 'y@0-3 = broadcast r@0-3 over=dp root=2'; echo 'z@0-3 = sub x@0-3 y@0-3'; } | gt-check -q
-  # Another rank's is a summand that is left over.
+  # On another rank than the root, the reduced value is a summand and not the sum.
   sed 's/r@2 = div r@2/r@1 = div r@2/' p.s >q.s
   run -1 gt-check -q <(cat q.s; echo 'y@0-3 = broadcast r@0-3 over=dp root=1')
 }
 
-@test "a line in local mode says by its claims what its result is" {
+@test "in local mode the claims of a line say what its result is" {
   ring=$(printf 'mesh tp=3\nx@0-2 = randn f32[6,4] 1 split=tp:0\nw@0-2 = randn f32[4,4] 2\nr@1,2,0 = copy x@0,1,2%s\nb@0-2 = matmul r@0-2 w@0-2\n' ' #NOTE')
   gt-check -q <<<"${ring/\#NOTE/#local #type=tp:S0}"
   run -1 gt-check -q <<<"${ring/\#NOTE/}"
@@ -455,15 +457,16 @@ b@0-3 = ones f32[8] split=tp:0,dp:0\nc@0-3 = ones f32[8,4]\n'
   printf 'mesh pp=2\nn@0 = ones f32[]\nn@1 = ones f32[]\nn@0-1 = copy n@0-1 #local #type=pp:P\nn@0-1 = all_reduce n@0-1 over=pp\nprint n@0\n' | gt-check -q
 }
 
-@test "what is made on one rank and copied under its name is one value" {
+@test "a value that is made on one rank and copied under its name is one value" {
   printf 'mesh dp=4\nw@0 = randn f32[4] 1\nw@1 = copy w@0\nw@2-3 = copy w@0-1\ny@0-3 = mul w@0-3 2\n' | gt-check -q
-  # Not so of a part of it, or of what was bound anew.
+  # That does not hold if the value is bound again, or if a copy is of pieces in
+  # another order.
   run -1 gt-check -q <<<$'mesh dp=2\nw@0 = randn f32[4] 1\nw@1 = copy w@0\nw@0 = mul w@0 2\ny@0-1 = mul w@0-1 2'
   [[ $output == *'no dimension of it is sharded [vary-global]'* ]]
   run -1 gt-check -q <<<$'mesh dp=2 tp=2\nw@0-1 = randn f32[4] 1 split=tp:0\nw@2,3 = copy w@1,0\ny@0-3 = mul w@0-3 2'
 }
 
-@test "a free of what is no name, or into one, is told" {
+@test "a free of what is no name, and a free with a result, are reported" {
   printf '%s\n' 'mesh d=2' 'x@0 = zeros f32[2]' 'free x@0 0' 'y@0 = free x@0' \
     'z = add 1 2' 'free 1' 'print x@0' >p.gt
   run -1 --separate-stderr gt-check p.gt

@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
-# gt-cluster when something goes wrong: it is killed or interrupted, programs end, the
-# disk is full, others are in the way, and what is typed is wrong.
+# gt-cluster when something goes wrong: it is killed or interrupted, its programs
+# end, the disk is full, other users are in the way, and the user makes mistakes.
 
 load helper
 load cluster
@@ -13,8 +13,8 @@ teardown() {
   teardown_cluster
 }
 
-@test "what a killed up has left is taken down" {
-  # Not this program's, and so nobody takes it down: it never has a worker.
+@test "down takes down what a killed up has left" {
+  # This gt-route never has a worker, so up waits until it is killed.
   with_fake gt-route <<'SH'
 #!/bin/sh
 exec sleep 60
@@ -29,7 +29,7 @@ SH
     run -0 gt-cluster down
     nothing_left "$token"
   done
-  # The next up does the same by itself.
+  # The next up takes it down by itself.
   gt-cluster up -n 1 3>&- &
   up=$!
   await 'listens at' "$state/emit.log"
@@ -45,7 +45,7 @@ SH
   run -0 gt-cluster run p.gt
 }
 
-@test "an up that is interrupted takes all down" {
+@test "an up that is interrupted takes everything down" {
   with_fake gt-route <<'SH'
 #!/bin/sh
 exec sleep 60
@@ -62,7 +62,7 @@ SH
   done
 }
 
-@test "a run waits for the up that is at work" {
+@test "a run waits for an up that is still at work" {
   with_fake gt-route <<'SH'
 #!/bin/sh
 until [ -e go ]; do sleep 0.05; done
@@ -94,7 +94,7 @@ SH
   run -0 gt-cluster status
 }
 
-@test "gt-emit and gt-shard that are killed are told as that" {
+@test "gt-emit and gt-shard that are killed are reported as killed" {
   printf 'layer:\n  shard: {axis: 0, workers: null}\n' >all.yaml
   for program in gt-emit gt-shard; do
     gt-cluster up -n 1 -c all.yaml
@@ -107,7 +107,7 @@ SH
   done
 }
 
-@test "a worker of a host that is killed is told as that" {
+@test "a worker of a host that is killed is reported as killed" {
   fake_ssh
   printf 'a slots=2\nb\n' >list
   gt-cluster up --hosts list --threads 1
@@ -118,9 +118,9 @@ SH
   [[ $output == *$'\nworker 0\ta\there\t-\nworker 1\ta\tended\tits process has ended and said nothing, as one that was killed; its connection ended;'*$'\nworker 2\tb\there\t-' ]]
 }
 
-@test "a cluster of which nothing runs any more is told as that" {
+@test "a cluster of which nothing runs any more is reported as ended" {
   gt-cluster up -n 1
-  # As when the machine was restarted: nobody could tell how it ended.
+  # After a restart of the machine nothing tells how the programs ended.
   # shellcheck disable=SC2046 # numbers
   kill -KILL $(processes | cut -d / -f 3)
   local end=$((SECONDS + 60))
@@ -133,7 +133,7 @@ gt-route	$HOSTNAME	ended	nothing tells how, as when the machine was restarted
 worker 0	$HOSTNAME	ended	gt-route has ended"
 }
 
-@test "what cannot be written is status 2, and no cluster is left that nobody knows of" {
+@test "output that cannot be written is status 2, and leaves no cluster that nobody knows of" {
   for to in /dev/full '&-'; do
     run -2 --separate-stderr bash -c "gt-cluster up -n 1 >$to"
     [ "$stderr" = 'gt-cluster: cannot write standard output
@@ -143,7 +143,7 @@ gt-cluster: default: is not up; what was started has been taken down' ]
     run -2 bash -c "gt-cluster up --help >$to"
     run -2 bash -c "gt-cluster --version >$to"
     run -2 bash -c "gt-cluster up -n 1 --dry-run >$to"
-    # Where nobody hears what is said, the status tells it.
+    # Where messages cannot be written, the status still tells the result.
     run -0 bash -c "gt-cluster down 2>$to"
     run -4 bash -c "gt-cluster status 2>$to"
     run -2 bash -c "gt-cluster nonsense 2>$to"
@@ -156,7 +156,8 @@ gt-cluster: default: is not up; what was started has been taken down' ]
     run -0 gt-cluster run p.gt
     run -0 bash -c "gt-cluster down >$to 2>$to <&-"
   done
-  # Nor is one left whose endpoint was written to nobody.
+  # No cluster is left either if its endpoint was written to a pipe without a
+  # reader.
   mkfifo gone
   gt-cluster up -n 1 >gone 2>err 3>&- &
   : <gone
@@ -167,7 +168,7 @@ gt-cluster: default: is not up; what was started has been taken down' ]
   [[ $output == 'gt-emit: listens at '* && $output != *cannot* ]]
 }
 
-@test "a worker that is lost is told by status, and the rest goes on" {
+@test "status reports a worker that is lost, and the rest goes on" {
   gt-cluster up -n 2
   pid=$(sed -n 's/.*worker 1 (.*, pid \([0-9]*\)) is here/\1/p' "$state/route.log")
   kill -KILL "$pid"
@@ -178,7 +179,7 @@ gt-cluster: default: is not up; what was started has been taken down' ]
   run -0 gt-cluster run p.gt
 }
 
-@test "who cannot listen says so at once, and leaves nothing" {
+@test "an up that cannot listen says so at once, and leaves nothing" {
   gt-cluster up -n 1 --listen "ipc://$PWD/socket"
   run -4 gt-cluster up -n 1 --name other --listen "ipc://$PWD/socket"
   [[ $output == *"gt-emit: "*"$PWD/socket"*"gt-cluster: other: is not up"* ]]
@@ -201,14 +202,14 @@ gt-cluster: default: is not up; what was started has been taken down' ]
   run "${as_nobody[@]}" env HOME=/ gt-cluster down
   run -0 gt-cluster run p.gt
   gt-cluster down
-  # A directory of that user's is not used.
+  # A directory that belongs to another user is not used.
   "${as_nobody[@]}" mkdir "$GT_CLUSTER_DIR" "$state"
   run -2 gt-cluster up -n 1
   [[ $output == *"$state: belongs to somebody else"* ]]
   rm -r "$GT_CLUSTER_DIR"
 }
 
-@test "a full disk is told, and nothing is left" {
+@test "a full disk is reported, and nothing is left" {
   mkdir small
   mount -t tmpfs -o size=8k,nr_inodes=9 tmpfs small 2>/dev/null ||
     skip "no file system can be mounted here"
@@ -233,7 +234,7 @@ gt-cluster: default: is not up; what was started has been taken down' ]
   rm -r "$state"
 }
 
-@test "faults of the hosts file have its name and line" {
+@test "messages about the hosts file name the file and the line" {
   refused() { # TEXT MESSAGE
     printf '%b' "$1" >hosts
     run -2 --separate-stderr gt-cluster up --hosts hosts
@@ -254,7 +255,7 @@ gt-cluster: default: is not up; what was started has been taken down' ]
   [[ $output == *'--hosts says how many workers there are'* ]]
 }
 
-@test "what is no argument is refused with status 2" {
+@test "wrong arguments are refused with status 2" {
   run -2 gt-cluster
   run -2 gt-cluster begin
   run -2 gt-cluster up there

@@ -1,5 +1,6 @@
 #!/usr/bin/env bats
-# gt-cluster with hosts over ssh: an sshd of the test's own, on loopback, plays them.
+# gt-cluster with hosts over ssh: an sshd on loopback, which each test starts, plays
+# them.
 
 load helper
 
@@ -14,7 +15,7 @@ setup() {
   export GT_CLUSTER_DIR="$PWD/the clusters" XDG_STATE_HOME=
   unset SLURM_JOB_ID
   state=$GT_CLUSTER_DIR/default
-  # As root sshd wants that directory, which the system's own makes.
+  # sshd run by root needs that directory, which the system's own service makes.
   ((EUID != 0)) || mkdir -p /run/sshd
   ssh-keygen -q -t ed25519 -N '' -f host
   ssh-keygen -q -t ed25519 -N '' -f me
@@ -23,7 +24,7 @@ setup() {
   printf 'x = ones f32[2]\nprint x\n' >p.gt
 }
 
-# no_ssh WHY
+# no_ssh WHY skips the test, or fails it where GT_NO_SKIPS is set.
 no_ssh() {
   [[ -z ${GT_NO_SKIPS:-} ]] || { echo "$1 (GT_NO_SKIPS is set)" && return 1; }
   skip "$1; scripts/packages install heavy"
@@ -34,8 +35,8 @@ teardown() {
   end_spawned
 }
 
-# start_sshd: at a free port, which $port names; the home of the host is the folder
-# home, by what it sets for every session.
+# start_sshd starts it at a free port, $port. Its settings for every session make
+# the folder `home` the home of the host.
 start_sshd() {
   local tries
   mkdir -p home
@@ -65,7 +66,7 @@ stop_sshd() {
   wait "$sshd" || true
 }
 
-# end_spawned_but_sshd: what else the test has started.
+# end_spawned_but_sshd ends everything else that the test has started.
 end_spawned_but_sshd() {
   spawned=("${spawned[@]/$sshd/}")
   mapfile -t spawned < <(printf '%s\n' "${spawned[@]}" | grep .)
@@ -73,7 +74,8 @@ end_spawned_but_sshd() {
   spawned=("$sshd")
 }
 
-# make_ssh: an ssh that knows the host and has the key; the host `slow` never answers.
+# make_ssh makes an ssh that knows the host and has the key; the host `slow` never
+# answers.
 make_ssh() {
   local ssh
   ssh=$(command -v ssh)
@@ -95,7 +97,8 @@ two_hosts() {
     "$(id -un)" "$port" >hosts
 }
 
-# left: processes of the cluster and files on the hosts.
+# left TOKEN prints the processes of that cluster, and files of clusters on the
+# hosts.
 left() {
   grep -lzsE "^GT_CLUSTER=$1" /proc/[0-9]*/environ || true
   find home -name 'gt-hosts' -o -path '*/gt-hosts/*'
@@ -124,7 +127,7 @@ gt-route	$HOSTNAME	runs	-
 worker 0	127.0.0.1:$port	here	-
 worker 1	127.0.0.1:$port	here	-
 worker 2	$(id -un)@localhost:$port	here	-"
-  # One a GPU, and their names say where they are.
+  # Each GPU has a worker, and its environment says which one it is on its host.
   grep -lzxs "GT_CLUSTER=$token.0" /proc/[0-9]*/environ | while read -r file; do
     tr '\0' '\n' <"$file" | grep '^LOCAL_'
   done | sort | uniq -c >ranks
@@ -151,7 +154,7 @@ worker 2	$(id -un)@localhost:$port	here	-"
   nothing_left "$token"
 }
 
-@test "run brings hosts up for itself, and takes them down" {
+@test "run starts the hosts by itself, and takes them down" {
   two_hosts
   cat >two.yaml <<'YAML'
 mesh: {tp: 3}
@@ -166,7 +169,7 @@ YAML
   [ -z "$(find home -name gt-hosts)" ]
 }
 
-@test "what a run that was killed has left goes with the next command" {
+@test "the next command removes what a killed run has left" {
   two_hosts
   mkfifo ./more
   gt-cluster run --hosts hosts - <./more >out 2>err 3>&- &
@@ -176,7 +179,7 @@ YAML
   token=$(<"$GT_CLUSTER_DIR/run-$running/token")
   kill -KILL "$running"
   wait "$running" || true
-  # The programs end by themselves, on the hosts as well.
+  # The programs end by themselves, those on the hosts as well.
   local end=$((SECONDS + 60))
   until ! grep -qlzsE "^GT_CLUSTER=$token" /proc/[0-9]*/environ; do
     ((SECONDS < end)) || { left "$token" && return 1; }
@@ -187,8 +190,8 @@ YAML
   nothing_left "$token"
 }
 
-# refused LINE TEXT: a cluster with that host beside a good one does not come up, says
-# so of that host, and leaves nothing.
+# refused LINE TEXT: a cluster with the host of LINE beside a good one does not come
+# up, names that host and TEXT, and leaves nothing.
 refused() {
   printf '127.0.0.1:%s\n%s\n' "$port" "$1" >hosts
   run -4 --separate-stderr gt-cluster up --hosts hosts
@@ -198,10 +201,10 @@ refused() {
   [ -z "$(find home -name gt-hosts)" ]
 }
 
-@test "a host that lacks something is named with what it lacks" {
+@test "a host that lacks something is named, with what it lacks" {
   refused 127.0.0.1:1 'Connection refused'
   refused "localhost:$port root=/nowhere" 'root=/nowhere is no directory'
-  # Built without it, or a host without a GPU.
+  # The message says whether gt is built without the backend or the host has no GPU.
   refused "localhost:$port gpus=1" 'backend'
   mkdir other none
   printf '#!/bin/sh\necho "gt-work 0.0.1 (abc)"\n' >other/gt-work
@@ -212,8 +215,8 @@ refused() {
   [[ $output == *"gt-route's tcp://192.0.2.1:"*'is not reached from there'* ]]
 }
 
-@test "a host without gt is told so" {
-  # As seen by who logs in: without the folders of the programs.
+@test "a host without gt is reported as that" {
+  # PATH is that of a fresh login, without the folders of the programs.
   cp -r "$GT_ROOT/scripts" .
   mkdir only
   ln -s "$GT_BIN"/gt-* only/
@@ -226,7 +229,7 @@ refused() {
   [[ $output == *'there is no gt-work on PATH; install gt, or say path=DIR'* ]]
 }
 
-@test "a host whose disk is full is told so" {
+@test "a host whose disk is full is reported as that" {
   mkdir -p "home/the state"
   mount -t tmpfs -o size=8k tmpfs "home/the state" 2>/dev/null ||
     skip "no file system can be mounted here"
@@ -238,8 +241,8 @@ refused() {
   [ -z "$left" ]
 }
 
-# killed FILE PATTERN: up, with a host that never answers, is killed when a line of a
-# file of the state matches.
+# killed FILE PATTERN starts an up with a host that never answers, and kills it when
+# a line of that file of its state matches.
 killed() {
   printf '127.0.0.1:%s slots=2\nslow\n' "$port" >hosts
   gt-cluster up --hosts hosts 2>err 3>&- &
@@ -250,7 +253,7 @@ killed() {
   wait "$up" || true
 }
 
-@test "an up that is killed half-way leaves nothing that down does not end" {
+@test "whatever an up that is killed half-way leaves, down ends it" {
   for point in 'token .' 'work.pub .' 'route.log waits' 'hosts/0.out @begun' \
     'hosts/0.out @started'; do
     # shellcheck disable=SC2086
@@ -280,7 +283,7 @@ killed() {
   nothing_left "$token"
 }
 
-@test "a host that is not reached is told, and a second down completes the first" {
+@test "a host that cannot be reached is reported, and a second down completes the first" {
   two_hosts
   gt-cluster up --hosts hosts
   token=$(<"$state/token")
@@ -290,7 +293,7 @@ killed() {
   run -4 gt-cluster down
   [[ $output == *"127.0.0.1:$port: "*"gt-hosts/$token.0 may be left there"* ]]
   [ -n "$(left "$token.0")" ]
-  # The keys and the programs of this machine have gone already.
+  # The keys and the programs on this machine are gone already.
   [ -z "$(find "$state" -name '*.key' -o -name back)" ]
   run ! grep -qzsxF "GT_CLUSTER=$token" /proc/[0-9]*/environ
   run -4 gt-cluster up -n 1
@@ -309,7 +312,7 @@ killed() {
   [ ! -e "$GT_CLUSTER_DIR" ]
 }
 
-@test "a worker that is lost on a host is told, and the others go on" {
+@test "a worker that is lost on a host is reported, and the others go on" {
   two_hosts
   gt-cluster up --hosts hosts
   kill -KILL "$(grep -lzsxF "GT_CLUSTER=$(<"$state/token").1" /proc/[0-9]*/environ |

@@ -1,7 +1,8 @@
 #!/usr/bin/env bats
 # gt-cluster on this machine: a cluster is started, used, looked at and taken down.
-# tests/gt-cluster-faults.bats has what goes wrong, tests/gt-cluster-ssh.bats hosts
-# over ssh, tests/quick/cluster-hosts.sh bad links, and tests/full/slurm.sh Slurm.
+# tests/gt-cluster-faults.bats tests what goes wrong, tests/gt-cluster-ssh.bats
+# hosts over ssh, tests/quick/cluster-hosts.sh bad links, and tests/full/slurm.sh
+# Slurm.
 
 load helper
 load cluster
@@ -33,14 +34,14 @@ worker 1	$HOSTNAME	here	-"
   run -2 --separate-stderr gt-cluster logs nohost
   [ -z "$output" ]
   [ "$stderr" = "gt-cluster: logs: no host 'nohost'; all of default runs on this machine: logs alone" ]
-  # The workers are told which they are, as each may have a GPU.
+  # Each worker is told its number, since each may have a GPU of its own.
   mapfile -t found < <(processes)
   run -0 sh -c 'cat "$@" | tr "\0" "\n" | grep ^LOCAL_RANK= | sort' - "${found[@]}"
   lines_are $'LOCAL_RANK=0\nLOCAL_RANK=1'
   run -0 --separate-stderr gt-cluster down
   [ -z "$output$stderr" ]
   nothing_left "$token"
-  # That none is up is what down is for, and no error.
+  # down succeeds when no cluster is up.
   run -0 gt-cluster down
   lines_are 'gt-cluster: default: is not up'
   run -4 gt-cluster status
@@ -63,7 +64,7 @@ worker 1	$HOSTNAME	here	-"
   run -0 gt-cluster status --name other
 }
 
-@test "what stands behind -- is for the gt-emit that listens" {
+@test "options behind -- go to the gt-emit that listens" {
   gt-cluster up -n 1 -- --quota 1M --user-clients 2 >endpoint
   run -0 gt-cluster run -e 'x = ones f32[100]' -e 'print x'
   run -3 --separate-stderr gt-cluster run -e 'x = ones f32[1000000]'
@@ -74,7 +75,7 @@ worker 1	$HOSTNAME	here	-"
   run -4 gt-cluster up -n 1 -- --quota nonsense
 }
 
-@test "two who start one cluster at the same time have the same one" {
+@test "two ups of one cluster at the same time give the same cluster" {
   gt-cluster up -n 1 >one 3>&- &
   gt-cluster up -n 1 >two 3>&-
   wait $!
@@ -82,7 +83,7 @@ worker 1	$HOSTNAME	here	-"
   cmp one two
 }
 
-@test "run without a cluster is as gt-emit, gt-shard and gt-route" {
+@test "without a cluster, run works as gt-emit, gt-shard and gt-route do" {
   make_pair
   gt-emit pair.gt | gt-work --threads 1 >whole
   gt-cluster run pair.gt --threads 1 | gt-cmp --exact whole -
@@ -95,7 +96,7 @@ worker 1	$HOSTNAME	here	-"
   run -1 gt-cluster run -e 'n = tensor i64[] 0' -e 'q = floordiv 7 n' -e 'print q'
   run -2 gt-cluster run none.gt
   [[ $output == *'none.gt: No such file'* ]]
-  # Of a file that is not here, on a cluster without --files.
+  # A cluster without --files says so when a program loads a file that is not here.
   gt-cluster up -n 1
   local type
   for type in '' f32[2]; do
@@ -122,7 +123,7 @@ worker 1	$HOSTNAME	here	-"
   [[ $output == *'y = relu x'* ]]
 }
 
-@test "a config without a number of ranks takes as many as there are workers" {
+@test "without a number of ranks a config takes as many as there are workers" {
   printf 'layer:\n  shard: {axis: 0, workers: null}\n' >all.yaml
   printf '%s\n' 'x = ones f32[4,4] #signal=layer' 'y = matmul x x #signal=layer' \
     'print y' >q.gt
@@ -166,13 +167,14 @@ worker 1	$HOSTNAME	here	-"
   run -3 gt-cluster run -e 'x = nothing'
   run -1 gt-cluster run -e 'n = tensor i64[] 0' -e 'q = floordiv 7 n' -e 'print q'
   run -2 gt-cluster run none.gt
-  # Who has that variable set means the cluster, but not for the first stage.
+  # The first stage of run ignores GT_CONNECT.
   GT_CONNECT=ipc://@nobody run -0 gt-cluster run p.gt
   lines_are 'x = tensor f32[2] 1 1'
 }
 
-# waits_for_more OPTION...: a run that has given its first result and reads on. A
-# shell has what it starts in the background ignore SIGINT, unless told otherwise.
+# waits_for_more OPTION... starts a run that has given its first result and still
+# reads. A shell makes what it starts in the background ignore SIGINT, so env undoes
+# that.
 waits_for_more() {
   mkfifo ./more
   env --default-signal=INT gt-cluster run "$@" - <./more >out 2>err 3>&- &
@@ -190,7 +192,7 @@ waits_for_more() {
   for child in "${children[@]}"; do run ! kill -0 "$child"; done
 }
 
-@test "SIGINT ends a run on a cluster, and not the cluster" {
+@test "SIGINT ends a run on a cluster, and the cluster stays" {
   gt-cluster up -n 1
   waits_for_more
   kill -INT "$running"
@@ -198,13 +200,13 @@ waits_for_more() {
   run -0 gt-cluster status
 }
 
-@test "an endpoint for other machines takes those whose keys it has" {
+@test "an endpoint for other machines admits clients whose keys are in its list" {
   umask 077
   gt-key >ann.key
   gt-key >bob.key
   echo "$(gt-key --public ann.key) user=ann" >people
   gt-cluster up -n 1 --listen 'tcp://*:*' --allow people >endpoint
-  # As gt-sharing(7) shows it, where there is IPv6.
+  # Where there is IPv6, the endpoint is as gt-sharing(7) shows it.
   [[ ! -e /proc/net/if_inet6 || $(<endpoint) =~ ^tcp://\[::\]:[0-9]+$ ]]
   run -0 gt-cluster run p.gt
   lines_are 'x = tensor f32[2] 1 1'
@@ -212,7 +214,7 @@ waits_for_more() {
   run -0 gt-emit --to "$at" --key ann.key --server-key "$state/emit.pub" p.gt
   run -4 gt-emit --to "$at" --key bob.key --server-key "$state/emit.pub" p.gt
   run -4 gt-emit --to "$at" p.gt
-  # No secret key is on a command line.
+  # No command line has a secret key.
   cat "$state"/*.key >keys
   run ! grep -saF -f keys /proc/[0-9]*/cmdline
 }
@@ -229,14 +231,14 @@ waits_for_more() {
     run -4 gt-emit --to "$(<endpoint)" p.gt
     gt-cluster down
   done
-  # What is wrong in the list has its line.
+  # A mistake in the list is reported with its line.
   echo "$(gt-key --public ann.key) user=../bob" >>people
   sed -i 's/=ann/&\n/' people
   run ! gt-cluster up -n 1 --listen "$at" --allow people
   [[ $output == *"gt-emit: --allow: $PWD/people:2: user=../bob: expected a name"* ]]
 }
 
-@test "run --name means that cluster, and no other way" {
+@test "run --name uses that cluster and nothing else" {
   gt-cluster up -n 1
   gt-cluster up -n 1 --name second
   run -0 gt-cluster run --name second p.gt
@@ -254,12 +256,12 @@ waits_for_more() {
   [ ! -e "$GT_CLUSTER_DIR" ]
 }
 
-@test "down removes what up has made, and no more" {
+@test "down removes what up has made, and nothing else" {
   mkdir "$GT_CLUSTER_DIR"
   gt-cluster up -n 1
   gt-cluster down
   [ -z "$(ls -A "$GT_CLUSTER_DIR")" ]
-  # Nor is a folder taken for a cluster's that has other files.
+  # A folder with other files is not taken for the folder of a cluster.
   mkdir "$state"
   echo mine >"$state/file"
   for command in up down 'run p.gt'; do
@@ -269,7 +271,7 @@ waits_for_more() {
   done
   [ "$(<"$state/file")" = mine ]
   rm -r "$state"
-  # Of two clusters the last takes the directory with it, if up has made it.
+  # The last of two clusters removes their directory, if up has made it.
   rmdir "$GT_CLUSTER_DIR"
   gt-cluster up -n 1
   gt-cluster up -n 1 --name second
@@ -279,7 +281,7 @@ waits_for_more() {
   [ ! -e "$GT_CLUSTER_DIR" ]
 }
 
-@test "files are those below --files" {
+@test "clients reach only files below --files" {
   mkdir -p "a dir/ann"
   printf 'x = ones f32[2]\nsave x "x.npy"\n' | gt-work
   mv x.npy "a dir/ann/"
@@ -288,12 +290,12 @@ waits_for_more() {
   lines_are 'x = tensor f32[2] 1 1'
   gt-emit --to "$(gt-cluster up)" --user ann -e 'x = zeros f32[2]' -e 'save x "y.npy"'
   [ "$(stat -c %a "a dir/ann/y.npy")" = "$(printf %o $((0666 & ~$(umask))))" ]
-  # Nor does a link lead elsewhere.
+  # No link leads to a file elsewhere.
   mkdir elsewhere
   ln -s "$PWD/elsewhere" "a dir/ann/away"
   run -1 gt-emit --to "$(gt-cluster up)" --user ann -e 'x = ones f32[2]' -e 'save x "away/y.npy"'
   [ ! -e elsewhere/y.npy ]
-  # Not even to the files of another user.
+  # No link leads to the files of another user.
   mkdir "a dir/bob"
   cp "a dir/ann/x.npy" "a dir/bob/x.npy"
   ln -s ../bob "a dir/ann/bob"
@@ -305,7 +307,7 @@ waits_for_more() {
   [[ $output == *'bob/x.npy: outside the directories that --root allows'* ]]
 }
 
-@test "logs go on with what is being said" {
+@test "logs -f goes on as more is written" {
   gt-cluster up -n 1
   spawn gt-cluster logs -f >said
   await 'worker 0 .* is here' said
@@ -326,7 +328,7 @@ waits_for_more() {
   [[ ${lines[-1]} == *'gt-emit --to ENDPOINT p.gt' ]]
 }
 
-@test "34 hosts come and go, more than are asked at a time" {
+@test "34 hosts come and go, more than are asked at once" {
   skip_if_sanitized "so many workers take long"
   fake_ssh
   for ((i = 0; i < 34; i++)); do echo "node$i"; done >list

@@ -1,9 +1,9 @@
 #!/usr/bin/env bats
-# gt-cmp: are two streams of results the same?
+# gt-cmp says whether two streams of results are the same.
 
 load helper
 
-# same STATUS A B [OPTION...]: compares two texts, \n being an end of line.
+# same STATUS A B [OPTION...] compares two texts, in which \n ends a line.
 same() {
   local status=$1 a=$2 b=$3
   shift 3
@@ -36,7 +36,7 @@ same() {
   same 1 'x = tensor f32[] 0' 'x = tensor f32[] 1e-9' --exact
 }
 
-@test "the place is told by the shape" {
+@test "the place of a difference is given by the shape" {
   same 1 'x = tensor f32[2,3] 1 2 3 4 5 6' 'x = tensor f32[2,3] 1 2 3 4 5 7'
   [[ $stderr == *'f32[2,3] [1,2]: 6 and 7;'* ]]
   same 1 'x = tensor f32[] 6' 'x = tensor f32[] 7'
@@ -45,12 +45,12 @@ same() {
 
 @test "nan, infinities, zeros, spellings" {
   same 0 'x = tensor f32[4] nan inf -inf 0' 'x = tensor f32[4] nan inf -inf -0' --exact
-  # What is no number is not 0.
+  # A word that is no number is not read as 0.
   for pair in 'nan 1' '1 nan' 'inf -inf' 'inf 1' '1e308 inf' 'NaN 0' '0 -nan' \
     '0 Infinity' 'true 0' '0 x'; do
     same 1 "x = tensor f64[] ${pair% *}" "x = tensor f64[] ${pair#* }" --atol 1e300
   done
-  # Nor is what is beyond the largest number near any, in either direction.
+  # A value beyond the largest number is near no other, in either direction.
   for pair in '1 1e999' '1e999 1' '1e999 inf' 'inf 1e999' '1e999 1e998' '-1e999 0' \
     '0 -1e999' '1e999 nan' 'nan 1e999'; do
     for bounds in --exact --rtol=1e300 --atol=1e300; do
@@ -68,7 +68,7 @@ same() {
   same 1 'x = tensor bool[2] 1 0' 'x = tensor bool[2] 1 1' --rtol 9
 }
 
-@test "doubles of one value are the same, of neighbouring values are not" {
+@test "doubles of one value are the same, those of neighbouring values are not" {
   same 0 'x = tensor f64[] 0.1' 'x = tensor f64[] 0.1000000000000000055511151231257827' --exact
   same 1 'x = tensor f64[] 0.1' 'x = tensor f64[] 0.10000000000000002' --exact
 }
@@ -85,7 +85,7 @@ same() {
   same 1 'x = tensor f32[] 1' 'x = tensor f32[] 1\nx = tensor f32[] 2'
 }
 
-@test "a result without the values of its type is a difference, also from itself" {
+@test "a result without the values of its type is a difference, even from itself" {
   for result in 'f32[2] 1' 'f32[2] 1 2 3' 'f32[]' 'q[-1] 1' 'f32[0] 1'; do
     echo "x = tensor $result" >short
     run -1 gt-cmp short short
@@ -114,7 +114,7 @@ same() {
   same 0 '# a\nx = tensor f32[2] 1 2\r\n\n' 'x = tensor f32[2] 1 2'
 }
 
-@test "ten differences are told, all are counted" {
+@test "ten differences are printed, and all are counted" {
   for ((i = 0; i < 12; i++)); do echo "x = tensor f32[] $i"; done >a
   for ((i = 0; i < 12; i++)); do echo "x = tensor f32[] $((i + 1))"; done >b
   run -1 --separate-stderr gt-cmp a b
@@ -122,7 +122,7 @@ same() {
   [ "${stderr_lines[10]}" = 'gt-cmp: 12 differences, 10 of them told' ]
 }
 
-@test "what is no result, or not there, is status 2" {
+@test "text that is no result, and a missing file, are status 2" {
   same 2 'x = tensor f32[] 1\ny = add x 1' 'x = tensor f32[] 1'
   [[ $stderr == *': not a result: y = add x 1' ]]
   echo 'x = tensor f32[] 1' >a
@@ -225,7 +225,7 @@ same() {
   same 1 'x = tensor f32[] 1\n\xef\xbb\xbfy = tensor f32[] 1' 'x = tensor f32[] 1\ny = tensor f32[] 1'
 }
 
-@test "standard input that is closed or is no file is told by gt-cmp alone" {
+@test "standard input that is closed or is no file is reported by gt-cmp alone" {
   echo 'x = tensor f32[] 1' >r
   run -2 --separate-stderr bash -c 'gt-cmp r - <&-'
   [ "$stderr" = 'gt-cmp: <stdin>: cannot be read: it is closed' ]
@@ -233,7 +233,7 @@ same() {
   [ "$stderr" = 'gt-cmp: <stdin>: cannot be read' ]
 }
 
-@test "of a very long word only the beginning is shown" {
+@test "a very long word is shown by its beginning alone" {
   { printf 'x = tensor f32[1] ' && head -c 200000 /dev/zero | tr '\0' a; } >first
   { printf 'x = tensor f32[1] ' && head -c 200000 /dev/zero | tr '\0' b; } >second
   run -1 --separate-stderr gt-cmp first second
@@ -250,7 +250,7 @@ same() {
   [ "$stderr" = 'gt-cmp: line 1: x: f32[]: 2 and 1, by at most 1' ]
 }
 
-@test "the status is said where nothing can be told" {
+@test "the status tells the answer where no message can be written" {
   printf 'x = tensor f32[] 1\n' >a
   printf 'x = tensor f32[] 2\n' >b
   local status=0

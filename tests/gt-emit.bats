@@ -3,7 +3,7 @@
 
 load helper
 
-# body: the stream on stdin without its marks.
+# body prints the stream on standard input without its marks.
 body() {
   sed '/^#gt /d; /^#end /d'
 }
@@ -54,7 +54,7 @@ a
   [ "$(grep -c '^x = ones' <<<"$output")" -eq 3 ]
   run -0 bash -c 'gt-emit --repeat 3 - -e "print x" <p'
   [ "$(grep -c '^x = ones' <<<"$output")" -eq 3 ]
-  # It was read to its end: what names it later finds no more.
+  # --repeat read it to its end, so a second - finds nothing more.
   run -0 bash -c 'cat p | gt-emit --repeat 2 - -'
   [ "$(grep -c '^x = ones' <<<"$output")" -eq 2 ]
   run -3 --separate-stderr bash -c 'echo "y = nothing" | gt-emit --repeat 1 -'
@@ -128,9 +128,9 @@ a
   run -0 gt-emit "${program[@]}"
   [ "${lines[1]}" = '_eseed = tensor i64[] 0' ]
   gt-emit "${program[@]}" | gt-work >zero
-  gt-emit "${program[@]}" | gt-work | cmp - zero # every run agrees
+  gt-emit "${program[@]}" | gt-work | cmp - zero # every run gives the same numbers
   gt-emit --seed 1 "${program[@]}" | gt-work >one
-  # The second value of seed 0 is the first of seed 1; each use differs.
+  # Seed 0's second value is seed 1's first; each use gets another number.
   [ "$(sed -n 's/^y = //p' zero)" = "$(sed -n 's/^x = //p' one)" ]
   [ "$(sed 's/^. = //' zero | sort -u | wc -l)" -eq 2 ]
   run -2 gt-emit --seed high
@@ -156,7 +156,7 @@ a
   [[ $stderr != *two* ]]
 }
 
-@test "--history warns once, names who holds it, and what to write" {
+@test "--history warns once, and names the value that holds it and what to write" {
   {
     echo 'w = ones f32[]'
     echo 'sum = zeros f32[]'
@@ -193,7 +193,7 @@ l = sum y  # -e:3 f32[]
 # history at the end: 0 lines'
 }
 
-@test "free takes globs, and names of each once" {
+@test "free takes globs, and frees each name once" {
   run -0 gt-emit -e 'act/b = ones f32[1]' -e 'act/a = ones f32[1]' \
     -e 'acts = ones f32[1]' -e 'free act/* act/a'
   [ "${lines[4]}" = 'free act/a act/b' ]
@@ -202,7 +202,7 @@ l = sum y  # -e:3 f32[]
   [ "$(grep -c "unknown name 'x'" <<<"$stderr")" -eq 2 ]
 }
 
-@test "names nobody made, and more of them than the op takes" {
+@test "names that nobody made, and more of them than the op takes" {
   gt-emit --ops | sed -nE 's/^([^#=]*= )?([a-z_0-9]+).*/\2/p' | sort -u >ops
   [ "$(wc -l <ops)" -gt 100 ]
   sed 's/.*/y = & a b c d e f g h i j k l/' ops >p
@@ -286,28 +286,29 @@ x = ones f32[1] # two
   done
 }
 
-@test "the zeros of a target are its own, whatever the line's results are named" {
+@test "the gradient of an unreached target is zeros of its type, whatever the results are named" {
   printf '%s\n' 'x = tensor f32[2] 1 2' 'z = tensor f64[3] 1 2 3' 'L = sum x' \
     'z g w = grad L L x z' 'print w' >p.gt
   run -0 gt-work <(gt-emit p.gt 2>/dev/null)
   [[ $output == 'w = tensor f64[3] 0 0 0' ]]
-  # The same with ranks, where a part of the name is bound again.
+  # The same holds with ranks, where one part of the name is bound again.
   printf '%s\n' 'x@0-1 = tensor f32[2] 1 2' 'z@0 = tensor f64[3] 1 2 3' 'z@1 = ones f32[]' \
     'L@0-1 = sum x@0-1' 'z@0-1 w@0-1 = grad L@0-1 L@0-1 z@0-1' 'print w@0-1' >p.gt
   run -0 gt-work <(gt-emit p.gt 2>/dev/null)
   [[ $output == $'w@0 = tensor f64[3] 0 0 0\nw@1 = tensor f32[] 0' ]]
 }
 
-@test "no gradient is said to be like a name that the line has bound again" {
+@test "#grad= does not name a name that the line has bound again" {
   gt-emit --no-at <(printf '%s\n' 'v = ones f32[2]' 'w = ones f32[3]' 'a = sum v' 'b = sum w' \
     'l = mul a b' 'w v = grad l v w # swapped') >p.s
-  # The last of the lines behind the loss comes first.
+  # The backward goes from the last line to the first. So v, the gradient by w, is
+  # bound while w still has its name, and then w is bound again.
   grep -q '^v = .*#grad=w # swapped$' p.s
   grep -q '^w = ' p.s
   run ! grep '#grad=v' p.s
 }
 
-@test "a rejected print of a filter's name prints a failure, and that stays so" {
+@test "a print under a filter's name prints a failure, and a second gt-emit keeps it" {
   for line in 'print _x' 'print _x as=_y' 'print _x@0-1' 'print c1/_x'; do
     gt-emit -e "$line" >p.s 2>/dev/null || true
     run -3 --separate-stderr gt-work p.s

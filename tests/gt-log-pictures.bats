@@ -1,5 +1,5 @@
 #!/usr/bin/env bats
-# The pictures that gt-log makes: of a trace, and of printed numbers.
+# The pictures that gt-log draws of a trace and of printed numbers.
 
 load helper
 
@@ -13,7 +13,7 @@ load helper
   [[ $output == *'>a &lt; b</text>'* ]]
   [[ $output == *'% busy'* ]]
   [[ $output == *'matmul '*' %</text>'* ]]
-  # However long the trace, the picture stays small.
+  # The picture stays small, however long the trace is.
   awk -F '\t' -v OFS='\t' 'NR == 1 {print; next}
     {for (i = 0; i < 2000; i++) {$1 = 50 * (i * 20 + NR); $2 = $1 + 40; print}}' \
     t.trace >long.trace
@@ -28,7 +28,7 @@ load helper
     gt-work --trace t.trace >/dev/null
   gt-log --timeline chrome t.trace >t.json
   python3 "$GT_ROOT/tests/tools/check_trace.py" t.json
-  # Two ranks, rows out of order, some that overlap.
+  # The rows are of two ranks, out of order, and some overlap.
   {
     head -n 1 t.trace
     printf '%s\t%s\tcompute\t%s\tp:1\t%s\t4\t1\ts\t%s\n' \
@@ -38,7 +38,8 @@ load helper
   } >odd.trace
   gt-log --timeline chrome odd.trace >odd.json
   python3 "$GT_ROOT/tests/tools/check_trace.py" odd.json
-  # x to y, x to z (y is not done by then), x of rank 1 as v to w.
+  # The arrows go from x to y, from x to z (y is not done by then), and from v,
+  # which is rank 1's x, to w.
   [ "$(grep -c '"ph": "s"' odd.json)" -eq 3 ]
   [ "$(grep -c '"ph": "X"' odd.json)" -eq 6 ]
 }
@@ -49,7 +50,7 @@ load helper
     awk 'BEGIN {for (i = 0; i < 300000; i++)
       print i "\t1000000\tcompute\t-\t-\tadd\t1\t1\t-\ty = add x 1"}'
   } >t.trace
-  # In time by the square of their number: minutes.
+  # Time that grows with the square of their number would be minutes.
   timeout 60 gt-log --timeline svg t.trace >t.svg
   xmllint --noout t.svg
 }
@@ -128,7 +129,8 @@ END
   [[ $output == *$'\xe2\xa0'* || $output == *$'\xe2\xa1'* ]]
   LC_ALL=C.UTF-8 run -0 gt-log --plot l --ascii r
   [ "$output" = "$plain" ]
-  # On a terminal without being asked, in colour unless NO_COLOR.
+  # On a terminal the picture is of characters by itself, in colour unless NO_COLOR
+  # is set.
   run -0 script -qec 'stty cols 60 rows 20; gt-log --plot l r' /dev/null
   [[ $output != *$'\x1b['* ]]
   run -0 script -qec 'env -u NO_COLOR TERM=xterm gt-log --plot l r' /dev/null
@@ -137,7 +139,7 @@ END
   [[ $output != *$'\x1b['* ]]
 }
 
-@test "--plot of what is not there, and of a tensor" {
+@test "--plot of a name that is not there, and of a tensor" {
   echo 'loss = tensor f32[] 1' >r
   run -1 --separate-stderr gt-log --plot los r
   [ "$stderr" = "gt-log: --plot: no 'los' in the results; there are loss" ]

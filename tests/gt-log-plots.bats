@@ -1,17 +1,17 @@
 #!/usr/bin/env bats
 # gt-log --plot of several runs, of numbers of different sizes, and of a run that
-# goes on.
+# still goes on.
 
 load helper
 
-# numbers NAME VALUE...: results.
+# numbers NAME VALUE... prints the results of a run.
 numbers() {
   local name=$1 value
   shift
   for value; do echo "$name = tensor f32[] $value"; done
 }
 
-# points FILE: of each line drawn, "COLOR X..." in order.
+# points FILE prints the color and the x of the points of each line that was drawn.
 points() {
   sed -n 's/.*<polyline points="\([^"]*\)".* stroke="\([^"]*\)".*/\2 \1/p' "$1" |
     sed 's/,[0-9.]*//g'
@@ -26,7 +26,8 @@ points() {
   [[ $output == *'>a 1 at the end</text>'*'>b 3 at the end</text>'* ]]
   [[ $output == *'>loss</text>'* ]]
   [ "$(points two.svg | wc -l)" -eq 2 ]
-  # Steps of b are its own: its second stands where a's second does.
+  # File b counts its own steps, so its second step stands where the second of a
+  # does.
   read -r _ first second _ < <(points two.svg | head -n 1)
   [ "$(points two.svg | tail -n 1 | cut -d ' ' -f 2-)" = "$first $second" ]
   numbers acc 0.5 >>b
@@ -35,10 +36,10 @@ points() {
   [ "$stderr" = "gt-log: --plot: no 'acc' in a" ]
 }
 
-@test "what is printed after another name, and less often, is drawn over steps" {
+@test "a name that is printed less often than another is drawn over the other's steps" {
   { numbers loss 5 4 3 2 1; numbers held 3 2 1; } >r
   gt-log --plot loss,held r >r.svg
-  # held begins at the step at which loss ended.
+  # held begins at the step where loss ends.
   run -0 points r.svg
   [ "$(wc -w <<<"${lines[0]}")" -eq 6 ]
   [ "$(wc -w <<<"${lines[1]}")" -eq 4 ]
@@ -52,7 +53,7 @@ points() {
   for i in 1 2 3; do numbers loss 0.$i; numbers count ${i}000000; done >r
   gt-log --plot loss,count --own-scale r >r.svg
   xmllint --noout r.svg
-  # Both go from the bottom to the top: the same places.
+  # Both lines go from the bottom to the top and have the same points.
   run -0 grep -o '<polyline points="[^"]*"' r.svg
   [ "${#lines[@]}" -eq 2 ]
   [ "${lines[0]}" = "${lines[1]}" ]
@@ -73,7 +74,7 @@ points() {
   coproc PLOT { gt-log --plot loss --ascii -f 3>&-; }
   local pid=$PLOT_PID in=${PLOT[1]} out=${PLOT[0]} line
   numbers loss 7 >&"$in"
-  # The first picture comes while more may follow.
+  # The first picture comes while more numbers may follow.
   read -r -t 60 line <&"$out"
   [ "$line" = 'loss 7' ]
   numbers loss 6 5 >&"$in"
@@ -92,14 +93,14 @@ points() {
   await 'a 7   + b 9' pictures
   numbers loss 6 >>b
   await 'a 7   + b 6' pictures
-  # One that is begun anew is read anew.
+  # A file that is begun anew is read anew.
   numbers loss 1 >a
   await 'a 1   + b 6' pictures
   run -2 --separate-stderr gt-log --plot loss -f nowhere
   [[ $stderr == 'gt-log: nowhere: No such file'* ]]
 }
 
-@test "on a terminal a picture takes the place of the one before" {
+@test "on a terminal each picture takes the place of the former" {
   numbers loss 3 2 >r
   run -0 script -qec '{ cat r; sleep 0.3; cat r; } | gt-log --plot loss --ascii -f' /dev/null
   [[ $output == *$'\x1b['*'A'$'\x1b[J'* ]]
@@ -115,7 +116,7 @@ points() {
     run -0 gt-log --plot a,b --ascii $own r
     [ "$(sed 1d <<<"$output" | grep -o '[*]' | wc -l)" -eq 1 ]
   done
-  # A point between two nan is alone, too; what has a neighbour is not.
+  # A point between two nan is alone, too; a point with a neighbour is not.
   numbers c 1 2 nan 3 nan 4 5 >r
   LC_ALL=C.UTF-8 run -0 gt-log --plot c --text r
   [ "$(grep -o '⣿' <<<"$output" | wc -l)" -eq 1 ]

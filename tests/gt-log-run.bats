@@ -1,16 +1,17 @@
 #!/usr/bin/env bats
-# gt-log on the log of a run: who did what and when, and what stands still.
+# gt-log on the log of a run: who did what and when, and which worker stands still.
 
 load helper
 
-# row TIME SEQ EVENT PEER TEXT...: a row of run.log, TIME after a fixed second.
+# row TIME SEQ EVENT PEER TEXT... adds a row to run.log, TIME seconds after a fixed
+# time.
 row() {
   local client=${CLIENT:--} bytes=${BYTES:-0}
   printf '%s\t%s\t%s\t%s\t%s\t%s\t%s\n' "17636544$1" "$2" "$3" "$4" "$client" \
     "$bytes" "${*:5}" >>run.log
 }
 
-# begin N: run.log with N workers attached at second 00.
+# begin N begins run.log with N workers that attached at second 00.
 begin() {
   printf '# time\tseq\tevent\tpeer\tclient\tbytes\t# instruction\n' >run.log
   local w
@@ -19,7 +20,7 @@ begin() {
 
 why() { gt-log why --now "17636544$1" run.log; }
 
-@test "why follows who waits for whom to the one that stands" {
+@test "why follows the chain of waiting workers to the one that stands still" {
   begin 3
   row 01.000000 1 issue 2 'h@2 = exp x@2 #at=a.gt:1'
   row 01.000000 2 issue 0-2 'y@0-2 = all_reduce h@0-2 #at=a.gt:2'
@@ -33,7 +34,7 @@ why() { gt-log why --now "17636544$1" run.log; }
 worker 1 (w1): waits 3.5 s for worker 2 (w2) at a.gt:2: y@0-2 = all_reduce h@0-2
 worker 2 (w2): is 4 s at a.gt:1: h@2 = exp x@2 (1 more line)
 the run waits for worker 2 (w2), which is 4 s at a.gt:1: h@2 = exp x@2 (1 more line)'
-  # It moves again: the waits end with what is done after them.
+  # The workers move again, and what they waited for is done.
   row 05.100000 1 'done' 2 '#'
   row 05.200000 2 'done' 2 '# queue=comm'
   row 05.200000 2 'done' 0 '# queue=comm'
@@ -52,7 +53,7 @@ worker 2 (w2): is 0.1 s at a.gt:2: y@0-2 = all_reduce h@0-2'
   lines_are 'worker 0 (w0): is 0.5 s at my model.gt:7: y = exp x'
 }
 
-@test "why tells a ring, the lost, the slow and the silent" {
+@test "why names a ring of waits, and lost, slow and silent workers" {
   begin 2
   row 01.000000 1 issue 0-1 'y@0-1 = all_reduce x@0-1'
   row 02.000000 1 wait 0 '# for=1 since=1763654401.000000'
@@ -75,14 +76,14 @@ worker 2 (w2): is 0.1 s at a.gt:2: y@0-2 = all_reduce h@0-2'
   [[ ${lines[0]} == 'nothing was written to the log for 10 s: '* ]]
 }
 
-@test "why of a run that is over, that begins, and of what is no log" {
+@test "why of a run that is over or begins, and of a file that is no log" {
   begin 0
   run -1 why 00.500000
   lines_are 'no worker is attached'
   row 01.000000 0 end - '# status=4'
   run -1 why 59.000000
   lines_are 'the run is over, status 4'
-  # The last row may be on its way, but no other.
+  # The last row may be incomplete, since it may still be written, but no other.
   begin 1
   printf '1763654402.0' >>run.log
   run -1 why 01.000000
@@ -98,7 +99,8 @@ worker 2 (w2): is 0.1 s at a.gt:2: y@0-2 = all_reduce h@0-2'
   run -2 gt-log why --now soon run.log
 }
 
-# A run of two workers, with a value that goes from each to the other.
+# make_run writes the log of two workers, with a value that goes from each to the
+# other.
 make_run() {
   begin 2
   row 00.001000 1 issue 0-1 'x@0-1 = ones f32[1000] #signal=batch'
@@ -127,7 +129,7 @@ c1          1   36 B         1' ]]
   run -0 gt-log --summary --tsv run.log
   [[ $output == *$'\nworker\t1\t2\t0\t4000\t-\t2000000\n'* ]]
   [[ $output == *$'\nclient\tc1\t1\t0\t36\t-\t-' ]]
-  # A filter's tables are of lines; a log of a stream has no workers.
+  # With a filter the tables are of lines; the log of a stream has no workers.
   run -0 gt-log --summary --op ones run.log
   [[ $output != *worker* ]]
 }
@@ -144,7 +146,7 @@ c1          1   36 B         1' ]]
   lines_are '>worker 0 compute<
 >worker 1 comm<
 >worker 1 compute<'
-  # One thin line for the one transfer, beneath what ran.
+  # One thin line stands for the one transfer, beneath what ran.
   run -0 grep -c '^<path d="M' run.svg
   [ "$output" = 1 ]
   [ "$(grep -n '^<path' run.svg | cut -d: -f1)" -lt \
@@ -153,7 +155,7 @@ c1          1   36 B         1' ]]
   [[ $stderr == *': filters choose lines of a trace, not of a run'* ]]
 }
 
-@test "a timeline of a log says that its times are of batches, and where others are" {
+@test "a timeline of a log says that its times are of batches, and where to find others" {
   make_run
   run -0 --separate-stderr gt-log --timeline svg run.log
   [ -z "$stderr" ]

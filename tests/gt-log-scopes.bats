@@ -14,14 +14,15 @@ load helper
   } >p.gt
   run -0 --separate-stderr gt-log --dot p.gt
   [[ $stderr == 'gt-log: --dot: 803 lines are too many for a graph, so it is one of their scopes; '* ]]
-  # Four layers of two scopes, one of them backward too, and two ops without.
+  # There are four layers of two scopes, one scope's backward lines, and two ops
+  # without a scope.
   [ "$(grep -c '^  n[0-9]* \[label=' <<<"$output")" -eq 11 ]
   [[ $output == *'[label="layer2/mul\n100 lines: 100 mul"]'* ]]
   [[ $output == *'[label="layer0/mul (backward)\n1 line: 1 neg", '* ]]
   from=$(sed -n 's/^  \(n[0-9]*\) .label="layer0\/add.*/\1/p' <<<"$output")
   to=$(sed -n 's/^  \(n[0-9]*\) .label="layer0\/mul\\n.*/\1/p' <<<"$output")
   [[ $output == *"  $from -> $to [tooltip=\"100 values\"];"* ]]
-  # What is chosen is drawn line by line again.
+  # A part of the program that is small enough is drawn line by line again.
   run -0 --separate-stderr gt-log --dot --signal 'layer2/*' p.gt
   [ -z "$stderr" ]
   [ "$(grep -c 'label="add 1' <<<"$output")" -eq 100 ]

@@ -1,5 +1,5 @@
 #!/usr/bin/env bats
-# gt-log as a user meets it: a stream passed on, filtered, counted and drawn.
+# What a user sees of gt-log: a stream is passed on, filtered, counted and drawn.
 
 load helper
 
@@ -10,7 +10,7 @@ load helper
   run -0 head -n 1 t.log
   lines_are $'# time\tseq\tevent\tpeer\tclient\tbytes\t# instruction'
   tail -n +2 t.log | cut -f7- | cmp - model.s
-  # Times do not go back, seq counts, bytes are those of the line.
+  # Times never go back, seq counts up, and bytes are the length of the line.
   run -0 awk -F '\t' '
     NR == 1 { next }
     $1 !~ /^[0-9]+\.[0-9][0-9][0-9][0-9][0-9][0-9]$/ || $1 < last { exit 1 }
@@ -23,7 +23,7 @@ load helper
   cmp a b
 }
 
-@test "what is odd passes byte for byte too" {
+@test "odd lines pass byte for byte, too" {
   printf 'x = tensor f32[] 1\r\n\n \t# c\nx\t=\tadd x 1\n\377\0\nno newline' >in
   gt-log -o t.log <in >out
   cmp in out
@@ -83,7 +83,7 @@ load helper
   wait "$pid"
 }
 
-@test "marks pass as they came, and the status with them" {
+@test "marks pass unchanged, and the status with them" {
   run -3 gt-log -o t.log <<<$'#gt 1\n#end 3'
   lines_are $'#gt 1\n#end 3'
   run -3 gt-log --op add <<<$'#gt 1\n#end 3\n#gt 1\n#end 0'
@@ -123,7 +123,7 @@ load helper
   [ "$stderr" = 'gt-log: none/t.log: No such file or directory' ]
 }
 
-@test "what is no number of operations a second" {
+@test "--peak refuses what is no number of operations a second" {
   local wrong
   for wrong in x 0 -1 inf nan 1e 1e999; do
     run -2 --separate-stderr gt-log --summary --peak "$wrong" </dev/null
@@ -215,7 +215,7 @@ END
   lines_are "$(head -n 2 r.log)"
 }
 
-@test "rows that are none are told, and left out" {
+@test "rows that are no rows are reported, and left out" {
   printf '%s\nnonsense\n1.5\t1\tissue\t-\t-\t6\tx = y\n' \
     $'# time\tseq\tevent\tpeer\tclient\tbytes\t# instruction' >bad.log
   run -3 --separate-stderr gt-log --summary --tsv bad.log
@@ -271,7 +271,7 @@ total      0    0 B      0'
   done
 }
 
-@test "signals are one in a stream's summary and in its trace's" {
+@test "a stream's summary and its trace's group signals alike" {
   cat >s.gt <<'END'
 x = ones f32[2] #signal="a b"
 y = add x 1 #signal="a\tb\x1b[31m"
@@ -308,7 +308,8 @@ print z@2
 END
   run -0 --separate-stderr gt-log --summary --tsv p.gt
   [ -z "$stderr" ]
-  # 4 and 3 rows by 3 and 2 columns, 2 * 6 operations each.
+  # The pieces have 4 and 3 rows by 3 and 2 columns, with 2 * 6 operations an
+  # element.
   [[ $output == *$'op\tmatmul\t1\t0\t'*$'\t420\t-'* ]]
   [[ $output == *$'op\tall_reduce\t1\t0\t32\t0\t-'* ]]
   [[ $output == *$'op\tcopy\t1\t0\t16\t0\t-'* ]]
@@ -331,7 +332,7 @@ END
   run -0 cat p.dot
   [[ $output == 'digraph gt {'* ]]
   [[ ${lines[-1]} == '}' ]]
-  # x@2-3 is the load's, x@0 the add's.
+  # x@2-3 comes from the load, and x@0 from the add.
   grep -q 'n0 -> n1 \[label="x@0-1"\]' p.dot
   grep -q 'n0 -> n3 \[label="x@2-3"\]' p.dot
   grep -q 'n2 -> n4 \[label="x@0"\]' p.dot
@@ -345,7 +346,7 @@ END
   grep -q 'a&quot;b' p.svg || grep -q 'a\\&quot;b' p.svg
 }
 
-@test "one job a call" {
+@test "a call of gt-log does one job" {
   run -2 --separate-stderr gt-log --summary --dot <<<''
   [ "$stderr" = 'gt-log: --summary and --dot are two jobs; run gt-log once for each; try gt-log --help' ]
   run -2 --separate-stderr gt-log -o t.log --op add <<<''
@@ -384,7 +385,7 @@ END
   [[ $output == gt-log\ [0-9]* ]]
 }
 
-@test "a report on a file that is not there is none" {
+@test "a missing file is reported, and no report is written of it" {
   local job
   for job in --summary '--summary --tsv' --dot '--timeline svg' '--timeline chrome'; do
     # shellcheck disable=SC2086

@@ -1,9 +1,9 @@
 #!/usr/bin/env bats
-# gt-route as a user meets it: options, statuses, results by several workers.
+# What a user sees of gt-route: options, statuses, and results by several workers.
 
 load helper
 
-# wrong MESSAGE ARGUMENT...: bad usage, said so.
+# wrong MESSAGE ARGUMENT... checks that the arguments are refused with that message.
 wrong() {
   local message=$1
   shift
@@ -22,7 +22,7 @@ wrong() {
   wrong "--memory: '3x' is not a size such as 512M or 2G" --memory 3x
 }
 
-@test "what the workers that it starts cannot do is bad usage, and no line's fault" {
+@test "an option that the workers cannot do is bad usage, and no line is blamed" {
   printf 'x = ones f32[2]\nprint x\n' >p.gt
   local n bad
   for n in 1 2; do
@@ -37,7 +37,7 @@ wrong() {
     GT_BACKEND=nosuch run -2 --separate-stderr gt-route -n "$n" p.gt
     [[ $stderr == *' cannot begin: '*"nosuch"* ]]
     wrong '--root: nosuch: No such file or directory' -n "$n" --root . --root nosuch p.gt
-    # One that ends before it attaches has said on standard error why.
+    # A worker that ends before it attaches has said why on standard error.
     GT_NO_GRAPHS=maybe run -2 --separate-stderr gt-route -n "$n" p.gt
     [[ $stderr == *'gt-work: '*graphs*'gt-route: worker '*' exited with status 2 before it could begin' ]]
   done
@@ -45,12 +45,12 @@ wrong() {
     sed 's/.*tcp:..nowhere: //; s/; try gt-work.*//')" --root tcp://nowhere p.gt
 }
 
-@test "an endpoint that anyone reaches needs keys, or --insecure" {
+@test "an endpoint that anyone can reach needs keys, or --insecure" {
   wrong '--bind tcp://*:5560: anyone who reaches it could attach; give --key and --allow, bind tcp://127.0.0.1:PORT, or say --insecure' \
     --bind 'tcp://*:5560' --workers 1
 }
 
-@test "an endpoint may name a host, and a wrong one is told as what it is" {
+@test "an endpoint may name a host, and a wrong endpoint is named as it is" {
   run -4 --separate-stderr gt-route --bind 'tcp://localhost:*' --workers 1 \
     --timeout 1 <<< 'x = ones f32[2]'
   [[ $stderr == *'gt-route: waits for 1 worker at tcp://'* ]]
@@ -60,7 +60,7 @@ wrong() {
   [[ $output == *"'70000' is no port; expected 0 to 65535, or *; try gt-work --help" ]]
 }
 
-@test "workers that do not come are waited for so long, and named" {
+@test "gt-route waits for workers as long as it is told, and then names those that are missing" {
   run -4 --separate-stderr gt-route --bind ipc://@gt-test-$$ --workers 2 \
     --timeout 1 <<< 'x = ones f32[2]'
   [ -z "$output" ]
@@ -68,7 +68,7 @@ wrong() {
   [[ $stderr == *'gt-route: waited 1 s for all workers; 0 of 2 workers are here'* ]]
 }
 
-@test "those that are missing are named" {
+@test "workers that are missing are named" {
   local at=ipc://@gt-test-$$-missing
   spawn gt-work --connect "$at" --rank 2 --name two
   run -4 --separate-stderr gt-route --bind "$at" --workers 4 --timeout 2 \
@@ -101,7 +101,8 @@ wrong() {
   wait "$second"
 }
 
-# answered FILE: gt-route and a worker run, on a stream that stays open.
+# answered FILE starts gt-route and a worker on a stream that stays open, until the
+# first result.
 answered() {
   mkfifo in
   spawn gt-route --bind "$1" --workers 1 --silence 2 in > out.txt 2> route.txt
@@ -141,7 +142,8 @@ answered() {
   [ "$output" = "gt-work: --silence: '0.9' is not a number from 1 to 1000000; try gt-work --help" ]
 }
 
-# same_results FILE: by one gt-work and by one, two and four workers.
+# same_results FILE checks that gt-work and gt-route with one, two and four workers
+# print the same.
 same_results() {
   local n
   gt-work --threads 1 "$1" > one.txt
@@ -173,7 +175,7 @@ same_results() {
   same_results p.gt
 }
 
-@test "a failure is said once, spreads, and nothing else is affected" {
+@test "a failure is reported once, spreads, and nothing else is affected" {
   printf '%s\n' 'x = ones f32[4]' 'n = tensor i64[] 0' 'q = floordiv 7 n' \
     'r = add q 1' 'y = matmul x nosuch' 'z = add y 1' 'print r' 'print z' \
     's = sum x' 'print s' > p.gt
@@ -213,7 +215,7 @@ s = tensor f32[] 4'
   wait "$pid"
 }
 
-@test "the status of the stream before counts, and one that is cut short" {
+@test "the status of the stage before counts, and so does a stream that is cut short" {
   run -3 gt-route <<< $'#gt 1\n#end 3'
   run -4 --separate-stderr gt-route <<< '#gt 1'
   [ "$stderr" = 'gt-route: <stdin>: stream cut short after line 1' ]
@@ -254,12 +256,13 @@ s = tensor f32[] 4'
   [ "$(tail -n 1 log.tsv | cut -f 3,7)" = $'end\t# status=0' ]
 }
 
-# light N ENDPOINT: N workers in one process that check what they are sent.
+# light N ENDPOINT starts N workers in one process that only check what they are
+# sent.
 light() {
   spawn gt-work --connect "$2" --backend null --workers "$1" --name w
 }
 
-# loop ROUNDS RANKS: a training loop's text, a line of which changes.
+# loop ROUNDS RANKS prints a training loop of which one line changes in each round.
 loop() {
   local i k
   echo "mesh tp=$2"
@@ -291,7 +294,7 @@ loop() {
   done
 }
 
-@test "--workers is for those that compute nothing" {
+@test "--workers is for workers that compute nothing" {
   run -2 --separate-stderr gt-work --workers 4 < /dev/null
   [ "$stderr" = 'gt-work: --workers is for --connect with --backend null; try gt-work --help' ]
   run -2 gt-work --workers 4 --connect ipc://@gt-none --backend ref
@@ -313,11 +316,11 @@ loop() {
   grep -q 'as=block' "$t/log"
   grep -q '#hot=1' "$t/log"
   [ "$(grep -c '#hot=\|as=block\|as=hot' "$t/text.log")" = 0 ]
-  # The log holds full text.
+  # The log has the full text of every line.
   cut -f 7- "$t/log" | gt-work --threads 1 | cmp - "$t/hot"
 }
 
-@test "a reader that has enough ends a run in silence, workers included" {
+@test "a reader that has enough ends a run without a message, workers included" {
   { echo 'x = ones f32[4]' && yes $'x = add x 1\nprint x' | head -40000; } >long.gt
   for _ in {1..12}; do
     gt-route -n 2 long.gt 2>>told | head -1 >/dev/null || true

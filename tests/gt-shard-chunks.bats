@@ -1,10 +1,11 @@
 #!/usr/bin/env bats
-# Products in chunks, chunks: in a config: what they look like, and that they
-# mean the same.
+# Products that chunks: in a config divides into chunks: which lines are written,
+# and that they compute the same values.
 
 load helper
 
-# A pair of products between parts of the sequence, which dimension 1 is.
+# Writes a program with a pair of products between values whose sequence, dimension
+# 1, is cut over ranks.
 make_block() {
   cat >block.gt <<'END'
 x = randn f32[8,6,16] 1 #signal=norm
@@ -31,16 +32,16 @@ signals:
 END
 }
 
-with_chunks() { # COUNT: ch.yaml is sp.yaml with that many
+with_chunks() { # COUNT: writes ch.yaml, which is sp.yaml with that many chunks
   { cat sp.yaml && echo "chunks: $1"; } >ch.yaml
 }
 
-# The op and its operands, without notes, of lines of the signal.
+# Prints the op and the operands of the signal's lines, without notes.
 lines_of() { # SIGNAL <placed
   grep "#signal=$1" | grep -v '#bwd' | sed 's/ #.*//'
 }
 
-@test "a gathered operand: all gathers, then the products, then one joins them" {
+@test "a gathered operand: all gathers come first, then the products, then a concat" {
   make_block
   with_chunks 2
   gt-emit block.gt | gt-shard -c ch.yaml >placed
@@ -59,7 +60,7 @@ END
   same_values block.gt -c ch.yaml
 }
 
-@test "a sum of summands: each behind its product, cut as what was gathered" {
+@test "a sum of summands follows its product, and is cut as the gathered operand was" {
   make_block
   with_chunks 2
   gt-emit block.gt | gt-shard -c ch.yaml >placed
@@ -79,7 +80,7 @@ END
   make_block
   with_chunks 2
   gt-emit block.gt | gt-shard -c ch.yaml >kept
-  # n and, backward, what the second product's gradient gathers
+  # n is gathered once; so is what the backward of the second product needs.
   [ "$(lines all_gather <kept)" = 2 ]
   echo 'regather: true' >>ch.yaml
   gt-emit block.gt | gt-shard -c ch.yaml >again
@@ -90,7 +91,7 @@ END
 
 @test "chunks send the bytes that the whole sends" {
   make_block
-  sent() { # COUNT: the megabytes
+  sent() { # COUNT: prints the megabytes that each collective sends
     with_chunks "$1"
     gt-emit block.gt | gt-shard --summary -c ch.yaml 2>&1 >/dev/null |
       awk '/all_gather|reduce_scatter/ { print $2, $5 }'
@@ -172,7 +173,7 @@ END
   gt-emit block.gt | gt-shard -c ch.yaml >placed
   lines_of down <placed | grep -c 'reduce_scatter' | grep -qx 2
   lines_of down <placed | grep -c '= cast .* bf16$' | grep -qx 2
-  [ "$(lines all_reduce <placed)" = 1 ] # that of the mean
+  [ "$(lines all_reduce <placed)" = 1 ] # it is the sum of the mean
   same_values block.gt -c ch.yaml
 }
 
@@ -189,7 +190,7 @@ END
   same_values block.gt -c ch.yaml
 }
 
-@test "auto: by the machine, and none where they gain nothing" {
+@test "auto: the machine's figures choose the chunks, and none where they gain nothing" {
   make_block
   sed -i 's/,12\]/,256]/; s/\[12,/[256,/' block.gt
   with_chunks auto
@@ -237,7 +238,7 @@ END
 END
 }
 
-@test "an operand on another stage moves there first, and all chunks are on one" {
+@test "an operand on another stage moves there first, and all chunks run on one stage" {
   cat >stages.gt <<'END'
 x = rand f32[6,4] 1 #signal=a
 w = rand f32[4,4] 2 #signal=b
@@ -259,7 +260,7 @@ END
   same_values stages.gt -c stages.yaml
 }
 
-@test "what chunks are multiplied with is fetched once, also if it is not kept" {
+@test "the other operand of the chunks is fetched once, even if it is not kept" {
   make_block
   sed -i 's/,12\]/,256]/; s/\[12,/[256,/' block.gt
   cat >fsdp.yaml <<'END'
@@ -287,10 +288,10 @@ END
   gt-emit --no-at <(grep 'randn' block.gt) --repeat 30 round.gt |
     gt-shard -c ch.yaml >placed
   grep -c '^_s0@0-1 _s1@0-1 _s2@0-1 = split n@0-1' placed | grep -qx 30
-  [ "$(sort -u placed | wc -l)" -le 40 ] # and not more with more rounds
+  [ "$(sort -u placed | wc -l)" -le 40 ] # more rounds give no more different lines
 }
 
-@test "what is no number of chunks" {
+@test "a chunks: that is no number of chunks is refused" {
   make_block
   for wrong in 0 -1 many 1.5 1025 '[2]' '{}'; do
     with_chunks "$wrong"

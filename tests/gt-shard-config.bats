@@ -1,10 +1,10 @@
 #!/usr/bin/env bats
-# What gt-shard says of a config that is wrong: the place, what is wrong, and
-# what may be meant.
+# What gt-shard says of a wrong config: the place, the fault, and what may be meant.
 
 load helper
 
-# refuses TEXT YAML: status 3 with its place, also at the end of the pipe.
+# refuses TEXT YAML: the config gives status 3 and TEXT, and the end of the pipe
+# gets the status, too.
 refuses() {
   printf '%b' "$2" >bad.yaml
   make_pair
@@ -20,7 +20,7 @@ refuses() {
   [ ! -s out ]
 }
 
-@test "a bad config is told with its line, and the pipe ends with status 3" {
+@test "a wrong config is reported with its line, and the pipe ends with status 3" {
   refuses "did you mean 'shard'" 'mesh: {tp: 2}\nsignals:\n  colpar: {shrd: {tp: 1}}\n'
   refuses "did you mean 'heads'" 'mesh: {dp: 2, heads: 2}\nsignals:\n  colpar: {shard: {haeds: 1}}\n'
   refuses "" 'mesh: {tp: 2\n'
@@ -31,7 +31,7 @@ refuses() {
   refuses "" 'colpar: {shard: {axis: 1, workers: [0, 1]}}\nmesh: {tp: 2}\n'
 }
 
-@test "a schedule has a kind that there is, and something to order" {
+@test "a schedule needs a kind that exists, and something to order" {
   refuses "1f1b" 'mesh: {pp: 2}\nschedule: {kind: 1fb1}\n'
   refuses "says no kind" 'mesh: {pp: 2}\nschedule: {window: 3}\n'
   refuses "number of microbatches" 'mesh: {pp: 2}\nschedule: {kind: 1f1b, window: 0}\n'
@@ -43,7 +43,7 @@ refuses() {
   [ "$stderr" = 'gt-shard: s.yaml:2: schedule: there is nothing to order, as no line is of a microbatch (#mb=)' ]
 }
 
-@test "an entry that no line uses is told, with what may be meant" {
+@test "an entry that no line uses is reported, with what may be meant" {
   make_pair
   printf 'mesh: {tp: 2}\nsignals:\n  colpr: {shard: {tp: 1}}\n' >s.yaml
   gt-emit pair.gt >pair.s
@@ -54,7 +54,7 @@ refuses() {
   [[ -z $stderr ]]
 }
 
-@test "an entry that cuts no tensor is told" {
+@test "an entry that cuts no tensor is reported" {
   make_pair
   gt-emit pair.gt >pair.s
   local cut
@@ -66,7 +66,8 @@ refuses() {
     sed -i 's/{shard/{optional: true, shard/' s.yaml
     gt-shard -c s.yaml pair.s >placed
   done
-  # By name, in GT's form, and where a scope's lines make nothing.
+  # The entry may name a tensor, be in GT's form, or be for a scope that makes
+  # nothing.
   printf 'mesh: {tp: 2}\ntensors:\n  x: {shard: {tp: 3}}\n' >s.yaml
   run -3 --separate-stderr gt-shard -c s.yaml pair.s
   [[ $stderr == *"s.yaml:3: 'x' cuts no tensor over tp"* ]]
@@ -77,7 +78,8 @@ refuses() {
   printf 'mesh: {tp: 2}\nsignals:\n  s: {shard: {tp: 0}}\n' >s.yaml
   run -3 --separate-stderr gt-shard -c s.yaml p.gt
   [[ $stderr == *"s.yaml:3: signal 's' cuts no tensor over tp"* ]]
-  # Parts may be empty; copies are no cut; one rank has it all however it is cut.
+  # An empty part counts as cut, an entry that copies asks for no cut, and on one
+  # rank nothing can be cut.
   printf 'x = ones f32[0,1] #signal=s\nprint x\n' >p.gt
   for cut in '{tp: 0}' '{tp: 1}' '{}'; do
     printf 'mesh: {tp: 2}\nsignals:\n  s: {shard: %s}\n' "$cut" >s.yaml
@@ -87,7 +89,7 @@ refuses() {
   gt-shard -c s.yaml pair.s >placed
 }
 
-@test "what a backward entry does not cut is no mistake" {
+@test "a backward entry that cuts nothing is no fault" {
   make_pair
   printf '%s\n' 'colpar: {shard: {axis: 1, workers: [0, 1]}, backward: bwd}' \
     'bwd: {shard: {axis: 1, workers: [0, 1]}}' \
@@ -97,40 +99,40 @@ refuses() {
   [ -z "$stderr" ]
 }
 
-@test "a line is told where it came from" {
+@test "a message about a line names the place that it came from" {
   printf 'mesh: {tp: 2}\n' >s.yaml
   printf 'x = ones f32[2,3] #at=model.gt:7\ny = matmul x x #at=model.gt:8\n' >p.gt
   run -3 --separate-stderr gt-shard -c s.yaml p.gt
   [[ $stderr == "gt-shard: model.gt:8: matmul: "* ]]
 }
 
-@test "a stream that is placed already uses no entries" {
+@test "entries that a stream placed already does not use are no fault" {
   make_pair
   printf 'mesh: {tp: 2}\nsignals:\n  colpar: {shard: {tp: 1}}\n' >s.yaml
   gt-emit pair.gt | gt-shard -c s.yaml >once.s
   gt-shard -c s.yaml once.s | cmp - once.s
 }
 
-@test "keys that contradict each other are told, and what has no end where it began" {
+@test "keys that contradict each other are reported, and an open bracket by its beginning" {
   refuses "2: signal 'colpar': shard: axis: 1 cuts what replicated: true copies" 'colpar:\n  shard: {axis: 1, replicated: true}\n'
   refuses "3: signal 'colpar': shard over tp cuts nothing" 'mesh: {dp: 2, tp: 2}\nsignals:\n  colpar: {workers: [0, 2], shard: {tp: 1}}\n'
   refuses '2: is no YAML: what begins here has no end' 'mesh: {tp: 2}\nsignals: {\n  colpar: {shard: {tp: 1}}\n'
 }
 
-@test "nested scopes that contradict each other are told with both lines" {
+@test "nested scopes that contradict each other are reported with both lines" {
   printf 'x = ones f32[4] #signal=a/b\nprint x\n' >p.gt
   printf 'mesh: {pp: 2}\nsignals:\n  a: {on: {pp: 0}}\n  b: {on: {pp: 1}}\n' >s.yaml
   run -3 --separate-stderr gt-shard -c s.yaml p.gt
   [[ $stderr == *"s.yaml:4: signal 'b'"*"line 3"* ]]
 }
 
-@test "what a config does not mean is told, not taken for something else" {
+@test "a config whose meaning is unclear is refused, not guessed" {
   refuses "2: is no YAML: '%' begins no line here" 'mesh: {tp: 2}\n%%signals: {colpar: {shard: {tp: 1}}}\n'
   refuses "did you mean 'mesh'" 'msh: {tp: 2}\nsignals: {colpar: {shard: {tp: 1}}}\n'
   refuses "2: signal 'colpar': 'tp:1' has no value" 'mesh: {tp: 2}\nsignals: {colpar: {shard: {tp:1}}}\n'
   refuses "1: signal 'colpar': shard: cuts nothing on worker 2 alone" 'colpar: {shard: {axis: 1, workers: 2}}\n'
   refuses "did you mean 'tp'" 'mesh: {tp: 2}\nsignals: {colpar: {shard: {TP: 1}}}\n'
-  # Before the map stands what YAML has there; one worker of one has it all.
+  # YAML's own lines before the map are read, and one worker alone has everything.
   make_pair
   gt-emit pair.gt >plain
   printf '%%YAML 1.2\n---\ncolpar: {shard: {axis: 1, workers: 0}}\n' >one.yaml
@@ -140,7 +142,7 @@ refuses() {
   [[ $stderr == *"case.yaml:2: 'U' matches no tensor's name"*"did you mean 'u'?"* ]]
 }
 
-@test "in GT's form a scope that only says where its lines run has an effect" {
+@test "in GT's form an entry that only says where lines run has an effect" {
   cat >stages.yaml <<'END'
 # Pipeline stage 0 - all layers on workers 0 and 1
 pp_stage0:
@@ -172,7 +174,8 @@ END
   gt-check -q placed
   gt-work p.s >whole
   gt-work placed | gt-cmp --rtol 1e-5 whole -
-  # An entry for nobody, or for nothing on all workers, is told, no more.
+  # An entry for no line, and one that cuts nothing over all workers, are only
+  # warnings.
   printf 'unknown: {workers: [0]}\nall: {shard: {axis: 3, workers: null}}\n' >>stages.yaml
   sed 's/^x = .*/& #signal=all/' p.gt | gt-emit - >all.s
   run -0 --separate-stderr gt-shard -c stages.yaml -n 4 all.s
@@ -181,7 +184,7 @@ END
   [[ ${stderr_lines[*]} != *pp_stage* ]]
 }
 
-@test "a cut in units that do not divide what a tensor's ranks have is left out" {
+@test "units that do not divide the part of a rank are left out" {
   cat >s.yaml <<'YAML'
 mesh: {tp: 3, pp: 2}
 signals:
@@ -190,7 +193,7 @@ tensors:
   x: {shard: {tp: 0, pp: 0*4}}
 YAML
   printf 'x = ones f32[12]\ny = mul x 2 #signal=late\nprint y\n' >p.gt
-  # Thirds of twelve have units of four, halves of it have not.
+  # Thirds of twelve have units of four, and a half of it has none.
   gt-shard -c <(grep -v 'signals\|late' s.yaml) p.gt |
     grep -q '^x@0-5 = ones f32\[12\] split=tp:0,pp:0\*4$'
   gt-shard -c s.yaml p.gt >placed

@@ -1,12 +1,12 @@
 #!/usr/bin/env bats
-# A placed program means what it meant: its sums, its failures, what its notes
-# say. And a dimension that two axes cut is no reason to gather it.
+# A placed program means what the program meant: its sums, its failures, and what
+# its notes say. A dimension that two axes cut is not gathered for that.
 
 load helper
 
 # ---- axes together --------------------------------------------------------------
 
-@test "a dimension that two axes cut is summed where it is" {
+@test "a sum over a dimension that two axes cut gathers nothing" {
   cat >loss.gt <<'END'
 x = randn f32[512,64] 1 #signal=batch
 w = randn f32[64,4] 3
@@ -26,7 +26,7 @@ END
   for cuts in 'dp+tp: 0' 'dp: 0, tp: 0' 'tp: 0, dp: 0'; do
     printf 'mesh: {dp: 2, tp: 2}\nsignals: {batch: {shard: {%s}}}\n' "$cuts" >two.yaml
     gt-shard -c two.yaml loss.s >placed
-    # The loss, the norm and two gradients, each over both axes at once.
+    # The loss, the norm and two gradients are each summed over both axes at once.
     run -0 grep -c ' = all_reduce .* over=dp+tp' placed
     [ "$output" = 4 ]
     run ! grep -E ' = (convert|all_gather|all_to_all|reduce_scatter) |over=(dp|tp) ' placed
@@ -36,7 +36,8 @@ END
 }
 
 @test "axes are weighed together, and --explain says so" {
-  # Over tp alone, to gather nothing is as dear as a sum; over both it is not.
+  # x has no elements. Over tp alone a gather of it costs what a sum does; over both
+  # axes the costs differ.
   printf 'x = randn f32[0] 1 #signal=s\nl = sum x\nprint l\n' >none.gt
   printf 'mesh: {dp: 2, tp: 2}\nsignals: {s: {shard: {dp: 0, tp: 0}}}\n' >two.yaml
   gt-shard -c two.yaml --explain none.gt >placed 2>said
@@ -77,7 +78,7 @@ END
   done
 }
 
-@test "what fails and is read by nobody fails still" {
+@test "a line that fails fails in the placed program, too, even if nobody reads it" {
   cat >unread.gt <<'END'
 a = load "none.npy" f32[4,4] #signal=s
 b = tensor i64[2] 1 2
@@ -94,7 +95,7 @@ END
   printf 'mesh: {tp: 2}\nsignals: {s: {shard: {tp: 1}}}\n' >s.yaml
   gt-shard -c s.yaml unread.gt >placed
   gt-check -q placed
-  # On one rank, unless the config says how it is cut.
+  # The loads run on one rank, unless the config says how they are cut.
   grep -q '^a@0-1 = load "none.npy" f32\[4,4\] split=tp:1' placed
   grep -q '^z@0-1 = load "away.npy" f32\[4,4\] split=tp:1' placed
   grep -q '^_s0@0 = load "gone.npy" f32\[4\]' placed
@@ -108,7 +109,8 @@ END
   gt-shard -c s.yaml --explain unread.gt 2>said >/dev/null
   grep -A 1 '^unread.gt:5: ' said | grep -q -- '-> R@0, read by nobody'
   printf 'mesh: {tp: 2}\n' >m.yaml
-  # What is read is written once, and what cannot fail not at all.
+  # A line that is read is written once, and an unread line that cannot fail is left
+  # out.
   printf 'w = load "none.npy" f32[4]\nv = randn f32[4] 1\nprint w\n' | gt-shard -c m.yaml >placed
   run -0 grep -c 'load' placed
   [ "$output" = 1 ]
@@ -141,7 +143,7 @@ END
     gt-check -q placed
     diff <(gt-work signs.gt) <(gt-work placed)
   done
-  # A sum in f32 is not narrowed before its parts are one.
+  # A sum in f32 is not narrowed to f16 before its parts have been added up.
   printf 'x = tensor f32[4] 60000 60000 -60000 -60000 #signal=c\ns = sum x\nc = cast s f16\nprint c\n' >cast.gt
   printf 'mesh: {tp: 2}\nsignals: {c: {shard: {tp: 0}}}\n' >c.yaml
   gt-shard -c c.yaml cast.gt >placed
@@ -170,7 +172,7 @@ END
 }
 
 @test "softmax, its losses and variances of halves that are cut are computed in f32" {
-  # 70000 is beyond f16, and so are the squares of 300.
+  # 70000 is beyond f16, and so is the square of 300.
   cat >wide.gt <<'END'
 x = full f16[2,70000] 1 #signal=c
 t = tensor i64[2] 69999 0
@@ -215,7 +217,7 @@ END
   for cut in 'tp: 1' 'dp: 1, tp: 1' 'dp: 0, tp: 1'; do
     printf 'mesh: {dp: 2, tp: 2}\nsignals: {c: {shard: {%s}}, v: {shard: {tp: 0}}}\n' "$cut" >wide.yaml
     gt-shard -c wide.yaml wide.s >placed
-    # What is gathered at most are losses, one a row.
+    # At most losses are gathered, which are one number a row.
     run ! grep -E 'all_gather .* (over=tp|src=S1)|all_to_all' placed
     gt-check -q placed
     gt-cmp --rtol 2e-3 --atol 1e-6 whole <(gt-work placed)
@@ -236,7 +238,7 @@ END
 
 # ---- notes that claim -----------------------------------------------------------
 
-@test "notes of types are wishes, and not kept where they would be false" {
+@test "notes of types are wishes, and are left out where they would be false" {
   cat >noted.gt <<'END'
 mesh tp=2
 x = randn f32[4,6] 1 #type=tp:S1
@@ -263,7 +265,7 @@ END
   grep -v '^mesh' noted.gt >plain.gt
   gt-cmp --rtol 1e-5 --atol 1e-6 <(gt-work plain.gt) <(gt-work placed)
   gt-shard -c m.yaml placed | cmp - placed
-  # Who asks is told.
+  # --explain says which notes were followed.
   gt-shard -c m.yaml --explain noted.gt 2>said >/dev/null
   grep -A 1 '^noted.gt:2: ' said | grep -q -- '-> tp:S1, as the line says$'
   grep -A 1 '^noted.gt:4: ' said | grep -q -- '-> R, as noted.gt:6 reads it$'
@@ -271,7 +273,7 @@ END
   sed -n '/^noted.gt:7: /,/->/p' said | grep -q -- '-> tp:S0, as the line says$'
 }
 
-@test "the config comes before notes of types; axes that its mesh lacks say nothing" {
+@test "the config overrides notes of types, and axes that its mesh lacks are ignored" {
   printf 'x = randn f32[4,6] 1 #type=tp:S1\nw = randn f32[6,2] 2 #spec=ep+tp,-\ny = matmul x w #type=tp:R\nprint y\n' >noted.gt
   printf 'mesh: {dp: 2, tp: 2}\ntensors: {x: {shard: {tp: 0}}}\n' >first.yaml
   gt-shard -c first.yaml noted.gt >placed
@@ -279,13 +281,13 @@ END
   grep -qx 'w@0-3 = randn f32\[6,2\] 2 split=tp:0' placed
   gt-check -q placed
   gt-cmp --rtol 1e-5 --atol 1e-6 <(gt-work noted.gt) <(gt-work placed)
-  # Also the config of a product's scope, as to its weight.
+  # The entry of a product's scope also overrides the note of its weight.
   printf 'mesh: {tp: 2}\nsignals: {row: {shard: {tp: 1}}}\n' >scope.yaml
   sed 's/ #type=tp:R/ #signal=row/' noted.gt | gt-shard -c scope.yaml >placed
   grep -qx 'w@0-1 = randn f32\[6,2\] 2 split=tp:1' placed
 }
 
-@test "what gt-check writes of an unplaced program, gt-shard takes" {
+@test "gt-shard takes what gt-check writes of an unplaced program" {
   printf 'mesh tp=2\nx = randn f32[4,6] 1 #type=tp:S1\nw = randn f32[6,4] 1 #type=tp:S0\ny = matmul x w\nz = relu x\nprint z\n' >given.gt
   gt-check given.gt >noted.gt
   grep -q '^y = matmul x w #type=tp:P' noted.gt

@@ -1,5 +1,5 @@
 #!/usr/bin/env bats
-# The ways in which people cut models: columns and rows, heads, data, microbatches.
+# The usual ways to cut models: by columns and rows, heads, data, and microbatches.
 
 load helper
 
@@ -73,7 +73,7 @@ END
   [[ $stderr == *"s.yaml:1: "*"-n"* ]]
 }
 
-@test "data parallel: each gradient is summed once, the loss at its print" {
+@test "data parallel: each gradient is summed once, and the loss at its print" {
   cat >dp.gt <<'END'
 x = randn f64[7,5] 1 #signal=batch
 t = randn f64[7,3] 2 #signal=batch
@@ -150,21 +150,22 @@ END
   run -0 "$GT_ROOT/scripts/gt-cmp" --rtol 1e-5 whole pieces
 }
 
-@test "the gradient of a bias made of zeros is cut as the bias is" {
+@test "zeros that become a bias are cut as the bias is" {
   printf 'x = randn f32[3,5] 1\nw = randn f32[5,8] 2\nb = zeros f32[8]\nz = linear x w b\ni o = split z axis=1\no = exp o\nl = sum o\ng = grad l b\nb = sgd b g 0.1\nprint b\n' >b.gt
   printf 'mesh: {dp: 2, tp: 2}\ntensors: {w: {shard: {dp: 1, tp: 0}}}\n' >b.yaml
   gt-emit b.gt | gt-shard -c b.yaml >placed
-  # It begins as summands on the axis that cuts what the product sums over.
+  # The bias begins as summands over the axis that cuts the dimension of the
+  # product's sum.
   grep -q '^b@0-3 = zeros f32\[8\] split=dp:0 #type=tp:P' placed
   gt-check -q placed
   run -0 "$GT_ROOT/scripts/gt-cmp" --rtol 1e-6 <(gt-emit b.gt | gt-work) <(gt-work placed)
 }
 
-@test "what one rank holds whole is copied, not gathered" {
+@test "a value that one rank has whole is copied, not gathered" {
   printf 'mesh: {tp: 2}\nsignals:\n  rows: {shard: {tp: 0}}\n  one: {on: {tp: 0}}\n' >one.yaml
   printf 'x = rand f32[4,4] 1 #signal=rows\ny = mul x 2 #signal=one\nz = add x 1 #signal=rows\nprint y\nprint z\n' >one.gt
   gt-emit one.gt | gt-shard -c one.yaml >placed
-  # x was made for y, on rank 0.
+  # x was gathered on rank 0 for y, and z's ranks copy it from there.
   grep -q '^y@0 = mul x@0 2' placed
   grep -q ' = copy x@0 #' placed
   [ "$(lines all_gather <placed)" = 0 ]
@@ -182,7 +183,7 @@ END
     gt-check -q placed
     same_values move.gt -c move.yaml
   done
-  # Even parts are not told their sizes.
+  # An all_to_all of even parts is written without shape=.
   sed -i 's/1,2/6,9/' move.gt
   gt-emit --no-at move.gt | gt-shard -c move.yaml >placed
   grep -q ' = all_to_all .* over=tp src=S0 dst=S1 #why=' placed

@@ -1,9 +1,9 @@
 #!/usr/bin/env bats
-# What gt-shard --plan writes is a config that gt-shard takes as it stands.
+# What gt-shard --plan writes is a config that gt-shard takes unchanged.
 
 load helper
 
-@test "--plan has no entry for zeros that a loss which does not reach them gives" {
+@test "--plan has no entry for the zeros that a loss gives to weights it does not reach" {
   cat >step.gt <<'END'
 x = randn f32[64,64] 1
 w = randn f32[64,64] 2
@@ -47,14 +47,14 @@ END
   done
 }
 
-@test "--plan says of a line without operands that it lacks them" {
+@test "--plan reports a line that lacks its operands" {
   printf 'y = slice\n' >bad.s
   run -3 --separate-stderr gt-shard --plan -n 2 bad.s
   [ -z "$output" ]
   [[ $stderr == 'gt-shard: bad.s:1: slice: takes at least 2 operands, got 0;'*$'\n  y = slice'* ]]
 }
 
-@test "--plan tells of a line what gt-shard without it tells, at the same place" {
+@test "--plan reports a faulty line as gt-shard does, at the same place" {
   printf 'mesh: {dp: 2}\n' >two.yaml
   printf 'x = ones f32[4,8]\ny = matmul x x\n' >types.s
   printf 'x = ones f32[4,8]\ny = neg x x #at=model.gt:7\n' >noted.s
@@ -71,7 +71,7 @@ END
   [[ $stderr == 'gt-shard: /dev/null: the stream has no line to plan for;'* ]]
 }
 
-@test "--plan keeps what the config says besides signals and tensors" {
+@test "--plan keeps the config's other entries" {
   printf 'x = randn f32[64,64] 1\ny = matmul x x #mb=0\nprint y\n' >step.s
   printf 'mesh: {dp: 2}\nregather: true\nchunks: 2\nschedule: {kind: gpipe, window: 3}\n' >given.yaml
   gt-shard -c given.yaml --plan step.s >plan.yaml

@@ -1,11 +1,12 @@
 #!/usr/bin/env bats
-# gt-shard's schedule: the order in which microbatches go through a pipeline.
+# The schedules of gt-shard: the order in which microbatches go through a pipeline.
 
 load helper
 
-# make_pipeline STAGES MICROBATCHES [CHUNKS [v]]: model.gt, a step of a network
-# with a layer for each chunk of a stage, and p.yaml, which places them round and
-# round, or with v there and back. A product takes a second by p.yaml's machine.
+# make_pipeline STAGES MICROBATCHES [CHUNKS [v]] writes model.gt, a step of a
+# network with a layer for each chunk of a stage; and p.yaml, which places the
+# layers on the stages round and round, or with v there and back. By p.yaml's
+# machine a product takes a second.
 make_pipeline() {
   local p=$1 m=$2 chunks=$(($1 * ${3:-1})) n=8 k i rank
   {
@@ -27,7 +28,7 @@ make_pipeline() {
   } >model.gt
 }
 
-# step MICROBATCHES CHUNKS SIZE: the lines of one step.
+# step MICROBATCHES CHUNKS SIZE prints the lines of one step.
 step() {
   local m=$1 chunks=$2 n=$3 k i gradients='' weights=''
   for ((k = 0; k < chunks; ++k)); do
@@ -54,14 +55,14 @@ step() {
   for ((k = 0; k < chunks; ++k)); do echo "print w$k"; done
 }
 
-# scheduled KIND [WINDOW]: model.gt placed by p.yaml with that schedule.
+# scheduled KIND [WINDOW] prints model.gt placed by p.yaml with that schedule.
 scheduled() {
   { cat p.yaml && echo "schedule: {kind: $1${2:+, window: $2}}"; } >s.yaml
   gt-emit model.gt | gt-shard -c s.yaml
 }
 
-# products RANK FILE: which microbatch's products of rows and weights the rank
-# runs, F forward, B by its input and W by its weight.
+# products RANK FILE prints the order in which the rank runs its products, each with
+# the number of its microbatch: F forward, B by the input, and W by the weight.
 products() {
   awk -v rank="@$1" '
     $1 ~ rank "$" && $3 ~ /^(linear|matmul)$/ {
@@ -83,7 +84,7 @@ products() {
   [ "$(products 3 s)" != "$(scheduled 1f1b | products 3 /dev/stdin)" ]
 }
 
-@test "every kind gives the bits of the program without a schedule" {
+@test "every kind of schedule gives the bits of the program without one" {
   local kind chunks place
   while read -r kind chunks place; do
     make_pipeline 2 4 "$chunks" "$place"
@@ -111,7 +112,8 @@ KINDS
   gt-check -q --memory one 2>&1 | sort >one.memory
   gt-check -q --memory all 2>&1 | sort >all.memory
   bytes() { awk -v ranks="$1:" '$2 == ranks { print $3 }' "$2"; }
-  # The last stage of 1f1b holds one, the first four of eight.
+  # With 1f1b the last stage holds one microbatch and the first four; with gpipe
+  # eight.
   [ "$(bytes 3 one.memory)" -lt "$(($(bytes 3 all.memory) / 2))" ]
   [ "$(bytes 0 one.memory)" -lt "$(bytes 0 all.memory)" ]
   gt-emit model.gt >model.s
@@ -129,7 +131,7 @@ KINDS
   { cat p.yaml && echo 'schedule: {kind: 1f1b}'; } >s.yaml
   gt-emit model.gt --repeat 5 step.gt | gt-shard -c s.yaml >s
   sed 's/ #at=[^ ]*//' s >lines
-  # From one end of a step to the next: the last two.
+  # The last two steps, each from the end of the step before, are compared.
   local ends
   mapfile -t ends < <(grep -n '^print w1' lines | cut -d : -f 1 | tail -3)
   cmp <(sed -n "$((ends[0] + 1)),${ends[1]}p" lines) \
@@ -147,9 +149,10 @@ KINDS
   gt-work s | cmp - plain
 }
 
-@test "a print, and a line that needs a microbatch, end the window" {
+@test "a print, and a line that needs a microbatch's value, end the window" {
   make_pipeline 2 4
-  # A print of something else, and a line that reads what microbatch 1 made.
+  # The lines are a print of something else, and a line that reads microbatch 1's
+  # value.
   sed -i '/^a0 = add a0 g0 #mb=1/ { a print x
 a\q = mul l 2
 }' model.gt
@@ -159,9 +162,9 @@ a\q = mul l 2
   gt-work s | cmp - plain
 }
 
-@test "lines of no microbatch that have nothing to do with it do not end it" {
+@test "lines of no microbatch that do not depend on one do not end the window" {
   make_pipeline 2 4
-  # A name that microbatches read is bound anew between them.
+  # A name that microbatches read is bound again between them.
   sed -i 's/^x = .*/&\nc = tensor f32[] 2 #signal=c1/
     s/^l = sum h\(.*\)/h = mul h c\1\n&/
     /^a1 = add a1 g1 #mb=1/ { a c = tensor f32[] 3 #signal=c1
@@ -219,7 +222,7 @@ YAML
   grep -q 'stages: 2,' <(gt-emit model.gt | gt-shard -c s.yaml --summary 2>&1 >/dev/null)
 }
 
-@test "invented names keep clear of those of the input" {
+@test "names that gt-shard makes up are none of the input" {
   make_pipeline 2 3
   gt-emit model.gt | sed -E 's/\b(h|g1)\b/_sm1/g; s/\bl\b/_sm0/g' >named
   gt-shard -c p.yaml named | gt-work >plain
@@ -229,19 +232,20 @@ YAML
   gt-work s | cmp - plain
 }
 
-@test "lines that came with ranks are left as they are, and all behind them" {
+@test "lines that came with ranks stay as they are, and so do all lines after them" {
   make_pipeline 2 3
   scheduled gpipe >placed
-  # Another program comes first, which gt-shard places; its own is placed already.
+  # The first program is not placed yet, and gt-shard places it; the other one is
+  # placed.
   { printf 'z = ones f32[2]\ny = neg z\nprint y\n' && grep -v '^#' placed; } >mixed
   gt-shard -c s.yaml mixed | grep -v '^#' | tail -n +5 >again
   grep -v '^#' placed >wanted
   cmp <(grep -v '^endmesh\|^mesh' again) <(grep -v '^endmesh\|^mesh' wanted)
 }
 
-@test "lines that filters write for others do not end a window" {
+@test "lines that filters insert do not end a window" {
   make_pipeline 2 6
-  # Each dropout without a seed takes the next one.
+  # Each dropout without a seed takes the next number of the seed register.
   sed -i 's/^h = tanh h\(.*#signal=c0\)/&\nh = dropout h 0.2\1/' model.gt
   scheduled gpipe >s
   gt-emit model.gt >model.s
@@ -251,14 +255,14 @@ YAML
   gt-work s | cmp - plain
 }
 
-@test "a name that is bound twice on a line is passed on as without a schedule" {
+@test "a name that is bound twice on a line passes as it does without a schedule" {
   printf 'a = ones f32[4] #signal=c0\na a = split a #mb=0 #signal=c0\nprint a\n' >two.gt
   printf 'mesh: {pp: 2}\nschedule: {kind: 1f1b}\nsignals: {c0: {on: {pp: 0}}}\n' >s.yaml
   gt-shard -c s.yaml two.gt >s || [ $? = 3 ]
   grep -q '^#end' s
 }
 
-@test "the gradient of a value stands behind the line that binds it" {
+@test "the gradient of a value comes after the line that binds the value" {
   printf '%s\n' 'h = randn f32[4,4] 1 #signal=a' 'print h' 'x = exp h' \
     'h = sin x #signal=b #mb=0' 'l = sum h #mb=0' 'g = grad l h #mb=0' 'print g' >model.gt
   printf 'mesh: {tp: 2}\nsignals: {a: {shard: {tp: 1}}, b: {results: {tp: 0}}}\n' >p.yaml
@@ -267,14 +271,14 @@ YAML
   awk '/^h@0-1 = sin /{is_bound = 1} /#grad=h/ && !is_bound {exit 1}' s
   gt-emit model.gt | gt-shard -c p.yaml | gt-work >plain
   gt-work s | cmp - plain
-  # Also of a line without a microbatch.
+  # The same holds for a line without a microbatch.
   printf '%s\n' 'x = randn f32[4,4] 1 #signal=a' 'z = ones f32[4,4] #signal=a' 'print z' \
     'h = matmul x x #signal=b #mb=0' 'g = softmax z #grad=h' 'print g' 'print h' >model.gt
   scheduled gpipe >s
   awk '/^h@0-1 = /{is_bound = 1} /#grad=h/ && !is_bound {exit 1}' s
 }
 
-@test "a label that is no microbatch is told, and its line is of none" {
+@test "a label that is no microbatch is reported, and its line belongs to none" {
   make_pipeline 2 2
   printf 'y = neg x #mb=%s\n' -1 first 1.5 99999999999999999999 >>model.gt
   echo 'y = neg x #mb' >>model.gt
@@ -285,7 +289,7 @@ YAML
   [[ $(head -n 2 said) == "gt-shard: model.gt:$first: warning: "*"got '-1'; the schedule takes the line for one of no microbatch
   y = neg x #mb=-1 "* ]]
   tail -n 1 s | grep -qx '#end 0'
-  # Without a schedule it is a note like any other.
+  # Without a schedule the label is a note like any other.
   gt-emit model.gt | gt-shard -c p.yaml >s 2>said
   [ ! -s said ]
 }

@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
-# What gt-shard says of its choices and of what they cost, and the config that
-# --plan finds.
+# What gt-shard says of its choices and of their cost, and the config that --plan
+# finds.
 
 load helper
 
@@ -10,7 +10,7 @@ load helper
   run -0 grep -c '#why="' placed
   [ "$output" = 1 ]
   grep -q 'y = matmul h d' said
-  # What was created says who decided.
+  # For what a line creates, --explain says who decided how it is cut.
   grep -A 1 '^pair.gt:2: u = ' said | grep -q -- '-> tp:S1, as tp2.yaml:3 says'
   grep -A 1 '^pair.gt:1: x = ' said | grep -q -- '-> R, as pair.gt:4 reads it'
   grep -q 'summed' said
@@ -20,7 +20,7 @@ load helper
   grep -q 'all_reduce: 1 line' said
 }
 
-@test "--explain shows an expansion's lines and why, and what the config says of a result" {
+@test "--explain shows the lines of an expansion and why, and what the config says of a result" {
   cat >p.gt <<'END'
 x = randn f32[8,64] 1
 h = mul x 2 #signal=wide
@@ -32,26 +32,26 @@ END
   sed -n '/^p.gt:3: y = softmax h/,/->/p' said >of_y
   grep -q 'as its expansion, which sends 64 bytes from each rank and not 1024:' of_y
   grep -q '^    -> tp:S1$' of_y
-  # Its lines are those of the stream.
+  # The lines that are shown are those of the stream.
   sed -n 's/^      | //p' of_y >lines
   grep -q '^y@0-1 = div' lines
   sed '1d; /^print/,$d' placed | diff lines -
   grep -A 1 '^p.gt:2: h = ' said | grep -q -- '-> tp:S1, as s.yaml:3 says'
 }
 
-# most_of PLACED: bytes that a rank holds at most, as gt-check counts them.
+# most_of PLACED prints the most bytes that a rank holds, as gt-check counts them.
 most_of() {
   gt-check -q --memory "$1" 2>&1 | awk '/ bytes at most$/ && $3 > n { n = $3 }
     END { print n }'
 }
 
-@test "--summary and gt-check --memory count one memory" {
+@test "--summary and gt-check --memory give the same memory" {
   make_pair
   gt-emit pair.gt >pair.s
   printf 'x = randn f32[12,8] 1\nw = randn f32[8,8] 2\nm = mul w 0\nv = mul w 0\nx = copy x #signal=second\nh = matmul x w #signal=second\ny = softmax h\nl = mean y\ng = grad l w\nw m v = adamw w g m v 1 0.1\nfree h y\nprint w\nprint l\n' >adam.gt
   gt-emit adam.gt >adam.s
   printf 'mesh: {pp: 2, tp: 2}\nsignals:\n  second: {on: {pp: 1}, shard: {tp: 1}}\n' >pp.yaml
-  # The rank that holds most is not the one with the largest pieces.
+  # In this program the rank that holds most does not have the largest pieces.
   printf 'w = randn f64[4,3] 3\nx = randn f64[5,4] 4 #signal=t\nh = matmul x w #signal=s\n' >uneven.s
   printf 's: {shard: {axis: 0, workers: [1, 2, 3]}}\nt: {shard: {replicated: true, workers: [3]}}\n' >uneven.yaml
   for run in '-c tp2.yaml pair.s' '-c pp.yaml adam.s' '-n 4 -c uneven.yaml uneven.s'; do
@@ -62,18 +62,18 @@ most_of() {
   done
 }
 
-@test "gt-check counts what a line replaces beside all that it makes" {
+@test "gt-check counts a value that a line replaces beside the line's results" {
   printf 'mesh tp=2\nw@0-1 = ones f32[8]\nm@0-1 = ones f32[8]\nv@0-1 = ones f32[8]\ng@0-1 = ones f32[8]\n' >p.s
   run -0 most_of p.s
   [ "$output" = 128 ]
   echo 'w@0-1 m@0-1 v@0-1 = adamw w@0-1 g@0-1 m@0-1 v@0-1 1 0.1' >>p.s
   run -0 most_of p.s
   [ "$output" = 224 ]
-  # What a pattern frees is free.
+  # A free by a pattern frees the memory.
   printf 'mesh tp=2\na.x@0-1 = ones f32[8]\nfree a.*\nb@0-1 = ones f32[8]\n' >p.s
   run -0 most_of p.s
   [ "$output" = 32 ]
-  # On other ranks than those of the line nothing changes.
+  # On other ranks than those of a line nothing changes.
   printf 'mesh tp=2\nw@0-1 = ones f32[8]\nw@0 = ones f32[2]\nfree w@0\n' >p.s
   run -0 gt-check -q --memory p.s
   lines_are 'rank 1: 32 bytes at most
@@ -124,7 +124,7 @@ END
   gt-emit pair.gt | sed 's/ #signal=[a-z]*//' >step.s
   gt-shard --plan -n 4 step.s >plain.yaml
   run -1 grep machine plain.yaml
-  # A faster one is expected to be sooner done, and the plan says which it was.
+  # A plan for a faster machine expects less time, and says which machine it is for.
   echo 'machine: {flops: 1e14, memory_bandwidth: 1e13, bandwidth: 1e12, latency: 1e-7}' >fast.yaml
   gt-shard --plan -n 4 -c fast.yaml step.s >auto.yaml
   grep -q '^machine: {flops: 100000000000000, .*latency: 1e-07}' auto.yaml
@@ -133,7 +133,7 @@ END
   GT_CONFIG=fast.yaml gt-shard --plan -n 4 step.s | cmp - auto.yaml
   gt-shard -c auto.yaml step.s >placed
   gt-check -q placed
-  # Its mesh, which says how many ranks there are.
+  # The mesh of the config says how many ranks there are.
   echo 'mesh: {left: 3, dp: 2}' >mesh.yaml
   gt-shard --plan -c mesh.yaml step.s >auto.yaml
   grep -qx 'mesh: {left: 3, dp: 2}' auto.yaml
@@ -141,10 +141,10 @@ END
   gt-cmp --rtol 1e-3 --atol 1e-2 <(gt-work step.s) <(gt-shard -c auto.yaml step.s | gt-work)
   run -3 gt-shard --plan -n 4 -c mesh.yaml step.s
   [[ $output == *"mesh.yaml:1: "*"6 ranks, and -n says 4"* ]]
-  # What it is to find it does not take.
+  # signals: and tensors: are what --plan finds, so a config with them is refused.
   run -3 --separate-stderr gt-shard --plan -c tp2.yaml step.s
   [[ -z $output && $stderr == *"tp2.yaml:3: --plan finds signals: and tensors: itself"* ]]
-  # Memory that is not enough is told.
+  # If the memory is not enough, the plan says so.
   echo 'machine: {memory: 1000}' >small.yaml
   gt-shard --plan -n 4 -c small.yaml step.s | grep -q '^# That is more memory than the machine has'
 }
@@ -162,7 +162,7 @@ END
   gt-shard -c auto.yaml step.s >placed
   [ "$(most_of placed)" -le 2000000 ]
   gt-cmp --rtol 1e-3 --atol 1e-3 <(gt-work step.s) <(gt-work placed)
-  # As one axis of as many ranks does.
+  # The same tensors are cut over one axis of as many ranks.
   sed 's/{a: 2, b: 3}/{t: 6}/' m.yaml >t.yaml
   gt-shard --plan -c t.yaml step.s | grep -q 'shard: {t: [01]}'
 }
@@ -175,19 +175,19 @@ END
   [ "$stderr" = 'gt-shard: placed: the stream is placed already, and --plan finds how to place one; give it the stream that gt-shard read' ]
 }
 
-@test "--summary says of a copy what its senders send" {
+@test "--summary says of a copy how much each sender sends" {
   printf 'x = randn f32[1000] 1 #signal=a\ny = mul x 2 #signal=b\nprint y\n' >p.s
   printf 'a: {workers: 0}\nb: {workers: [1, 2, 3, 4]}\n' >one.yaml
   gt-shard -c one.yaml --summary p.s >placed 2>said
   grep -qx 'gt-shard: copy: 1 line, 0.016 MB from each sender' said
   gt-check -q --memory placed 2>&1 |
     awk '/^rank 0 to/ { sum += $7 } END { exit sum != 16000 }'
-  # From each to one.
+  # Each sender sends to one receiver.
   printf 'a: {workers: [0, 1]}\nb: {workers: [2, 3]}\n' >each.yaml
   gt-shard -c each.yaml --summary p.s 2>&1 >placed | grep -qx 'gt-shard: copy: 1 line, 0.004 MB from each sender'
 }
 
-@test "lines of an expansion, and those inserted, say where they come from" {
+@test "lines of an expansion, and inserted lines, say where they come from" {
   printf 'x = randn f32[4,64] 1\nt = tensor i64[4] 1 2 3 99\nl = cross_entropy x t\ng = grad l x\nprint g\n' >v.gt
   printf 'mesh: {tp: 2}\ntensors: {x: {shard: {tp: 1}}}\n' >v.yaml
   gt-emit v.gt | gt-shard -c v.yaml >placed
@@ -225,7 +225,7 @@ END
   run -0 "$GT_ROOT/scripts/gt-cmp" --rtol 1e-5 <(gt-work net.s) <(gt-work placed)
 }
 
-@test "--explain names the operands of the line itself where an earlier one is alike" {
+@test "--explain names the operands of the line itself where an earlier line has alike ones" {
   printf '%s\n' 'a = ones f32[64,64]' 'b = ones f32[64,64]' 'c = matmul a b' \
     'e = ones f32[64,64]' 'f = ones f32[64,64]' 'd = matmul e f' >p.gt
   printf 'mesh: {tp: 2}\ntensors: {a: {shard: {tp: 1}}, e: {shard: {tp: 1}}}\n' >m.yaml

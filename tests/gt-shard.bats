@@ -1,7 +1,7 @@
 #!/usr/bin/env bats
-# gt-shard as a user meets it: one program, a few lines of YAML, and what the
-# placed stream looks like. That its values are right for every op and many
-# programs: tests/oracle/shard.py, shard_programs.py.
+# What a user sees of gt-shard: a program and a few lines of YAML become a placed
+# stream. tests/oracle/shard.py and shard_programs.py test that its values are right
+# for every op and for many programs.
 
 load helper
 
@@ -37,7 +37,7 @@ load helper
   gt-shard -c empty.yaml plain | cmp - plain
 }
 
-@test "GT_CONFIG names the config, -c comes first" {
+@test "GT_CONFIG names the config, and -c overrides it" {
   make_pair
   gt-emit pair.gt >plain
   gt-shard -c tp2.yaml plain >placed
@@ -46,14 +46,14 @@ load helper
   GT_CONFIG=dp3.yaml gt-shard -c tp2.yaml plain | cmp - placed
 }
 
-@test "fed its own output, it prints it unchanged" {
+@test "gt-shard fed its own output prints it unchanged" {
   make_pair
   gt-emit pair.gt | gt-shard -c tp2.yaml >placed
   gt-shard -c tp2.yaml placed 2>said | cmp - placed
   gt-shard placed | cmp - placed
 }
 
-@test "placed lines pass, and others beside them are placed" {
+@test "placed lines pass, and lines beside them are placed" {
   make_pair
   cat >mixed.gt <<'END'
 mesh tp=2
@@ -87,7 +87,7 @@ print x@0 as=x #mine="a b"
   [[ $stderr == *"pair.gt:8: grad: run this through gt-emit"* ]]
 }
 
-@test "a stream that is cut short is said to be; a status that came in goes on" {
+@test "a stream that is cut short is reported; the status of the stage before is passed on" {
   make_pair
   printf '#gt 1\nx = ones f32[2]\nprint x\n' >cut.gt
   run -4 --separate-stderr gt-shard -c tp2.yaml cut.gt
@@ -97,7 +97,7 @@ print x@0 as=x #mine="a b"
   [[ $output == *"#end 3" ]]
 }
 
-@test "a failure spreads to what depends on it alone" {
+@test "a failure spreads only to what depends on it" {
   echo 'mesh: {tp: 2}' >mesh.yaml
   printf 'a = fail "no a"\nb = add a 1 #signal=colpar\nc = ones f32[2,2] #signal=colpar\nd = add c 1\nprint b\nprint d\n' |
     gt-shard -c mesh.yaml >placed
@@ -117,7 +117,7 @@ d = tensor f32[2,2] 2 2 2 2'
 w = tensor f32[4] 4 4 4 4'
 }
 
-@test "heads of nothing are not cut" {
+@test "heads without elements are not cut" {
   printf 'mesh: {tp: 3}\nsignals: {s: {results: {tp: -1}}}\n' >none.yaml
   printf 'q = zeros f32[4,0] #signal=s\ny = attention q q q heads=2 #signal=s\nprint y\n' |
     gt-shard -c none.yaml | gt-work >out
@@ -125,12 +125,12 @@ w = tensor f32[4] 4 4 4 4'
   lines_are 'y = tensor f32[4,0]'
 }
 
-@test "names of placed lines are not taken, nor those of other lines" {
+@test "gt-shard takes no name of placed lines or of other lines" {
   printf 'mesh: {tp: 2}\nsignals: {c: {shard: {tp: 1}}}\n' >k.yaml
   printf 'mesh tp=2\n_s0@0-1 = full f32[4,4] 5\ny = randn f32[4,4] 1 #signal=c\nz = softmax y\nprint z\nprint _s0@0 as=q\n' >own.gt
   gt-shard -c k.yaml own.gt | gt-work >out
   tail -n 1 out | grep -q '^q = tensor f32\[4,4\] 5 5 5 5'
-  # One that comes while gt-shard has the number in use.
+  # In the second program the name comes while gt-shard already uses it.
   printf 'y = randn f32[4,4] 1 #signal=c\nz = softmax y\nmesh tp=2\n_s0@0-1 = full f32[4,4] 5\nu = softmax y axis=0\nv = softmax y\nprint v\nprint _s0@0 as=q\n' >late.gt
   gt-shard -c k.yaml late.gt >late.s
   run -0 grep -c 'all_gather y' late.s
@@ -141,7 +141,7 @@ w = tensor f32[4] 4 4 4 4'
     gt-shard -c k.yaml | gt-work | tail -n 1 | grep -q '^q = tensor f32\[4,4\] 5 5'
 }
 
-@test "a line that mixes placed names and others is told, and a name that is both" {
+@test "a line that mixes names with and without ranks is refused, and so is a name that is both" {
   printf 'mesh: {tp: 2}\nsignals: {c: {shard: {tp: 1}}}\n' >k.yaml
   printf 'mesh tp=2\nx@0-1 = ones f32[4]\ny = ones f32[4] #signal=c\nz@0-1 = add x@0-1 y\n' >mixed.gt
   run -3 --separate-stderr gt-shard -c k.yaml mixed.gt
@@ -151,7 +151,7 @@ w = tensor f32[4] 4 4 4 4'
   [[ $stderr == *"both.gt:4: "*"'y' was bound without ranks"* ]]
 }
 
-@test "fed its own output, gt-shard prints it unchanged, also where a name was a failure" {
+@test "gt-shard fed its own output prints it unchanged, also where a name was a failure" {
   printf '%s\n' 'x = ones f32[4]' 'g = fail "not yet"' 'g = mul x 2' 'print g' >f.gt
   printf 'mesh: {tp: 2}\ntensors: {x: {shard: {tp: 0}}}\n' >f.yaml
   gt-shard -c f.yaml f.gt >once
@@ -161,7 +161,7 @@ w = tensor f32[4] 4 4 4 4'
   cmp once - <<<"$output"
 }
 
-@test "the gradient of a mean is cut as what it is of" {
+@test "the gradient of a mean is cut as the mean's operand is" {
   printf 'mesh: {dp: 4}\nsignals: {batch: {shard: {dp: 0}}}\n' >dp.yaml
   printf 'x = randn f32[64,8] 1 #signal=batch\nw = randn f32[8,8] 2\np = matmul x w\nh = relu p\nl = mean h\ng = grad l w\nprint g\n' >m.gt
   gt-emit m.gt >m.s
@@ -169,7 +169,7 @@ w = tensor f32[4] 4 4 4 4'
   run ! grep -E 'convert|all_gather' placed
   gt-check -q placed
   gt-cmp --rtol 1e-5 --atol 1e-6 <(gt-work m.s) <(gt-work placed)
-  # Where no weight is cut, and nothing but the gradient begins the backward.
+  # Here no weight is cut, and only the gradient of the loss begins the backward.
   printf 'x = randn f32[64,8] 1 #signal=batch\nu = randn f32[8,8] 2\nd = randn f32[8,4] 3\nh = matmul x u\ny = matmul h d\nl = mean y\ngu gd = grad l u d\nprint gu\nprint gd\n' >p.gt
   for loss in 'mean y' 'sum y'; do
     sed "s/l = mean y/l = $loss/" p.gt | gt-emit --no-at >p.s
@@ -181,7 +181,7 @@ w = tensor f32[4] 4 4 4 4'
   done
 }
 
-@test "sums of f16 over a dimension that is cut overflow no sooner than elsewhere" {
+@test "sums of f16 over a cut dimension overflow no sooner than over a whole one" {
   cat >half.gt <<'END'
 x = full f16[64,4] 60000 #signal=s
 y = mean x axis=0
@@ -225,7 +225,7 @@ END
 x = tensor f32[4] 1 1 1 1'
 }
 
-@test "a comparison with a range is cut as what reads it" {
+@test "a comparison with a range is cut as its reader is" {
   printf 'mesh: {tp: 2}\ntensors: {table: {shard: {tp: 1}}}\n' >v.yaml
   printf 'table = randn f32[8,64] 0\nx = randn f32[4,8] 1\ny = tensor i64[4,1] 1 63 32 7\nz = linear x table\nr = arange i64[64]\no = eq r y\nc = cast o f32\nq = mul z c\nloss = sum q\ng = grad loss table\nprint loss\nprint g\n' >v.gt
   gt-emit v.gt >v.s
@@ -235,7 +235,7 @@ x = tensor f32[4] 1 1 1 1'
   gt-cmp --rtol 1e-5 --atol 1e-6 <(gt-work v.s) <(gt-work placed)
 }
 
-@test "notes stripped, the values are the same bits" {
+@test "without its notes a placed program gives the same bits" {
   make_pair
   gt-emit pair.gt | gt-shard -c tp2.yaml >placed
   diff <(gt-work placed) <(sed 's/ #.*//' placed | gt-work)
@@ -300,7 +300,7 @@ END
   same_values p.gt -c s.yaml
 }
 
-@test "moments live where their weight lives, cut as it is or as the config says" {
+@test "moments of an optimizer are where their weight is, cut as it is or as the config says" {
   cat >adam.gt <<'END'
 w0 = randn f32[8,6] 1
 w1 = randn f32[6,8] 2
@@ -326,7 +326,7 @@ END
   grep -q '^w1@2-3 m1@2-3 v1@2-3 = adamw w1@2-3 g1@2-3 m1@2-3 ' placed
   gt-check -q placed
   same_values adam.gt -c pp.yaml
-  # ZeRO: shard: of their names is enough, in a stage, too.
+  # For ZeRO, shard: of the moments' names is enough, in a stage, too.
   cat >zero.yaml <<'END'
 mesh: {pp: 2, dp: 2}
 signals:
@@ -345,7 +345,7 @@ END
   same_values adam.gt -c zero.yaml
 }
 
-@test "results: of a scope are cut as it says" {
+@test "results: of a scope says how its results are cut" {
   cat >p.gt <<'END'
 x = randn f32[6,8] 1
 w = randn f32[8] 2
@@ -359,7 +359,7 @@ END
   gt-emit p.gt | gt-shard -c s.yaml >placed
   grep -q '^print y@0-1 split=tp:0' placed
   same_values p.gt -c s.yaml
-  # Also of what it creates.
+  # The same holds for tensors that the scope creates.
   printf 'x = randn f32[6,8] 1 #signal=norm\nprint x\n' >p.gt
   gt-shard -c s.yaml p.gt >placed
   grep -q '^x@0-1 = randn .* split=tp:0' placed
@@ -398,7 +398,7 @@ END
     gt-shard -c s.yaml >placed
   run -0 grep -c '^w@0-3 = sgd w@0-3 g@0-3 0.1' placed
   [ "$output" = 9 ]
-  # The second round and all after it: each of its lines occurs in all of them.
+  # From the second round on, each line occurs in every round.
   run -0 bash -c "grep -v '^#\|^mesh\|^print\|randn f32.16' placed | sort | uniq -c | awk '\$1 < 8' | wc -l"
   [ "$output" -le 2 ]
 }
@@ -435,17 +435,17 @@ END
   [ "$(grep -c all_gather placed)" = 2 ]
 }
 
-@test "a load is before the save that writes its file anew" {
+@test "a load comes before the save that writes its file anew" {
   printf 'mesh: {tp: 2}\n' >two.yaml
   local path
-  # shellcheck disable=SC1003 # a backslash of the stream
+  # shellcheck disable=SC1003 # the backslash is part of the stream
   for path in '"q.npy"' '"./q.npy"' '"\x71.npy"'; do
     printf '%s\n' 'a = ones f32[4]' 'save a "q.npy"' 'x = load "q.npy" f32[4]' \
       'b = full f32[4] 2' "save b $path" 'print x' >p
     run -0 --separate-stderr bash -c 'gt-shard -c two.yaml p | gt-work'
     [ "$output" = 'x = tensor f32[4] 1 1 1 1' ]
   done
-  # A line that is placed already saves it.
+  # A line that is placed already saves the file.
   printf '%s\n' 'mesh tp=2' 'b@0-1 = full f32[4] 2 split=tp:0' 'a = ones f32[4]' \
     'save a "q.npy"' 'x = load "q.npy" f32[4]' \
     'save b@0-1 "q.npy" split=tp:0 shape=4' 'print x' >p
@@ -453,7 +453,7 @@ END
   [ "$output" = 'x = tensor f32[4] 1 1 1 1' ]
 }
 
-@test "a load with the note #once is before the next sync of its name space" {
+@test "a load with the note #once comes before the next sync of its name space" {
   printf 'mesh: {tp: 2}\nsignals: {s: {results: {tp: 1}}}\n' >two.yaml
   printf '%s\n' 'c1/x = load "x.npy" f32[4,4] #once' 'c1/y = add c1/x 1' 'free c1/x' \
     'c1/z = load "z.npy" f32[4,4]' 'c2/x = load "x.npy" f32[4,4] #once #signal=s' '#sync c2/7' \
@@ -490,7 +490,7 @@ print c1/z@0 as=c1/z
   [[ $stderr == *"cannot read d: Is a directory"* ]]
 }
 
-@test "a line that mixes names with ranks and without is a failure, told where it stands" {
+@test "a line that mixes names with and without ranks is a failure, reported at its place" {
   printf 'mesh: {tp: 2}\ntensors: {y: {shard: {}}}\n' >s.yaml
   printf 'x@0-1 = ones f32[2]\ny = ones f32[2]\nw = add x@0-1 y\nv@0-1 = add x@0-1 y\nprint w\nprint v@0\nprint y\n' >p.s
   run -3 --separate-stderr gt-shard -c s.yaml p.s

@@ -1,5 +1,5 @@
 #!/usr/bin/env bats
-# gt-top on terminals of several sizes, played by tmux.
+# gt-top on terminals of several sizes, which tmux plays.
 
 load helper
 
@@ -21,7 +21,7 @@ teardown() {
   end_spawned
 }
 
-# on_screen COLUMNS ROWS [OPTION...]: gt-top in a terminal of that size. Its
+# on_screen COLUMNS ROWS [OPTION...] runs gt-top in a terminal of that size; its
 # status goes to the file `status`.
 on_screen() {
   tmux -L "$screen" -f /dev/null new-session -d -x "$1" -y "$2" \
@@ -37,7 +37,8 @@ keys() {
   tmux -L "$screen" send-keys "$@"
 }
 
-# shows PATTERN: until a line of the screen matches; hides: until none does.
+# shows PATTERN waits until a line of the screen matches; hides waits until none
+# does.
 shows() {
   local end=$((SECONDS + 60))
   until shot | grep -q -e "$1"; do
@@ -53,7 +54,7 @@ hides() {
   done
 }
 
-# work: until each op was seen to run.
+# work gives the run lines until gt-top has shown each of its ops.
 work() {
   local end=$((SECONDS + 60))
   echo 'mesh dp=2'  >&5
@@ -65,13 +66,13 @@ work() {
   done
 }
 
-# fits COLUMNS ROWS: no line is longer, and all rows are there.
+# fits COLUMNS ROWS: no line is longer than COLUMNS, and there are ROWS lines.
 fits() {
   [ "$(shot | awk -v most="$1" 'length > most' | wc -l)" = 0 ]
   [ "$(shot | wc -l)" = "$2" ]
 }
 
-# quits: q ends it with status 0, and the terminal is as it was.
+# quits: the key q ends gt-top with status 0, and it has reported no error.
 quits() {
   keys q
   await '^0$' status
@@ -116,7 +117,7 @@ quits() {
   quits
 }
 
-@test "a terminal of an unknown type is told as that" {
+@test "a terminal of an unknown type is reported as that" {
   skip_leaks 'ncurses keeps what it made for such a terminal'
   local type
   for type in nosuch dumb; do
@@ -128,7 +129,7 @@ quits() {
   done
 }
 
-# rows_of_ops: the ops from above.
+# ops_shown prints the names of the table of ops, from top to bottom.
 ops_shown() {
   shot | awk '/^[*^]?OP / { on = 1; next } /^$/ { on = 0 } on { print $1 }' | paste -sd ' '
 }
@@ -136,7 +137,7 @@ ops_shown() {
 @test "sorts, reverses, filters" {
   on_screen 100 30
   work
-  keys Tab s s s s s  # the table of ops, by name behind the last column
+  keys Tab s s s s s  # the table of ops; after its last column s sorts by name
   shows '^\*OP '
   [ "$(ops_shown)" = 'matmul randn tanh' ]
   keys r
@@ -144,7 +145,7 @@ ops_shown() {
   [ "$(ops_shown)" = 'tanh randn matmul' ]
   keys '<'
   shows ' \^TIME'
-  keys Tab Tab s s s s s s  # the workers, by LINES/S: the mark has room
+  keys Tab Tab s s s s s s  # sorts workers by LINES/S, whose head has room for a mark
   shows ' \*LINES/S '
   keys r
   shows ' \^LINES/S '
@@ -200,7 +201,7 @@ ops_shown() {
   quits
 }
 
-@test "the end of the run is shown, and so is gt-route's loss" {
+@test "the end of the run is shown, and so is the loss of gt-route" {
   on_screen 80 24
   echo 'x = ones f32[2]' >&5
   exec 5>&-
@@ -218,7 +219,7 @@ ops_shown() {
   await '^4$' status
 }
 
-@test "gt-route that stands still is said to say nothing" {
+@test "a gt-route that stands still is reported as silent" {
   on_screen 100 24
   kill -STOP "$route"
   shows 'says nothing for '

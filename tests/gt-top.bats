@@ -1,16 +1,16 @@
 #!/usr/bin/env bats
-# gt-top as programs meet it: which gt-route it finds, what it writes for awk
-# and for Prometheus, and that who watches changes nothing.
+# gt-top for programs: which gt-route it finds, what it writes for awk and for
+# Prometheus, and that watching changes nothing.
 
 load helper
 
 teardown() {
   end_spawned
-  # A file system that a test has mounted, if it did not come to its end.
+  # Unmounts the file system of a test that did not come to its end.
   umount small 2> /dev/null || true
 }
 
-# wrong MESSAGE ARGUMENT...: bad usage, said so.
+# wrong MESSAGE ARGUMENT... checks that the arguments are refused with that message.
 wrong() {
   local message=$1
   shift
@@ -19,8 +19,8 @@ wrong() {
   [ "$stderr" = "gt-top: $message; try gt-top --help" ]
 }
 
-# begin_run [OPTION...]: a gt-route of two workers, $route, that runs the lines
-# written to descriptor 5 until it is closed.
+# begin_run [OPTION...] starts a gt-route of two workers, $route, that runs the
+# lines that are written to descriptor 5 until it is closed.
 begin_run() {
   rm -f in
   mkfifo in
@@ -30,13 +30,13 @@ begin_run() {
   echo '# a run' >&5
 }
 
-# end_run: until the run has ended with status 0.
+# end_run ends the run, which must have status 0.
 end_run() {
   exec 5>&-
   wait "$route"
 }
 
-# some_work: lines that keep both workers and their exchanges busy.
+# some_work prints lines that keep both workers busy, and make them exchange values.
 some_work() {
   local i
   echo 'mesh dp=2'
@@ -49,14 +49,15 @@ some_work() {
   echo 'endmesh'
 }
 
-# cells COLUMN CONDITION FILE: the column of the rows for which the condition of
-# awk holds; columns are known by name, as $c["busy"].
+# cells COLUMN CONDITION FILE prints that column of the rows for which awk's
+# condition holds; conditions name a column as $c["busy"].
 cells() {
   awk -F '\t' 'NR == 1 { for (i = 1; i <= NF; i++) c[$i] = i; next }
     '"$2"' { print $c["'"$1"'"] }' "$3"
 }
 
-# needs_own_network: one in which no other test's gt-route is found.
+# needs_own_network skips the test where it can have no network without other
+# gt-routes.
 needs_own_network() {
   unshare -rn true 2> /dev/null || skip "no network of its own can be had here"
 }
@@ -130,7 +131,8 @@ END
   [ "$(cells state '$2 == "route"' top.txt | uniq)" = running ]
   [ "$(cells id '$2 == "worker"' top.txt | sort -u)" = $'0\n1' ]
   [ "$(cells count '$2 == "route"' top.txt | tail -1)" -ge 122 ]
-  # A share is one; counters only grow; all was finished and what was last is known.
+  # Shares are at most one, counters only grow, and the last line of each worker is
+  # known.
   [ -z "$(cells busy '$2 == "worker" && $c["busy"] != "-" && ($c["busy"] < 0 || $c["busy"] > 1)' top.txt)" ]
   cells seconds '$2 == "worker" && $c["id"] == 1' top.txt | sort -c -g
   [ "$(cells line '$2 == "worker" && $c["id"] == 1' top.txt | head -1)" = endmesh ]
@@ -139,7 +141,7 @@ END
   end_run
 }
 
-@test "ops are told apart while somebody watches" {
+@test "ops are counted one by one while somebody watches" {
   begin_run
   spawn gt-top -b -d 0.3 "$route" > top.txt 2> top.err 5>&-
   local top=$! end=$((SECONDS + 120))
@@ -156,7 +158,7 @@ END
   [ -n "$(cells name '$2 == "worker-op" && $c["id"] == 1 && $c["name"] == "matmul" && $c["seconds"] > 0' top.txt)" ]
 }
 
-@test "one reading of ops is of what runs now, also where others have watched before" {
+@test "one reading of ops is of what runs now, even if others have watched before" {
   begin_run
   echo 'x@0 = zeros f32[256,256]' >&5
   spawn bash -c 'while [[ ! -e enough ]]; do
@@ -165,8 +167,8 @@ END
   done >&5'
   gt-top -b -n 1 -d 0.6 "$route" 5>&- >top.txt
   sleep 3
-  # The products are all that worker 0 does. On a machine with much else to do
-  # what it tells of them may come too late for a reading.
+  # Worker 0 does nothing but products. On a busy machine its report may come too
+  # late for a reading, so several readings are tried.
   local right=
   for _ in {1..5}; do
     gt-top -b -n 1 -d 1.3 "$route" 5>&- >top.txt
@@ -183,7 +185,7 @@ END
   end_run
 }
 
-@test "who waits for whom is told while it lasts" {
+@test "which worker waits for which is shown while it lasts" {
   begin_run
   printf '%s\n' 'mesh dp=2' 'x@0-1 = randn f32[512,512] 1' >&5
   # Worker 0 has much to do before the exchange that worker 1 waits for.
@@ -213,7 +215,7 @@ END
   [ ! -s route.txt ]
 }
 
-@test "one who watches may stop, or be killed" {
+@test "a gt-top that watches may be stopped or killed" {
   begin_run
   spawn gt-top -b -d 0.1 "$route" > top.txt 5>&-
   local top=$!
@@ -228,7 +230,7 @@ END
   [ ! -s route.txt ]
 }
 
-@test "gt-route that is killed is lost to one who watches" {
+@test "a gt-route that is killed is reported as lost to a gt-top that watches" {
   begin_run
   spawn gt-top -b "$route" > top.txt 2> top.err 5>&-
   local top=$! status=0
@@ -256,7 +258,7 @@ END
   [ "$output" = 'gt-route: --monitor-key and --monitor-allow are for --monitor ENDPOINT; try gt-route --help' ]
 }
 
-@test "with keys, those alone may watch who are allowed to" {
+@test "with keys, only those in the list may watch" {
   umask 077
   for who in route ann eve; do
     gt-key > "$who.key"
@@ -275,10 +277,10 @@ END
   end_run
 }
 
-@test "strangers and nonsense at the monitor hurt nobody" {
+@test "strangers and nonsense at the monitor do no harm" {
   begin_run --monitor "ipc://@gt-test-$$-monitor"
   await 'may be watched at' route.txt
-  gt-top -b -d 0.1 "$route" > /dev/null 2>&1 || true  # it is elsewhere
+  gt-top -b -d 0.1 "$route" > /dev/null 2>&1 || true  # the monitor is elsewhere
   spawn gt-top -b -d 0.1 "ipc://@gt-test-$$-monitor" > top.txt 2> top.err 5>&-
   local top=$!
   await worker top.txt
@@ -306,7 +308,8 @@ END
   [ "$(grep -v 'may be watched' route.txt)" = "" ]
 }
 
-# check_metrics FILE...: texts of the exposition format, one after the other.
+# check_metrics FILE... checks texts of the exposition format that were read one
+# after another.
 check_metrics() {
   /usr/bin/python3 - "$@" <<'END'
 import re, sys
@@ -399,7 +402,7 @@ END
   run -4 gt-top --metrics /nosuch/dir/gt.prom 999999999
 }
 
-@test "a file of metrics that cannot be written for a while is not the end" {
+@test "a file of metrics that cannot be written for a while does not end gt-top" {
   begin_run
   mkdir there
   spawn gt-top --metrics there/gt.prom -d 0.1 "$route" 2> top.err 5>&-
@@ -414,7 +417,7 @@ END
   local end=$((SECONDS + 60))
   until [ "$(wc -l < top.err)" = 3 ]; do ((SECONDS < end)); done
   end_run
-  # Nor are the last counts there: that is the status.
+  # The last counts could not be written either, and the status says so.
   status=0
   wait "$top" || status=$?
   [ "$status" = 2 ]
@@ -442,7 +445,7 @@ END
   grep -q '^gt_up 0$' last.prom
 }
 
-@test "clients of gt-emit are told of by what only it knows" {
+@test "what only gt-emit knows of its clients is shown, too" {
   local at=ipc://@gt-test-$$-clients
   mkfifo back to_route
   spawn bash -c 'exec gt-emit -l "$0" --back back --share ann=3 --quota 64M >to_route' "$at"

@@ -1,9 +1,10 @@
 #!/usr/bin/env bats
-# gt-work as a user meets it: lines in, results out, statuses, limits.
+# What a user sees of gt-work: lines go in, results come out, with statuses and
+# limits.
 
 load helper
 
-# work ARGUMENT... <<< LINES: runs gt-work on its standard input.
+# work ARGUMENT... runs gt-work on its standard input.
 work() {
   gt-work "$@"
 }
@@ -25,7 +26,7 @@ square = tensor f32[2,2] 7 10 15 22'
   lines_are 'x = tensor f32[] 2'
 }
 
-@test "a file that is not there is said, and the rest goes on" {
+@test "a missing file is reported, and the rest goes on" {
   echo 'x = tensor f32[] 1' > a.gt
   run -2 --separate-stderr gt-work a.gt none.gt - <<< 'print x'
   lines_are 'x = tensor f32[] 1'
@@ -47,7 +48,7 @@ square = tensor f32[2,2] 7 10 15 22'
   wait "$pid"
 }
 
-@test "a result does not wait for the work after it" {
+@test "a result comes before the work after it is done" {
   {
     echo 'x = ones f32[256,256]'
     for ((i = 0; i < 5000; i++)); do
@@ -58,7 +59,7 @@ square = tensor f32[2,2] 7 10 15 22'
   lines_are 'y = tensor f32[] 65536'
 }
 
-@test "a failed line is said once, with its place, and spreads" {
+@test "a failed line is reported once, with its place, and spreads" {
   run -1 --separate-stderr work <<< $'x = tensor i64[] 0
 y = mod x x #at=model.gt:7
 z = add y 1
@@ -96,7 +97,7 @@ print x'
   lines_are 'x = tensor f32[] 1'
 }
 
-@test "grad is for another program; a line has ranks or none" {
+@test "grad belongs to another program; a line has ranks or none" {
   run -3 --separate-stderr work <<< $'x = tensor f32[] 1
 g = grad x x
 y@0 = copy x'
@@ -157,7 +158,7 @@ print z'
   run -2 work --root nowhere <<< ''
 }
 
-@test "a load that does not fit is told what the file holds" {
+@test "the message of a load that does not fit says what the file holds" {
   run -1 --separate-stderr work <<< $'x = ones f32[4]
 save x "x.npy"
 y = load "x.npy" f64[4]
@@ -199,7 +200,7 @@ b = fail "<stdin>:3: load: ./m.safetensors has no tensor '"'blocks.0.v'; did you
   run -0 gt-work load.gt
 }
 
-@test "a file has many spellings and one order" {
+@test "a load follows a save of its file, however the two spell the path" {
   ln -s . here
   for path in "$PWD/m.safetensors" here/m.safetensors ../"${PWD##*/}"/m.safetensors; do
     printf 'x = full f32[2] 9\nsave x "m.safetensors:x"\n' | gt-work
@@ -208,14 +209,14 @@ b = fail "<stdin>:3: load: ./m.safetensors has no tensor '"'blocks.0.v'; did you
     run -0 gt-work p.s
     [ "$output" = 'b = tensor f32[2] 1 1' ]
   done
-  # Of one that another worker saves late.
+  # The order holds although another worker saves the file late.
   printf 'x = full f32[2] 9\nsave x "f.npy"\n' | gt-work
   ln -s f.npy link.npy
   printf '%s\n' 'a = ones f32[900,900]' 'a = matmul a a' 's = slice a 0 :2' \
     'save s "link.npy"' "b = load \"$PWD/f.npy\" f32[2]" 'print b' >q.s
   run -0 --separate-stderr gt-route -n 2 --threads 1 q.s
   [ "$output" = 'b = tensor f32[2] 900 900' ]
-  # And of one that cannot be saved.
+  # The order holds for a save that fails.
   printf '%s\n' 'x = ones f32[2]' 'save x "none/m.safetensors:x"' \
     'b = load "./none/m.safetensors:x" f32[2]' 'print b' >r.s
   run -1 gt-work r.s
@@ -240,7 +241,7 @@ b = fail "<stdin>:3: load: ./m.safetensors has no tensor '"'blocks.0.v'; did you
 
 @test "a save that finds the disk full leaves nothing" {
   skip_on_gpus 'its memory is a file, too, which the limit stops'
-  # A limit on the size of files stands for the disk.
+  # A limit on the size of files plays a disk that is full.
   mkdir disk
   cd disk
   ulimit -f 1
@@ -250,7 +251,7 @@ b = fail "<stdin>:3: load: ./m.safetensors has no tensor '"'blocks.0.v'; did you
   [ -z "$(ls -A)" ]
 }
 
-@test "--memory fails the line that goes over it, and no other" {
+@test "--memory fails the line that exceeds it, and no other" {
   run -1 --separate-stderr work --memory 8k <<< $'x = ones f32[1024]
 y = ones f32[2048]
 print y
@@ -262,7 +263,7 @@ print z'
 z = fail "<stdin>:6: sum: out of memory: f32[] needs 64 bytes, 8 KiB of 8 KiB in use"'
 }
 
-@test "sizes beyond the machine are a failure, not an end" {
+@test "sizes beyond the machine fail their line, and gt-work goes on" {
   run -1 --separate-stderr work <<< $'x = zeros f32[1000000,1000000,10000]
 print x
 y = ones f32[]
@@ -285,7 +286,7 @@ x = tensor f32[] 1'
   [[ $stderr == *'long.gt:1: the line is over 64 MiB'* ]]
 }
 
-@test "the same bits with and without tables, on one instruction set twice" {
+@test "with and without --no-cache the bits are the same, as on one instruction set twice" {
   {
     echo 'x = randn f32[32,32] 7'
     for _ in 1 2 3 4; do
@@ -313,19 +314,19 @@ x = tensor f32[] 1'
   [[ $output == *"unknown backend 'none'; there are cpu, ref, null, "* ]]
 }
 
-@test "null: --pace takes as long as a machine that is not there" {
-  # 4 MB at 200 MB a second
+@test "null: --pace takes as long as the machine that it describes" {
+  # The line moves 4 MB at 200 MB a second.
   echo 'x = zeros f32[1000,1000]' > p.gt
   gt-work --backend null --pace memory_bandwidth=2e8 --trace t p.gt
   [ "$(awk -F'\t' '!/^#/ { print ($2 - $1 >= 20e6) }' t)" = 1 ]
-  # the same bytes over a link with 100 MB a second
+  # The link moves the same bytes at 100 MB a second.
   printf '%s\n' 'x@0 = zeros f32[1000,1000]' 'y@1 = copy x@0' > p.gt
   gt-route -n 2 --backend null --pace bandwidth=1e8,latency=0.001 --trace t p.gt
   run -0 awk -F'\t' '$3 == "1/comm" { print $6, ($2 - $1 >= 41e6) }' t
   lines_are 'copy 1'
 }
 
-@test "null: --pace has the memory of its machine" {
+@test "null: --pace gives gt-work the memory of that machine" {
   echo $'x = zeros f32[1000]\ny = sum x\nprint y' > p.gt
   run -1 --separate-stderr gt-work --backend null --pace memory=1000 p.gt
   [[ $stderr == *'out of memory: f32[1000] needs 4 KiB'* ]]
@@ -333,7 +334,7 @@ x = tensor f32[] 1'
   lines_are 'y = tensor f32[] 0'
 }
 
-@test "--pace: what is no figure, and backends that take their own time" {
+@test "--pace refuses what is no figure, and backends that take their own time" {
   for bad in '' flops flops=0 speed=1; do
     run -2 --separate-stderr gt-work --backend null --pace "$bad" <<< ''
     [[ $stderr == 'gt-work: --pace: '*'; try gt-work --help' ]]
@@ -360,13 +361,13 @@ x = tensor f32[] 1'
     [[ $stderr == "gt-work: ${option%=*} is for --connect; try gt-work --help" ]]
   done
   for option in --device=0 p.gt '--connect ipc://@none'; do
-    # shellcheck disable=SC2086 # an option and its value
+    # shellcheck disable=SC2086 # the option has a value
     run -2 --separate-stderr gt-work --list-devices $option
     [[ $stderr == 'gt-work: --list-devices lists and ends; it takes no '* ]]
   done
   run -2 --separate-stderr gt-work --connect ipc://@none p.gt
   [[ $stderr == 'gt-work: with --connect lines come from gt-route, and not from p.gt;'* ]]
-  for option in --memory --trace; do  # a variable that was not set, say
+  for option in --memory --trace; do  # a variable that was not set gives an empty word
     run -2 --separate-stderr gt-work $option '' <<< ''
     [[ $stderr == "gt-work: $option: "*'; try gt-work --help' ]]
   done
@@ -402,8 +403,8 @@ compute\t-\t<stdin>:4\tprint\t4\t0\t-'
   run -0 awk -F '\t' 'NR > 1 {if ($1 < e || $2 < $1) exit 1; e = $2}' t.trace
 }
 
-@test "helper threads spin little, unless the user says how much" {
-  # environment NAME=VALUE...: GOMP_SPINCOUNT as gt-work has it while it runs.
+@test "helper threads spin little, unless the user says how long" {
+  # environment NAME=VALUE... prints GOMP_SPINCOUNT as a running gt-work has it.
   environment() {
     rm -f in out
     mkfifo in
@@ -433,7 +434,8 @@ compute\t-\t<stdin>:4\tprint\t4\t0\t-'
   skip_on_gpus 'lines are in the queue of the GPU there'
   for signal in INT TERM; do
     mkfifo "in$signal"
-    # Of its own process group, where SIGINT is not ignored.
+    # setsid gives gt-work a process group of its own, in which SIGINT is not
+    # ignored.
     setsid env --default-signal=INT gt-work --trace t.trace "in$signal" >out &
     worker=$!
     exec 9>"in$signal"
@@ -465,7 +467,7 @@ compute\t-\t<stdin>:4\tprint\t4\t0\t-'
 }
 
 @test "large products are those of the plain loops" {
-  # Small integers, so that every order of a sum is exact.
+  # The values are small integers, so every order of a sum is exact.
   {
     for shape in a=192,512 b=192,256 c=130,192 d=130,512 e=256,512; do
       sizes=${shape#*=} name=${shape%%=*}
@@ -496,12 +498,12 @@ compute\t-\t<stdin>:4\tprint\t4\t0\t-'
   [ "$(cut -f 6 t.trace | paste -sd ' ')" = 'op tensor floordiv' ]
 }
 
-@test "the system knows it by its name, whatever it started as" {
+@test "the system shows its name as gt-work, although it starts itself again" {
   mkfifo in out
   spawn bash -c 'exec gt-work --threads 2 in >out'
   exec 8<>in 9<>out
   printf 'x = ones f32[1]\nprint x\n' >&8
-  read -r line <&9 # by now it has started once more
+  read -r line <&9 # by now gt-work has started itself again
   [ "$line" = 'x = tensor f32[1] 1' ]
   [ "$(cat "/proc/$!/comm")" = gt-work ]
   exec 8>&- 9>&-

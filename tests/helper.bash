@@ -1,10 +1,11 @@
 # shellcheck shell=bash
-# What the Bats tests share: `load helper` gives each test a private folder to
-# run in, a fixed locale, the programs on PATH, and an end to what it started.
+# What the Bats tests share: `load helper` gives each test a private folder to run
+# in, a fixed locale, and the programs on PATH, and ends the processes that the test
+# started.
 
 bats_require_minimum_version 1.5.0
 
-# The tree, its data and examples, and the folder of the programs under test.
+# The source tree, its data and examples, and the folder of the programs under test.
 GT_ROOT=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 export GT_ROOT
 export GT_SHARE=$GT_ROOT/share
@@ -13,15 +14,16 @@ export GT_BIN=${GT_BIN:-$GT_ROOT/build/bin}
 export LC_ALL=C
 export NO_COLOR=1
 export PATH=$GT_BIN:$PATH
-# Who is stopped by a loaded machine, or slow under a sanitizer, is not lost.
+# A process that a loaded machine stops or a sanitizer slows down must not count as
+# lost.
 export GT_SILENCE=60
 unset GT_KEY GT_ROUTE_KEY GT_CONFIG GT_CONNECT GT_INSTRUCTION_LOG GT_BACKEND
 unset GT_NO_GRAPHS GT_VERBOSE
 unset RANK WORLD_SIZE LOCAL_RANK LOCAL_WORLD_SIZE SLURM_PROCID SLURM_NTASKS \
   SLURM_LOCALID SLURM_TASKS_PER_NODE
 
-# GT_TEST_GPUS=N: the fake device with so many GPUs computes, where a test names
-# no backend (tests/full/gpu-sets.sh); with GT_TEST_NO_GRAPHS=1 without recordings.
+# With GT_TEST_GPUS=N, tests that name no backend run on a fake device with N GPUs
+# (tests/full/gpu-sets.sh); with GT_TEST_NO_GRAPHS=1 that device records nothing.
 if [[ -n ${GT_TEST_GPUS:-} ]]; then
   export GT_BACKEND=cuda GT_FAKE_GPUS=$GT_TEST_GPUS
   export GT_CUDA_PATH=${GT_BIN%/bin}/tests/fake-cuda
@@ -38,12 +40,12 @@ teardown() {
   end_spawned
 }
 
-# spawn PROGRAM...: runs it in the background; $! is its id, teardown ends it.
-# Bats waits for whoever holds its file descriptor 3, hence 3>&-. The copy of
-# the shell that becomes PROGRAM has the traps of Bats at first and would, if
-# ended then, report a test of its own: so spawn returns when they are gone. It
-# has the standard input of the caller, which bash takes from what is in the
-# background unless it is told.
+# spawn PROGRAM... runs it in the background; $! is its id, and teardown ends it.
+# Bats waits for every process that holds its file descriptor 3, hence 3>&-. At
+# first the subshell that becomes PROGRAM has the traps of Bats; if it were ended
+# then, it would report a test of its own. So spawn returns only when the traps are
+# gone. Bash takes standard input from a background process unless it is redirected,
+# hence <&0.
 spawn() {
   local ready=$BATS_TEST_TMPDIR/spawned.$RANDOM
   {
@@ -55,13 +57,15 @@ spawn() {
   until [[ -e $ready ]]; do sleep 0.01; done
 }
 
-# is_spawned PID: whether it is a process of ours that has not ended. The number of
-# one that has can soon be that of another test: a machine may have but 32,768.
+# is_spawned PID: whether it is a process of this test that still runs. Without this
+# check the number might be another test's process by now: a machine may have only
+# 32,768.
 is_spawned() {
   [[ $'\n'$(jobs -pr; jobs -ps)$'\n' == *$'\n'"$1"$'\n'* ]]
 }
 
-# end_spawned: TERM, and after 2 s KILL, to what spawn started, and nothing else.
+# end_spawned sends TERM, and after 2 s KILL, to what spawn started and to nothing
+# else.
 end_spawned() {
   local pid tries
   for pid in "${spawned[@]}"; do
@@ -77,13 +81,13 @@ end_spawned() {
   spawned=()
 }
 
-# within SECONDS COMMAND...: fails with status 124 when it takes longer.
+# within SECONDS COMMAND... fails with status 124 if the command takes longer.
 within() {
   timeout -k 2 "$@"
 }
 
-# await PATTERN FILE [OPTION...]: until a line of the file, which may not be there
-# yet, matches; options are grep's. Fails when that takes longer than two minutes.
+# await PATTERN FILE [OPTION...] waits until a line of the file matches; the file
+# need not exist yet, and options are those of grep. It fails after two minutes.
 await() {
   local end=$((SECONDS + 120))
   until grep -q "${@:3}" -e "$1" "$2" 2>/dev/null; do
@@ -92,8 +96,8 @@ await() {
   done
 }
 
-# free_port [N]: a port that nobody listens or talks at, as are the N - 1 behind it;
-# below those that Linux gives to connections by itself.
+# free_port [N] prints a port that is free, as are the N - 1 ports after it. They
+# are below the ports that Linux gives to connections by itself.
 free_port() {
   local port n
   while true; do
@@ -106,14 +110,14 @@ free_port() {
   done
 }
 
-# skip_if_sanitized REASON: for what a sanitizer makes slow or meaningless.
+# skip_if_sanitized REASON skips a test that a sanitizer makes slow or meaningless.
 skip_if_sanitized() {
   [[ -z ${GT_SANITIZED:-} ]] || skip "sanitizer build: $1"
 }
 
-# Lines that meet wrong data here and there, with many lines between a fault and
-# the print of what depends on it, names that are bound anew, rejected lines and
-# saves.
+# Writes faults.s, whose lines meet wrong data here and there. Many lines are
+# between a fault and the print of what depends on it; names are bound again, lines
+# are rejected, and values are saved.
 make_faults() {
   awk 'BEGIN {
     print "w = ones f32[4,2]\nacc = zeros f32[2,2]\none = ones f32[2,2]"
@@ -134,38 +138,39 @@ make_faults() {
   }' >faults.s
 }
 
-# use_fake_device [FILE]: the backend cuda finds the fake device where CUDA would
-# be (tests/cuda/fake). Skips where FILE of it, or its driver, was not built.
+# use_fake_device [FILE] makes the backend cuda find the fake device
+# (tests/cuda/fake) in place of CUDA. It skips the test if FILE of the device, or
+# its driver, was not built.
 use_fake_device() {
   export GT_CUDA_PATH=${GT_BIN%/bin}/tests/fake-cuda GT_FAKE_NCCL_HOME=$PWD
-  export XDG_CACHE_HOME=$BATS_FILE_TMPDIR/cache # compiled kernels
+  export XDG_CACHE_HOME=$BATS_FILE_TMPDIR/cache # the cache of compiled kernels
   [[ -e $GT_CUDA_PATH/${1:-libcuda.so.1} ]] ||
     skip 'the headers of CUDA, or of NCCL, are not here'
 }
 
-# count_launches: how many a run has made that had GT_FAKE_LAUNCHES=launches.
+# count_launches prints the launches of a run that had GT_FAKE_LAUNCHES=launches.
 count_launches() {
   sed -n 's/^launches \([0-9]*\) .*/\1/p' launches
 }
-# What it says in GT_FAKE_REPORT of a program that gave all back.
+# GT_FAKE_REPORT says this of a program that gave everything back.
 # shellcheck disable=SC2034 # tests read it
 all_given_back='kept: 0 blocks, 0 streams, 0 events, 0 pinned, 0 contexts, 0 modules, 0 programs, 0 descriptions, 0 graphs'
 
-# count_calls COMMAND...: runs it on the fake device; its output is then `wanted`,
-# and `calls` says how many calls of the libraries the one of its processes made
-# that made most.
+# count_calls COMMAND... runs it on the fake device. `wanted` gets its output, and
+# `calls` is the number of calls of the libraries in the process that made most of
+# them.
 count_calls() {
   rm -f report
   GT_FAKE_REPORT=report "$@" >wanted
   calls=$(awk '$2 > n { n = $2 } END { print n }' report)
 }
 
-# calls_fail FIRST EVERY COMMAND...: after count_calls, runs the command with the
-# FIRST of these calls failing, in each of its processes, then with every EVERY-th
-# behind it. It never ends in a signal or takes for ever, and says what is wrong, or
-# gives what is wanted. With most_kept=N, of a single process, it also gives all
-# back where it says so, and else keeps N things at most, those that it failed to
-# give back.
+# calls_fail FIRST EVERY COMMAND..., used after count_calls, runs the command with
+# the FIRST of these calls failing in each of its processes, then with every
+# EVERY-th call after it. The command never ends in a signal or hangs, and it
+# reports the failure or gives the output that is wanted. With most_kept=N, for a
+# single process, it also gives everything back if it reports a failure, and else
+# keeps at most N things, namely those that it failed to give back.
 calls_fail() {
   local k status
   for ((k = $1; k <= calls; k += $2)); do
@@ -188,18 +193,19 @@ calls_fail() {
   done
 }
 
-# skip_leaks REASON: for who leaves without giving back what it holds. A sanitizer
-# would tell of that by another status.
+# skip_leaks REASON is for a program that ends without giving back what it holds,
+# which a sanitizer would turn into another status.
 skip_leaks() {
   export ASAN_OPTIONS=${ASAN_OPTIONS:-}:detect_leaks=0
 }
 
-# skip_on_gpus REASON: for what is the host's alone, see GT_TEST_GPUS.
+# skip_on_gpus REASON skips a test that is only about the host; see GT_TEST_GPUS.
 skip_on_gpus() {
   [[ -z ${GT_TEST_GPUS:-} ]] || skip "fake device: $1"
 }
 
-# make_stream: model.gt, a small program with gradients, and model.s, its stream.
+# make_stream writes model.gt, a small program with gradients, and model.s, its
+# stream.
 make_stream() {
   cat >model.gt <<'END'
 x = randn f32[8,4] 1 #signal=batch
@@ -214,21 +220,22 @@ END
   gt-emit model.gt >model.s
 }
 
-# need PROGRAM: fails, naming it, where a program is not built or installed.
+# need PROGRAM fails and names the program if it is not built or installed.
 need() {
   command -v "$1" >/dev/null && return
   echo "$1 is not on PATH ($PATH)"
   return 1
 }
 
-# lines_are EXPECTED: $output, as run left it, is EXPECTED; else a diff.
+# lines_are EXPECTED prints a diff and fails unless $output, which run set, is
+# EXPECTED.
 lines_are() {
   diff -u --label expected <(printf '%s\n' "$1") \
     --label output <(printf '%s\n' "$output")
 }
 
-# pair.gt: a column- and a row-parallel product, and their gradients; tp2.yaml,
-# their config.
+# make_pair writes pair.gt, a column- and a row-parallel product and their
+# gradients, and tp2.yaml, a config for them.
 make_pair() {
   cat >pair.gt <<'END'
 x = randn f32[8,16] 1 #signal=batch
@@ -250,7 +257,8 @@ signals:
 END
 }
 
-# same_values PROGRAM OPTION...: the placed stream gives what the program does.
+# same_values PROGRAM OPTION... checks that the placed stream gives what the program
+# does.
 same_values() {
   local program=$1
   shift
@@ -259,14 +267,14 @@ same_values() {
   gt-cmp --rtol 1e-5 whole placed
 }
 
-# lines OP: how many lines of standard input are the op's.
+# lines OP prints how many lines of standard input are of that op.
 lines() {
   grep -c " = $1 " || true
 }
 
-# faults FAULT COMMAND...: a call of the command fails, as tests/tools/faults.cc
-# says: read:2:5 is its second read, with errno 5. A test that uses it skips
-# sanitizer builds at its beginning: within run, a skip is lost.
+# faults FAULT COMMAND... makes a call of the command fail, as tests/tools/faults.cc
+# says: with read:2:5 its second read fails with errno 5. A test that uses it must
+# skip sanitizer builds at its beginning, since a skip within `run` has no effect.
 faults() {
   LD_PRELOAD=${GT_BIN%/bin}/tests/faults.so GT_FAULT=$1 "${@:2}"
 }

@@ -1,5 +1,6 @@
 #!/usr/bin/env bats
-# The scripts that a developer meets first.
+# The scripts that a developer meets first: they answer --help, and their checks
+# find what they are for.
 
 load helper
 
@@ -34,7 +35,7 @@ load helper
   done
 }
 
-# A tree of its own, so that what a script finds there can be told beforehand.
+# Makes a tree of its own, in which it is known what a script has to find.
 make_tree() {
   mkdir -p tree/tests
   cp -r "$GT_ROOT/scripts" tree/
@@ -78,7 +79,7 @@ make_tree() {
   [[ $output == "lib/exec/new/n.h:1: folder not in the table"* ]]
 }
 
-@test "check-ops names the place that tells an op by its name" {
+@test "check-ops names the place where code compares the name of an op" {
   make_tree
   mkdir -p cmd lib/ops lib/route
   echo '    {.signature = "y = neg x",' >lib/ops/pointwise.cc
@@ -91,7 +92,7 @@ make_tree() {
   [[ $output == *'the exception "lib/exec/backend/view.cc flip" is needed no more'* ]]
 }
 
-@test "check-ops knows the ways to tell an op by its name" {
+@test "check-ops knows the ways to compare the name of an op" {
   local way
   make_tree
   mkdir -p cmd lib/ops lib/route
@@ -108,7 +109,7 @@ make_tree() {
   [[ $output != *lib/route* ]]
 }
 
-@test "lint fails on what ends the process or prints below cmd" {
+@test "lint fails on code below cmd that ends the process or prints" {
   local call
   make_tree
   mkdir -p lib/base
@@ -127,7 +128,7 @@ make_tree() {
   [[ $output != *lib/base/a.cc:* ]]
 }
 
-@test "lint fails on a file that is too long, and warns before" {
+@test "lint fails on a file that is too long, and warns before that" {
   make_tree
   mkdir -p lib/base
   seq 500 | sed 's,^,// ,' >lib/base/a.cc
@@ -204,7 +205,7 @@ make_case() {
   [[ $output == *"+124"* ]]
 }
 
-@test "examples of a page are run, its skips counted" {
+@test "examples of a page are run, and its skips are counted" {
   make_tree
   mkdir man
   cat >README.md <<'END'
@@ -250,7 +251,7 @@ END
   [[ $output == *"README.md:8: wc -l <in.txt"*"+2"* ]]
 }
 
-@test "spawn ends what it started" {
+@test "teardown ends what spawn started" {
   spawn sleep 100
   pid=$!
   end_spawned

@@ -1,10 +1,10 @@
 #!/usr/bin/env bats
-# What all programs read: an input that cannot be read or ends too early is told,
-# and nothing that was not there whole is run.
+# How every program reads its input: an input that cannot be read or ends too early
+# is reported, and a line that did not come whole is not run.
 
 load helper
 
-# each_program: the programs that read a stream, a command in each line.
+# each_program prints the programs that read a stream, one command a line.
 each_program() {
   printf '%s\n' gt-emit gt-shard 'gt-shard --plan -n 2' gt-check gt-work \
     'gt-route -n 1' gt-log 'gt-log --op add' 'gt-log --summary'
@@ -23,7 +23,7 @@ each_program() {
   done < <(each_program)
 }
 
-# The pages say so where they tell of the named files.
+# The manual pages say so where they describe the named files.
 @test "behind a file that is missing gt-emit and gt-shard stop, and the others go on" {
   printf 'x = ones f32[2]\nprint x\n' >a.gt
   printf 'y = ones f32[2]\nprint y\n' >b.gt
@@ -46,7 +46,7 @@ each_program() {
   done
 }
 
-@test "an empty name of a file is told as one" {
+@test "an empty name of a file is reported as one" {
   local program
   while read -r program; do
     # shellcheck disable=SC2086 # words
@@ -58,7 +58,7 @@ each_program() {
   [ "$stderr" = "gt-shard: -c: '' is no file; try gt-shard --help" ]
 }
 
-@test "an option that is given more than once is told so" {
+@test "an option that is given more than once is reported" {
   run -2 --separate-stderr gt-shard -c a -c b </dev/null
   [ "$stderr" = 'gt-shard: --config is given twice; try gt-shard --help' ]
   run -2 --separate-stderr gt-route -n 1 -n 2 -n 3 </dev/null
@@ -74,12 +74,13 @@ each_program() {
   done < <(each_program)
 }
 
-@test "an error in mid-stream is told, and the line before it is not run" {
+@test "an error in mid-stream is reported, and the line before it is not run" {
   skip_if_sanitized "it preloads a library of its own"
   printf 'a = ones f32[1]\nab = full f32[1] 2\nprint a\nprint ab' >cut.gt
   local program
   for program in gt-work 'gt-route -n 1'; do
-    # The first read gives all there is; the second, of the end, fails.
+    # The first read gives all that there is, and the second one, for the end,
+    # fails.
     # shellcheck disable=SC2086
     run -2 --separate-stderr faults "read:2:5:${program%% *}" \
       within 60 $program cut.gt
@@ -119,7 +120,8 @@ each_program() {
     run -4 --separate-stderr within 60 $program \
       < <(printf '#gt 1\na = ones f32[1]\nab = ones f32[2]\nprint a')
     [[ -z $output && $stderr == *"cut short after line 4"* ]]
-    # Written by hand it is whole, and so is an end mark.
+    # Text without a first mark is whole without an end mark, and so is a stream
+    # with one.
     # shellcheck disable=SC2086
     run -0 --separate-stderr within 60 $program \
       < <(printf 'a = ones f32[1]\nprint a')
@@ -166,7 +168,7 @@ each_program() {
     run -4 --separate-stderr within 60 $program <(true)
     [[ $stderr == *"cut short before its first byte"* ]]
   done
-  # What a program that was killed leaves behind.
+  # A program that was killed leaves an empty pipe behind.
   run -4 --separate-stderr bash -c \
     '(kill -KILL $BASHPID) | gt-log -o log | gt-work'
   [[ $stderr == *"cut short before its first byte"* ]]
@@ -185,7 +187,7 @@ each_program() {
   done
   gt-emit --repeat 2 empty >out
   gt-emit --repeat 2 - </dev/null >out
-  # Its first reader had all of it.
+  # The first - reads all of standard input, so the second finds nothing.
   echo '#' | gt-emit - --repeat 2 - >out
 }
 
@@ -201,7 +203,7 @@ each_program() {
   lines_are $'a = tensor f32[1] 1\na = tensor f32[1] 1'
 }
 
-@test "a full disk is told by each program" {
+@test "a full disk is reported by each program" {
   printf 'a = ones f32[1]\nprint a\n' >p.gt
   printf '#gt 1\na = ones f32[1]\nprint a\n#end 0\n' >stream
   local program
@@ -217,7 +219,7 @@ each_program() {
 
 @test "gt-route waits for the writer of a FIFO, and for signals meanwhile" {
   mkfifo in
-  # 124: TERM was enough; after a minute KILL would come, and be 137.
+  # Status 124 means that TERM was enough; after a minute KILL would give 137.
   run -124 timeout -k 60 1 gt-route -n 1 in
   spawn gt-route -n 1 in >out
   printf 'x = ones f32[2]\nprint x\n' >in

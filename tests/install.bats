@@ -1,9 +1,9 @@
 #!/usr/bin/env bats
-# What is installed: programs, examples that find their data, completions.
+# An installed gt: its programs, examples that find their data, and completions.
 
 load helper
 
-# completed LINE: what bash offers at the end of a command line.
+# completed LINE prints what bash offers at the end of a command line.
 completed() {
   local program=${1%% *}
   COMP_LINE=$1 bash -c '. "$1"; COMP_POINT=${#COMP_LINE}
@@ -41,7 +41,7 @@ completed() {
   [ "$(completed 'gt-route -n ')" = gpus ]
   [ -z "$(completed 'gt-route -n 4')" ]
   [ -z "$(completed 'gt-shard -n ')" ]
-  # A plug-in is the name of a file.
+  # A plug-in is named by its file, so shells offer files beside the names.
   grep -q -- "--backend=.*cpu ref null cuda; _files" "$GT_SHARE/completions/zsh/_gt-work"
   grep -qx -- "complete -c gt-work -l backend -r -a 'cpu'" "$GT_SHARE/completions/fish/gt-work.fish"
 }
@@ -59,7 +59,7 @@ completed() {
   [ "$(completed 'gt-cluster status -')" = "$all" ]
   [ "$(completed 'gt-cluster logs -')" = "$all -f --follow" ]
   [ "$(completed 'gt-cluster down -')" = "$all --forget" ]
-  # Behind -- are words of another program.
+  # Words behind -- belong to another program, so nothing is offered.
   [ -z "$(completed 'gt-cluster run -- -')$(completed 'gt-cluster up -- --na')" ]
   [ "$(completed 'gt-log w')" = why ]
   [ -z "$(completed 'gt-log ')" ]
@@ -72,7 +72,7 @@ completed() {
   done
 }
 
-@test "completions are what their shells can read" {
+@test "completions are syntax that their shells accept" {
   local file
   for file in "$GT_SHARE"/completions/bash/*; do bash -n "$file"; done
   ! command -v zsh >/dev/null || for file in "$GT_SHARE"/completions/zsh/*; do
@@ -97,18 +97,18 @@ completed() {
     [ -s "usr/share/man/man1/${program##*/}.1" ]
     [ -s "usr/share/bash-completion/completions/${program##*/}" ]
   done
-  # A script finds its parts.
+  # gt-cluster finds the files of scripts/cluster.
   printf 'x = ones f32[2]\nprint x\n' >p.gt
   run -0 gt-cluster run p.gt
   lines_are 'x = tensor f32[2] 1 1'
-  # The shell examples go where their data is, from wherever they are called.
+  # The shell examples change to the folder of their data, wherever they are called.
   run -0 usr/share/gt/examples/digits.sh 1
   [[ $output == 'accuracy = tensor f32[] 0.'* ]]
   PATH=/usr/bin:/bin run -0 usr/share/gt/examples/digits.sh 1
   run -0 usr/share/gt/examples/transformer.sh steps=1 rounds=1 layers=1 \
     width=16 heads=2 context=8 batch=2 held=1024 sample=1
   [[ $output == *'ratio = tensor f32[] '* ]]
-  # The others are run from the folder that is laid out as the tree is.
+  # The other examples are run in share/gt, which is laid out as the tree is.
   cd usr/share/gt
   gt-emit --no-at examples/digits-init.gt examples/digits.gt -e 'print loss' \
     >"$BATS_TEST_TMPDIR/p"

@@ -1,11 +1,11 @@
 #!/usr/bin/env bats
-# Clients of gt-emit -l that leave and come back: --detach and --attach, and
-# connections that end.
+# Clients of gt-emit -l that leave and come back, by --detach and --attach or since
+# their connection ended.
 
 load helper
 
-# serve OPTION...: gt-emit -l at $at, with a gt-route behind it. What it writes
-# is kept in `stream`.
+# serve OPTION... starts gt-emit -l at $at, with a gt-route behind it, and keeps the
+# stream between them in the file `stream`.
 serve() {
   mkfifo back to_route
   # shellcheck disable=SC2094
@@ -15,14 +15,15 @@ serve() {
   await 'listens at' served
 }
 
-# visit OPTION...: runs a client, into out, err and status.
+# visit OPTION... runs a client; its output, messages and status go to out, err and
+# $status.
 visit() {
   status=0
   within 60 gt-emit --to "$at" "$@" >out 2>err || status=$?
 }
 
-# lay_link: a relay to the port of $at; commands go to descriptor 6, and clients
-# to $link.
+# lay_link starts a relay to the port of $at. Tests write commands for it to
+# descriptor 6, and clients connect to $link.
 lay_link() {
   local port=${at##*:}
   mkfifo commands
@@ -38,7 +39,7 @@ tell_link() {
   await "^$*\$" relayed
 }
 
-# at_socket, at_port: an endpoint of this test alone.
+# at_socket and at_port choose an endpoint for this test alone.
 at_socket() {
   at=ipc://$PWD/at
 }
@@ -54,7 +55,8 @@ at_port() {
   [ "$status" = 0 ]
   visit --attach job --detach job --wait -e 'v = add w 1' -e 'print v'
   [ "$status" = 0 ]
-  # What the first visit may have read already, and what it may not.
+  # The first visit may have read some of the results, and the second reads the
+  # rest.
   tail -1 out | grep -q '^v = tensor f32.2. 8 8$'
   run -0 grep -c '^c1/w = ' stream
   [ "$output" = 1 ]
@@ -68,7 +70,7 @@ at_port() {
   grep -q "nobody is kept as 'job'" err
 }
 
-@test "messages and the status of a visit are those of what it sent" {
+@test "messages and the status of a visit are those of what the visit sent" {
   at_socket
   serve
   visit --detach job --wait -e 'w = ones f32[2]' -e 'q = add w nobody'
@@ -77,7 +79,7 @@ at_port() {
   visit --attach job --detach job --wait -e 'print w'
   [ "$status" = 0 ]
   [ ! -s err ]
-  # What happened while nobody was there is told to who comes next.
+  # What happens while no client is there is told to the next one.
   visit --attach job --detach job --at -e 'i = tensor i64[1] 1' \
     -e 'o = tensor i64[1] 0' -e 'r = floordiv i o' -e 'print r'
   local first=$status
@@ -89,7 +91,7 @@ at_port() {
   [ "$(grep -c '^gt-work: -e:3: floordiv' all)" = 1 ]
 }
 
-@test "a detached client is ended when nobody comes back in time" {
+@test "a detached client is ended when it does not come back in time" {
   at_socket
   serve --keep 1
   visit --detach job -e 'w = ones f32[2]'
@@ -97,7 +99,7 @@ at_port() {
   grep -q "nobody came back to 'job' within 1.0 s" served
   visit --attach job -e 'print w'
   [ "$status" = 4 ]
-  # Who is back in time is not.
+  # A client that comes back in time is kept.
   visit --detach job -e 'w = ones f32[2]'
   for _ in 1 2 3 4; do
     sleep 0.5
@@ -106,7 +108,7 @@ at_port() {
   done
 }
 
-@test "who is killed is kept if it has a name, and loses nothing" {
+@test "a named client that is killed is kept, and loses nothing" {
   at_socket
   serve
   mkfifo in
@@ -125,12 +127,12 @@ at_port() {
   cat first out >all
   [ "$(grep -c '^v = tensor f32.2. 8 8$' all)" -ge 1 ]
   [ "$(tail -1 out)" = 'w = tensor f32[2] 7 7' ]
-  # Half a line is no line.
+  # A line without its end is dropped.
   grep -q 'in the middle of a line, which is dropped' err
   run ! grep '^c1/x = ' stream
 }
 
-@test "names of clients are their users' own" {
+@test "each user has names of clients of its own" {
   at_socket
   serve
   visit --user ann --detach job -e 'w = full f32[1] 1'
@@ -157,7 +159,7 @@ at_port() {
   run -2 gt-emit --attach a -e 'w = ones f32[1]'
 }
 
-@test "who comes back takes the place of who is there" {
+@test "a client that comes back takes the place of one that is there" {
   at_socket
   serve
   mkfifo in
@@ -172,7 +174,7 @@ at_port() {
   exec 5>&-
 }
 
-@test "SIGINT ends a client, and one that is to be kept goes on" {
+@test "SIGINT ends a client, but one that is to be kept goes on" {
   at_socket
   serve
   mkfifo in
@@ -197,14 +199,14 @@ at_port() {
   [ "$status" = 4 ]
 }
 
-@test "who is ended before it was let in is not said to go on" {
+@test "a client that ends before it was let in does not say that it goes on" {
   run --separate-stderr timeout -s TERM 1 \
     gt-emit --to "ipc://$PWD/nobody" --detach later -e 'print x'
   [ "$status" = 124 ]
   [ -z "$output$stderr" ]
 }
 
-@test "a connection that is cut anywhere changes no result" {
+@test "a connection that is cut at any point changes no result" {
   at_port
   serve --silence 1
   lay_link
@@ -226,7 +228,8 @@ at_port() {
     visit --attach job -e 'x = ones f32[1]'
     [ "$status" = 0 ]
   done
-  # One that had not been let in yet only begins again.
+  # A client that was cut before it was let in only begins again, so not all were
+  # away.
   [ "$(grep -c 'is away' served)" -ge 3 ]
 }
 

@@ -1,9 +1,10 @@
 #!/usr/bin/env bats
-# gt-key, and connections with keys.
+# gt-key, and connections with keys between gt-route and workers.
 
 load helper
 
-# Keys of gt-route, of workers a and b, which may attach, and of a stranger.
+# Makes the keys of gt-route, of workers a and b, which may attach, and of a
+# stranger.
 make_keys() {
   local name
   umask 077
@@ -17,8 +18,9 @@ make_keys() {
     'y@0-1 = sum x@0-1' 'z@0-1 = all_reduce y@0-1' 'print z@0' >p
 }
 
-# said FILE NAME: to write what a program says there, and its status to NAME.
-# shellcheck disable=SC2016 # the inner shell's own
+# Runs a program; its output goes to FILE, its messages to NAME.err, its status to
+# NAME.
+# shellcheck disable=SC2016 # the inner shell expands it
 told='out=$1 name=$2; shift 2; s=0; "$@" >"$out" 2>"$name.err" || s=$?; echo "$s" >"$name"'
 
 route() {
@@ -26,7 +28,7 @@ route() {
     --key route.key --allow allowed p
 }
 
-# attach NAME: a worker with that key.
+# attach NAME starts a worker with that key.
 attach() {
   spawn bash -c "$told" sh /dev/null "$1.status" gt-work --connect "$at" \
     --key "$1.key" --route-key route.pub --name "$1" --timeout 20
@@ -37,7 +39,7 @@ wrong() { # MESSAGE COMMAND...
   [ "$stderr" = "$1" ]
 }
 
-@test "gt-key makes pairs of keys, and tells the public one" {
+@test "gt-key makes pairs of keys, and prints the public one" {
   make_keys
   [ "$(wc -c <a.key)" -eq 41 ]
   [ "$(gt-key --public - <a.key)" = "$(<a.pub)" ]
@@ -47,7 +49,7 @@ wrong() { # MESSAGE COMMAND...
   echo nonsense >bad
   wrong "gt-key: bad:1: expected a key, 40 characters as gt-key writes; the 8 there are none" \
     gt-key --public bad
-  # A secret is not shown, nor does it matter where the file was written.
+  # The secret key is never shown, and it may be written with either end of line.
   sed 's/$/x/' a.key >long
   run -2 gt-key --public long
   [[ $output != *"$(<a.key)"* ]]
@@ -116,7 +118,7 @@ wrong() { # MESSAGE COMMAND...
   [ "$stderr" = "gt-work: what listens at $at takes no connection of ours: it has no keys, or it is no gt-route" ]
 }
 
-@test "a worker takes no gt-route with another key than it was told" {
+@test "a worker refuses a gt-route whose key is not the one it was given" {
   make_keys
   route
   run -4 --separate-stderr gt-work --connect "$at" --timeout 2 --key a.key \
@@ -124,7 +126,7 @@ wrong() { # MESSAGE COMMAND...
   [ "$stderr" = "gt-work: no gt-route at $at within 2.0 s; what is there took no connection of ours: is --route-key its public key?" ]
 }
 
-@test "keys that do not fit together are refused" {
+@test "keys that do not go together are refused" {
   make_keys
   wrong 'gt-route: --key and --allow go together: who this is, and who may attach; try gt-route --help' \
     gt-route --bind 'tcp://*:5570' --workers 1 --key route.key
@@ -143,7 +145,7 @@ wrong() { # MESSAGE COMMAND...
     gt-work --connect "$at" --key a.key
   wrong 'gt-work: --route-key: none: No such file or directory; try gt-work --help' \
     gt-work --connect "$at" --key a.key --route-key none
-  # What the environment says is not for workers that gt-route starts.
+  # GT_KEY and GT_ROUTE_KEY do not affect workers that gt-route starts itself.
   GT_KEY=$PWD/a.key GT_ROUTE_KEY=$PWD/route.pub \
     run -0 --separate-stderr gt-route -n 2 p
   [ "$output" = 'z@0 = tensor f32[] 16' ]

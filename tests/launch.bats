@@ -1,14 +1,14 @@
 #!/usr/bin/env bats
-# The files of examples/launch: what can be tried of them without the machines that
-# they are for. tests/full/slurm.sh runs gt.sbatch.
+# The files of examples/launch, as far as they can be tried without the machines
+# that they are for. tests/full/slurm.sh runs gt.sbatch.
 
 load helper
 
 launch=$GT_ROOT/examples/launch
 
-@test "systemd takes the units" {
+@test "systemd accepts the units" {
   command -v systemd-analyze >/dev/null || skip "there is no systemd-analyze"
-  # Programs and user are those of here.
+  # The units get the programs and the user of this machine.
   local unit
   for unit in "$launch"/systemd/*; do
     sed "s,/usr/local/bin,$GT_BIN,; s/^User=gt$/User=$(id -un)/" "$unit" >"${unit##*/}"
@@ -22,7 +22,7 @@ launch=$GT_ROOT/examples/launch
   run ! systemd-analyze verify ./gt-head.service
 }
 
-# script NAME: the text that the container of that name runs in the manifest.
+# script NAME prints the text that the container of that name runs in the manifest.
 script() {
   /usr/bin/python3 - "$launch/kubernetes.yaml" "$1" <<'PY'
 import sys, yaml
@@ -58,10 +58,10 @@ assert "--workers %d " % work["spec"]["replicas"] in text
 PY
 }
 
-@test "what the Kubernetes manifest runs is a cluster" {
+@test "the commands of the Kubernetes manifest make a cluster" {
   need_yaml
   mkdir keys
-  # As its head says how the keys are made.
+  # The keys are made as the head of the manifest says.
   (umask 077 && cd keys && for k in emit route work me; do
     gt-key >$k.key
     gt-key --public $k.key >$k.pub
@@ -87,10 +87,10 @@ PY
   lines_are 'x = tensor f32[2] 1 1'
 }
 
-@test "what the unit of the head runs serves those whom its list has" {
+@test "the unit of the head serves the users in its list" {
   local unit=$launch/systemd/gt-head.service base
   base=$(free_port 2)
-  # The keys are made as the unit says.
+  # The keys are made as the head of the unit says.
   sed -n "/sudo -u gt sh -c/,/done'/p" "$unit" | sed "s/^#//; s/.*sh -c '//; s/'$//" >keys.sh
   grep -q 'gt-key --public' keys.sh
   mkdir run files
@@ -112,7 +112,7 @@ PY
   lines_are 'x = tensor f32[2] 1 1'
 }
 
-@test "options in the examples are those of the programs" {
+@test "options in the examples are options of the programs" {
   local program rest option count=0
   sed -z 's/\\\n/ /g' "$launch"/*.* "$launch"/systemd/* | tr '\0' '\n' |
     grep -oE 'gt-(emit|route|work|key) [^|&]*' >commands
@@ -135,7 +135,7 @@ PY
   done
   grep -qx 'RUN scripts/packages install build' "$launch/Containerfile"
   run -0 "$GT_ROOT/scripts/packages" list build
-  # And it finds the packages of the libraries.
+  # The build also finds the packages that have the libraries.
   command -v dpkg-query >/dev/null || skip "this is no Debian"
   sed -n '/^RUN ldd/,/[^\\]$/p' "$launch/Containerfile" |
     sed "s/^RUN //; s,build/bin,$GT_BIN,; s,>/packages,," >find.sh
@@ -144,13 +144,13 @@ PY
   run ! grep -q lib32 found
 }
 
-@test "the hosts file is one" {
+@test "the example of a hosts file is one" {
   run -0 gt-cluster up --hosts "$launch/hosts" --dry-run
   [ "$(grep -c ': .*LOCAL_RANK=' <<<"$output")" -eq 6 ]
   [[ $output == *"ann@node2:2222: PATH=/opt/gt/bin:"*"LOCAL_RANK=1"*"--backend cuda"* ]]
 }
 
-@test "each example is named in their README" {
+@test "their README names each example" {
   local file
   for file in "$launch"/* "$launch"/systemd/*; do
     file=${file##*/}

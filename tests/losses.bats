@@ -1,11 +1,11 @@
 #!/usr/bin/env bats
-# gt-route --keep-going: a worker that is lost ends only what needs it.
+# gt-route --keep-going: the loss of a worker ends only what needs that worker.
 # shellcheck disable=SC2154 # run sets stderr and output
 
 load helper
 
-# A value on each of two workers, one that is nobody's, and what is made of them
-# once worker 1 is lost.
+# `before` makes a value on each of two workers and one that may be on either;
+# `after` computes with them once worker 1 is lost.
 before() {
   printf '%s\n' 'mesh d=2' 'x@0-1 = ones f32[4] split=d:0' 'a = ones f32[2]' \
     'print x@1'
@@ -17,7 +17,8 @@ after() {
     'save b "b.npy"' 'c = load "b.npy" f32[2]' 'print c'
 }
 
-# lose SIGNAL: what the run prints that loses worker 1 by it.
+# lose SIGNAL runs both, and worker 1 gets the signal in between; results go to
+# `out`.
 lose() {
   mkfifo in
   spawn gt-route --keep-going -n 2 in >out 2>err
@@ -45,14 +46,14 @@ b = tensor f32[2] 2 2
 c = tensor f32[2] 2 2' ]
 }
 
-@test "a worker that is killed ends what needs it, and nothing else" {
+@test "the loss of a killed worker ends what needs it, and nothing else" {
   export GT_SILENCE=1.5
   lose KILL
   says_right
   grep -q '^x@1 = fail "worker 1 was killed by signal 9 (SIGKILL)' out
 }
 
-@test "so does one that is stopped" {
+@test "so does the loss of a stopped worker" {
   unset GT_SILENCE
   lose STOP
   says_right
@@ -75,7 +76,7 @@ c = tensor f32[2] 2 2' ]
   run ! grep -q 'b = tensor' out
 }
 
-@test "a file that a lost worker was to save is not read as it was before" {
+@test "a load does not read the old file that a lost worker was to save anew" {
   printf 'x = ones f32[2]\nsave x "x.npy"\n' | gt-work
   mkfifo in
   spawn gt-route --keep-going -n 2 in >out 2>err

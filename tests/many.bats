@@ -1,17 +1,18 @@
 #!/usr/bin/env bats
-# One program through one process and through many: the same values; and what
-# is said and left behind when something dies.
+# A program gives the same values in one process and in many; and what is reported
+# and left behind when a process dies.
 
 load helper
 
-# through N FILE...: what gt-route with N local workers prints of the stream.
+# through N FILE... prints the results of the stream from gt-route with N local
+# workers.
 through() {
   local n=$1
   shift
   within 60 gt-route -n "$n" --threads 1 "$@"
 }
 
-# same FILE: a stream prints the same bits through gt-work and through gt-route.
+# same FILE: gt-work and gt-route print the same bits for the stream.
 same() {
   local n expected=$BATS_TEST_TMPDIR/expected got=$BATS_TEST_TMPDIR/got
   gt-work --threads 1 "$1" >"$expected"
@@ -57,12 +58,12 @@ END
   gt-emit p.gt >p
   same p
   through 4 --log log p >/dev/null
-  # Each of the four got some of the products.
+  # Each of the four workers got some of the products.
   run -0 awk -F '\t' '$3 == "issue" && / matmul / { n[$4]++ } END { print length(n) }' log
   lines_are 4
 }
 
-# rounds N FILE LINE...: the file N times, each time followed by the lines.
+# rounds N FILE LINE... prints the file N times, each time followed by the lines.
 rounds() {
   local i
   for ((i = 0; i < $1; i++)); do
@@ -99,12 +100,13 @@ rounds() {
 }
 
 @test "the transformer prints the same bits" {
-  # A text of bytes 0 to 96, as .npy, for a model of a few hundred weights.
+  # The text has the bytes 0 to 96, as a .npy file, for a model of a few hundred
+  # weights.
   {
     printf '\x93NUMPY\x01\x00\x76\x00%-117s\n' \
       "{'descr': '|u1', 'fortran_order': False, 'shape': (2000,), }"
     for ((i = 0; i < 2000; i++)); do
-      # shellcheck disable=SC2059 # the format is the byte
+      # shellcheck disable=SC2059 # the byte is the format
       printf "\\x$(printf %02x $((i * i % 97)))"
     done
   } >text.npy
@@ -173,7 +175,7 @@ END
   wait "${spawned[0]}"
 }
 
-@test "workers attach over tcp, and it says whom it waits for" {
+@test "workers attach over tcp, and gt-route says whom it waits for" {
   printf 'mesh tp=2\nx@0-1 = rand f32[6] 1 split=tp:0\ny@0-1 = all_reduce x@0-1\nprint y@0\n' >p
   gt-work p >expected
   spawn gt-route --bind tcp://127.0.0.1:0 --workers 2 p >out 2>err
@@ -205,7 +207,8 @@ END
   exec 5>stream
   cat p >&5
   await 'y@0 = tensor f32\[\] 2' out
-  # 1 MiB each; a worker has some of its own in flight and sees some of the other's.
+  # A value has 1 MiB, and a worker holds a few that are sent or read at the time;
+  # if memory were not used again, 500 sums would take far more.
   for worker in $(<"/proc/$route/task/$route/children"); do
     (($(awk '/^VmHWM/ { print $2 }' "/proc/$worker/status") < 80 * 1024))
   done
@@ -226,12 +229,12 @@ END
   through 3 --log log p >out
   cut -f 7 log | gt-work --threads 1 >again
   cmp out again
-  # Each instruction stands in one row of event issue; elsewhere are comments.
+  # Each instruction has one row of the event issue, and other rows have comments.
   run -0 awk -F '\t' 'NR > 1 && $3 != "issue" && $7 !~ /^#/ { print }' log
   lines_are ''
 }
 
-# value_of KEY: of each row on stdin, the number behind the key.
+# value_of KEY prints the number behind the key in each row on standard input.
 value_of() {
   sed -n "s/.*[ #]$1=\\([0-9.]*\\).*/\\1/p"
 }
@@ -247,17 +250,18 @@ value_of() {
   } >p.gt
   gt-emit p.gt >p
   through 2 --log log p >out
-  # Each worker read half of the other's sums, and the half that it made.
+  # Each worker read the half of the other's value that it had to add to, and then
+  # the half that the other had added up.
   run -0 awk -F '\t' '$3 == "transfer" { print $4, $6, $7 }' log
   [ "${#lines[@]}" = 2 ]
   [[ $output == *'0 16384 # from=1 '*' name=y@0-1'* ]]
   [[ $output == *'1 16384 # from=0 '*' name=y@0-1'* ]]
-  # A line for each result, with the seq of its print.
+  # Each result has a row with the seq of its print.
   seq=$(awk -F '\t' '$3 == "issue" && $7 ~ /^print/ { print $2 }' log)
   run -0 awk -F '\t' '$3 == "result" { print $2, $4, $6, $7 }' log
   lines_are "$(awk -v seq="$seq" '{
     print seq, NR - 1, length($0) + 1, "# name=" $1 }' out)"
-  # Each queue's times are in order, and before the row was written.
+  # In each queue the times are in order, and before the time of the row.
   for queue in compute comm; do
     grep "queue=$queue" log >rows
     for worker in 0 1; do
@@ -273,7 +277,7 @@ value_of() {
   [ "$(grep -c '^<path d="M' <<<"$output")" = 2 ]
 }
 
-@test "an attached worker's trace has what it computed and what it exchanged" {
+@test "the trace of an attached worker has what it computed and what it exchanged" {
   skip_on_gpus 'lines are in the queue of the GPU there'
   printf '%s\n' 'mesh tp=2' 'x@0-1 = rand f32[6] 1 split=tp:0' \
     'y@0-1 = all_reduce x@0-1' 'z@0-1 = exp y@0-1' 'print z@0' >p.gt
@@ -290,7 +294,7 @@ value_of() {
     run -0 awk -F '\t' 'NR > 1 { print $3, $5, $6, $7 }' trace.$w
     [[ $output == *'comm p.gt:3 all_reduce 24'* ]]
     [[ $output == *'compute p.gt:4 exp 24'* ]]
-    # In each queue one after the other.
+    # The rows of a queue do not overlap.
     awk -F '\t' 'NR > 1 && ($1 < last[$3] || $2 < $1) { exit 1 }
       { last[$3] = $2 }' trace.$w
     run -0 gt-log --timeline svg trace.$w
@@ -298,13 +302,14 @@ value_of() {
   done
 }
 
-# attached LOG: number, name and threads of the workers that attached.
+# attached LOG prints the number, the name and the threads of each worker that
+# attached.
 attached() {
   awk -F '\t' '$3 == "attach" { print $4, $7 }' "$1" |
     sed 's/ #.* name=\([^ ]*\) .* threads=\([0-9]*\) .*/ \1 \2/' | sort
 }
 
-@test "torchrun's and Slurm's variables say who is which of how many" {
+@test "torchrun's and Slurm's variables say which worker it is, and of how many" {
   printf 'x = ones f32[1]\nprint x\n' >p
   local host
   host=$(uname -n)
@@ -317,7 +322,7 @@ attached() {
   run -0 attached log
   lines_are "0 $host/0 1
 1 $host/1 1"
-  # Options go before variables, and torchrun's before Slurm's.
+  # Options override variables, and torchrun's variables override Slurm's.
   spawn env SLURM_NTASKS=2 gt-route --bind ipc://@gt-slurm-$$ --log log p
   spawn env SLURM_PROCID=1 SLURM_LOCALID=1 "SLURM_TASKS_PER_NODE=100000(x2)" \
     gt-work --connect ipc://@gt-slurm-$$
@@ -327,7 +332,7 @@ attached() {
   run -0 attached log
   lines_are "0 n 3
 1 $host/1 1"
-  # Workers that gt-route starts are its own, whoever started it.
+  # The variables do not affect workers that gt-route starts itself.
   run -0 env RANK=1 WORLD_SIZE=9 LOCAL_RANK=1 gt-route -n 2 p
   run -2 --separate-stderr env RANK=x gt-work --connect ipc://@gt-none-$$
   [[ $stderr == *'is no number from 0 on'* ]]

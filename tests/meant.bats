@@ -1,9 +1,9 @@
 #!/usr/bin/env bats
-# What a stranger writes at first, and what the message says is meant.
+# What a stranger writes at first, and what the message suggests instead.
 
 load helper
 
-# gt-emit's first message about a program, without the place.
+# says PROGRAM TEXT: gt-emit's first message, without the place, contains TEXT.
 says() {
   local message
   message=$(gt-emit <<<"$1" 2>&1 >/dev/null | head -1) || return
@@ -54,7 +54,7 @@ through() { gt-emit <<<"$1" | gt-work; }
   says 'x = zeros float32[2]' "unknown dtype 'float32'; did you mean 'f32'?"
 }
 
-@test "keys by PyTorch's names, and flags as true and false" {
+@test "keys by PyTorch's names, and flags given as true and false" {
   local x=$'x = ones f32[2,3]\n'
   says "$x"'y = sum x dim=1' "no key 'dim'; did you mean 'axis' (dimensions, negative from the end)?"
   says "$x"'y = sum x axis=1 keepdim=1' "did you mean 'keepdims' (keep reduced dimensions, of size 1)?"
@@ -72,7 +72,7 @@ z = tensor f32[2] 3 3
 g = tensor f32[2,3] 1 1 1 1 1 1"
 }
 
-@test "shapes that another library wants otherwise" {
+@test "shapes that another library takes in another form" {
   says $'x = ones f32[2,3]\nw = ones f32[5,3]\ny = linear x w' \
     "the weight is [in,out], where PyTorch's is [out,in]: transpose w first"
   says $'a = ones f32[2,3]\nb = ones f32[5,3]\ny = matmul a b' \
@@ -85,14 +85,14 @@ g = tensor f32[2,3] 1 1 1 1 1 1"
     'enable_gqa=1 lets heads of q share those of k and v'
 }
 
-@test "a format that save does not write" {
+@test "a format that save does not know" {
   says $'x = ones f32[2]\nsave x "x.pt"' \
     "no format for '.pt'; save writes FILE.npy, or the tensor NAME of"
   run -3 gt-work <<<$'x = ones f32[2]\nsave x "x.pt"'
   [ ! -e x.pt ]
 }
 
-@test "the number of an optimizer's step is from 1" {
+@test "the number of an optimizer's step begins at 1" {
   local state=$'w = ones f32[2]\nm = zeros f32[2]\nv = zeros f32[2]\n'
   says "$state"'w m v = adamw w w m v 0 0.1' \
     't is the number of this step, from 1, got 0'
@@ -136,7 +136,7 @@ print y"
   done
 }
 
-@test "a failure that comes again in each round is told once, and counted" {
+@test "a failure that comes again in each round is reported once, and counted" {
   local step=$'x = tensor i64[2] 1 2\nt = zeros f32[1,1]\ny = embedding t x\nprint y\n'
   local program
   for program in gt-work 'gt-route -n 1'; do
@@ -147,7 +147,7 @@ print y"
     [ "$(grep -c 'index 1 is out of range' <<<"$stderr")" -eq 1 ]
     [[ $stderr == *'gt-work: <stdin>:4: embedding: index 1 is out'* ]]
     [[ $stderr == *'gt-work: 3 more like the one at <stdin>:4'* ]]
-    # What such a place is, once; and of one that does not come again.
+    # A note explains such a place once, also where the failure does not come again.
     [ "$(grep -c 'note: a place in <stdin> is' <<<"$stderr")" -eq 1 ]
     run -1 --separate-stderr bash -c "printf '%s' \"\$1\" | gt-emit | $program" - "$step"
     [[ $stderr == *'gt-work: <stdin>:4: embedding: index 1 is out'* &&
@@ -155,19 +155,20 @@ print y"
   done
 }
 
-@test "other reasons, lines and files are told for themselves" {
+@test "failures of other lines and of other files are each reported" {
   printf 't = zeros f32[1,1]\nx = tensor i64[1] 7\ny = embedding t x\nz = embedding t x\n' >p.gt
   run -1 --separate-stderr gt-work - <p.gt
   [ "$(grep -c 'out of range' <<<"$stderr")" -eq 2 ]
   [[ $stderr != *more* ]]
-  # gt-emit names the lines of a file, so a loop has one place for each.
+  # By gt-emit lines have their places in the file, so the lines of a loop have one
+  # place.
   run -1 --separate-stderr bash -c 'gt-emit --repeat 3 p.gt | gt-work'
   [ "$(grep -c 'out of range' <<<"$stderr")" -eq 2 ]
   [[ $stderr == *'gt-work: 2 more like the one at p.gt:3'* ]]
   [[ $stderr != *--at* ]]
 }
 
-@test "a second failure at one place of a source is told, where it is another" {
+@test "another failure at the same place of a source is reported" {
   sed 's/$/ #at=p.py:3/' >p.gt <<'END'
 a = tensor i64[] 1
 b = tensor i64[] 0

@@ -1,11 +1,11 @@
 #!/usr/bin/env bats
-# What numbers come out: at the ends of their dtypes, and in 16 bits.
+# The values of ops at the ends of their dtypes and in 16 bits.
 
 load helper
 
 values() { gt-emit --no-at | gt-work --threads 1 --backend "$1"; }
 
-@test "gelu of numbers near the largest is the number" {
+@test "gelu of the largest numbers is the number" {
   for backend in ref cpu; do
     run -0 values "$backend" <<'END'
 x = tensor f32[3] 2e38 3.4028235e38 -2e38
@@ -27,7 +27,7 @@ END
   done
 }
 
-@test "what is written in other ops is computed in f32 and rounded once" {
+@test "an op that is computed by others does so in f32 and rounds once" {
   for backend in ref cpu; do
     run -0 values "$backend" <<'END'
 x = tensor f16[1] -12
@@ -65,7 +65,7 @@ END
   done
 }
 
-@test "round takes the even one of two, floor and ceil keep the sign of zero" {
+@test "round goes to the even neighbour of a half, floor and ceil keep the sign of zero" {
   for backend in ref cpu; do
     run -0 values "$backend" <<'END'
 x = tensor f32[6] 0.5 1.5 -0.5 -2.5 nan inf

@@ -1,16 +1,17 @@
 #!/usr/bin/env bats
-# The op table as users see it: the examples of its help are run as they stand.
+# The op table as users see it: the examples of its help run unchanged.
 
 load helper
 
-# section TITLE: the lines of that section of an op's details, on stdin.
+# section TITLE prints that section of an op's details, which come on standard
+# input.
 section() {
   awk -v title="$1" '
     /^[a-z]/ { inside = NR > 1 && $0 == title; next }
     inside && NF { sub(/^  /, ""); print }'
 }
 
-# ops: the names that gt-emit --ops lists, one a line.
+# ops prints the names that gt-emit --ops lists, one a line.
 ops() {
   gt-emit --ops | awk '
     /^#/ || !NF { next }
@@ -43,7 +44,7 @@ examples_print_what_they_say() {
   examples_print_what_they_say cpu
 }
 
-@test "gt-emit --ops lists, details, and suggests" {
+@test "gt-emit --ops lists the ops, shows details, and suggests names" {
   run -0 gt-emit --ops
   [[ $output == *"y = matmul a b ta=0 tb=0"* ]]
   [[ $output != *relu_grad* ]]
@@ -64,8 +65,8 @@ for op in json.load(open("ops.json"))["ops"]:
   ops | sort | diff names -
 }
 
-@test "a number beyond an integer's range bounds nothing in clamp" {
-  # As torch.clamp: of uint8 0 and 200, and of int32 -7 and 7.
+@test "a bound of clamp beyond the range of the dtype bounds nothing" {
+  # torch.clamp gives the same for uint8 0 and 200 and for int32 -7 and 7.
   cat >p <<'END'
 x = tensor u8[2] 0 200
 a = clamp x -1 300
@@ -98,14 +99,14 @@ d = tensor i32[2] -7 7'
   done
 }
 
-@test "a part of a whole that is too large is refused as such" {
+@test "a part of a whole that is too large is refused with that reason" {
   run -3 gt-emit -e 'y = zeros f32[2] part=0/1000000000000000000'
   [[ $output == *"part=0/1000000000000000000: the whole is too large"* ]]
   [[ $output != *f64* ]]
 }
 
-# told FILE: each line of it, "LINE  =>  MESSAGE", as the last one of a program
-# with images is answered with this message.
+# told FILE: each line of FILE is "LINE  =>  MESSAGE"; a program with images that
+# ends with LINE gets that message.
 told() {
   local line message
   while IFS= read -r line; do
@@ -145,7 +146,7 @@ LINES
   told lines
 }
 
-@test "a pool's largest may be nan or -inf, and the first of equals is chosen" {
+@test "a pool takes nan or -inf as the largest value, and the first of equal ones" {
   cat >p <<'END'
 x = tensor f32[1,3,2,2] 1 nan 3 2 -inf -inf -inf -inf 5 7 7 5
 y = max_pool2d x kernel_size=2

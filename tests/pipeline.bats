@@ -1,9 +1,10 @@
 #!/usr/bin/env bats
-# gt-emit | gt-work as one: answers, ends and failures.
+# gt-emit | gt-work together: answers, ends and failures.
 
 load helper
 
-# A coprocess of both: ask LINE... gives a line of answer for the last of them.
+# Starts both as a coprocess; ask LINE... writes the lines and reads one line of
+# answer.
 start_pair() {
   coproc PAIR { gt-emit | gt-work; } 3>&-
   to=${PAIR[1]} from=${PAIR[0]} pair=$PAIR_PID
@@ -14,7 +15,7 @@ ask() {
   read -r -t 60 answer <&"$from"
 }
 
-@test "a coprocess that writes a line gets its answer, the pipe still open" {
+@test "a coprocess answers a line while the pipe stays open" {
   start_pair
   ask 'x = tensor f32[2] 1 2' 'print x'
   [ "$answer" = 'x = tensor f32[2] 1 2' ]
@@ -43,7 +44,7 @@ ask() {
   spawn bash -c 'exec gt-emit <in >between'
   emitter=$!
   printf 'x = ones f32[1]\nprint x\n' >in
-  await . out # it is in mid-stream
+  await . out # now the stages are in mid-stream
   kill -KILL "$emitter"
   await . ended
   exec {hold}>&-
@@ -64,7 +65,7 @@ ask() {
   [ -z "$stderr" ]
 }
 
-@test "gt-work that leaves at its first failure ends gt-emit too" {
+@test "a gt-work that leaves at its first failure ends gt-emit, too" {
   run -1 --separate-stderr bash -c \
     'yes "n = tensor i64[] 0
 n = mod n n" | gt-emit | gt-work --fail-fast'
@@ -73,14 +74,14 @@ n = mod n n" | gt-emit | gt-work --fail-fast'
 
 @test "the slower stage holds the faster one back" {
   skip_if_sanitized "its memory says little"
-  # A gt-work that was stopped takes nothing; gt-emit waits at the same size.
+  # A gt-work that was stopped reads nothing, so gt-emit must stop reading, too.
   mkfifo stream
   spawn bash -c 'sleep 1000 <stream'
   spawn bash -c 'yes "# $(head -c 1000 /dev/zero | tr "\0" x)" |
     exec gt-emit >stream'
   until pgrep -P "$!" gt-emit >pid; do sleep 0.01; done
   before=-1 after=0
-  while ((before != after)); do # until it reads no more
+  while ((before != after)); do # until the position in its input stays the same
     before=$after
     sleep 0.5
     after=$(awk '/^rchar/ { print $2 }' "/proc/$(<pid)/io")

@@ -1,11 +1,11 @@
 #!/usr/bin/env bats
-# Programs placed by hand against the same ones without ranks, forward and
-# backward. Values are small integers, so that every sum is exact.
+# Programs placed by hand against the same programs without ranks, forward and
+# backward. Values are small integers, so every sum is exact.
 
 load helper
 
-# integers NAME SIZES SEED [KEYS]: lines that make NAME (name and ranks) the
-# same whole, however it is cut.
+# integers NAME SIZES SEED [KEYS] prints lines that make NAME, a name with or
+# without ranks. The whole is the same however it is cut.
 integers() {
   echo "$1 = rand f32[$2] $3 ${4:-}"
   echo "$1 = mul $1 5"
@@ -14,21 +14,21 @@ integers() {
   echo "$1 = cast $1 f32"
 }
 
-# run_program FILE: what it prints; FILE.s is the stream.
+# run_program FILE prints its results; its stream is left in FILE.s.
 run_program() {
   gt-emit --no-at "$1" >"$1.s"
   gt-work "$1.s"
 }
 
-# agree: the programs whole and placed print the same.
+# agree: the programs `whole` and `placed` print the same.
 agree() {
   run -0 "$GT_ROOT/scripts/gt-cmp" --exact <(run_program whole) <(run_program placed)
-  # What is emitted is a program that stays what it is.
+  # A second gt-emit leaves the stream of a placed program unchanged.
   gt-emit placed.s | diff placed.s -
   gt-check -q placed.s
 }
 
-# The two-layer block, with an input and weights that are asked for.
+# Prints a two-layer block and the gradients by its input and its weights.
 whole_block() {
   integers x 4,6 1
   integers u 6,8 2
@@ -98,7 +98,7 @@ END
   agree
 }
 
-# The same over four ranks, with sequence parallelism.
+# Prints the same block over four ranks, with sequence parallelism.
 sequence_block() {
   echo 'mesh dp=2 tp=2'
   integers x@0-3 4,6 1 split=dp:0,tp:0
@@ -123,14 +123,14 @@ print gd@2-3 split=tp:0
 END
 }
 
-@test "rows are gathered before a block and scattered after it, two ways" {
+@test "rows are gathered before a block and scattered after it, in two ways" {
   whole_block >whole
   sequence_block >placed
   agree
 }
 
 @test "a table cut by rows is looked up by whole indices" {
-  table() { # its ranks, keys of its line, keys of the lookup
+  table() { # RANKS, KEYS of the table, KEYS of the lookup
     integers "t$1" 7,3 1 "$2"
     echo "i$1 = tensor i64[5] 6 0 2 6 3"
     echo "e$1 = embedding t$1 i$1$3"
@@ -184,7 +184,7 @@ END
   agree
 }
 
-@test "a step of training is replayed, and a seed that is left out counts on" {
+@test "a step of training is replayed, and a seed that is left out goes on counting" {
   {
     echo 'mesh dp=2'
     integers w@0-1 4 1
@@ -210,7 +210,7 @@ END
     <(gt-emit plain-init --repeat 50 plain-step -e 'print w' | gt-work)
 }
 
-@test "a number where a collective wants a name is said by every program" {
+@test "a number where a collective wants a name is reported by every program" {
   printf '%s\n' 'mesh dp=2' 'y@0-1 = all_reduce 1 over=dp' 'print y@0' >p.gt
   for program in gt-emit gt-work; do
     run -3 --separate-stderr "$program" p.gt
@@ -227,14 +227,14 @@ END
   [ "$(printf '%s\n' "${lines[@]}" | sed 's/.*= //' | sort -u | wc -l)" -eq 4 ]
 }
 
-@test "notes may be left out: a loss over a cut dimension is a sum" {
+@test "notes may be left out, since a loss over a cut dimension is known to be a sum" {
   whole_block >whole
   sequence_block | sed 's/ #.*//' >placed
   agree
 }
 
-@test "a loss that is refused says what mends it, and that is right to gt-check" {
-  mended() { # the program so far, the loss
+@test "the message about a refused loss says what mends it, and gt-check accepts that" {
+  mended() { # PROGRAM and LOSS
     run -3 --separate-stderr gt-emit --no-at - <<<"$1
 g@0-1 = grad $2@0-1 x@0-1"
     fix=$(grep -o "${2}1@0-1 = [^,]*" <<<"$stderr")
@@ -282,8 +282,10 @@ END
   agree
 }
 
-@test "redistribute between specs is steps over one axis each, and goes back" {
-  # moved MESH SHAPE SRC DST SPLIT SPLIT: of the specs, and as split= has them.
+@test "redistribute between specs takes steps over one axis each, and its gradient goes back" {
+  # moved MESH SHAPE SRC DST SPLIT SPLIT AXES AXES: the specs, the same as split=
+  # has them, the axes over which the loss is the same, and those over which g is
+  # summed.
   moved() {
     cat >whole <<END
 x = randn f32[$2] 1
@@ -304,7 +306,8 @@ y$at = redistribute x$at src_spec=$3 dst_spec=$4
 z$at = mul y$at c$at
 l$at = sum z$at
 END
-    # What no axis cuts is the same on all of its ranks: one of them counts.
+    # The loss is the same on all ranks of an axis that cuts nothing, so one of them
+    # counts.
     local axis loss=l
     for axis in $7; do
       echo "${loss}1$at = convert $loss$at over=$axis src=R dst=P" >>placed
@@ -326,7 +329,7 @@ END
     else
       echo "print g@0 as=g" >>placed
     fi
-    gt-check -q placed # before it is taken apart, too
+    gt-check -q placed # redistribute itself is clean, before gt-emit takes it apart
     agree
   }
   moved 'dp=2 tp=2' 8,4 dp+tp,- tp+dp,- dp:0,tp:0 tp:0,dp:0
@@ -339,7 +342,7 @@ END
   grep -q '^y@0-3 = convert x@0-3 over=tp src=R dst=S1' placed.s
 }
 
-@test "a name space that no name could begin with is refused by all" {
+@test "a name space with which no name can begin is refused by all programs" {
   for space in 'a b' a@0 '"a/"'; do
     printf 'mesh dp=4 space=%s\nx = ones f32[2]\nprint x\n' "$space" >p.gt
     for program in gt-emit gt-check gt-work 'gt-route -n 1'; do
@@ -350,7 +353,7 @@ END
   done
 }
 
-@test "name spaces lie within each other, and the innermost with a mesh counts" {
+@test "name spaces lie within each other, and the innermost one with a mesh counts" {
   cat >p.gt <<'X'
 mesh all=4
 mesh dp=2 space=c1
@@ -385,10 +388,10 @@ c1/x = tensor i64[4] 0 1 2 3'
   gt-check -q p.gt
 }
 
-@test "specs that are not the tensor's, or no specs, are said" {
+@test "specs that do not fit the tensor, or are missing, are reported" {
   head='mesh dp=2 tp=2
 x@0-3 = ones f32[4,4] split=dp:0'
-  says() { # the rest of the line, what is said
+  says() { # the rest of the LINE and the MESSAGE
     printf '%s\n' "$head" "y@0-3 = redistribute x@0-3 $1" >p.gt
     run -3 --separate-stderr gt-emit p.gt
     [[ $stderr == *"$2"* ]] || { echo "$stderr"; return 1; }
@@ -431,7 +434,7 @@ END
   [ -s whole.s ]
 }
 
-@test "a print that comes again sees all pieces, also those that were empty" {
+@test "a print that comes again sees all pieces, even those that were empty" {
   cat >shrinks.gt <<'END'
 mesh tp=4
 x@0-3 = ones f32[2] split=tp:0

@@ -1,10 +1,10 @@
 #!/usr/bin/env bats
-# share/python/gt.py for those who know PyTorch: a call that PyTorch has means the
-# same here, or is refused with what to write instead.
+# share/python/gt.py for users of PyTorch: a call of PyTorch means the same here, or
+# is refused with what to write instead.
 
 load helper
 
-# python CODE: runs it with gt.py. told(f) prints the exception that f ends with.
+# python CODE runs it with gt.py; told(f) prints the exception that f raises.
 python() {
   PYTHONPATH=$GT_ROOT/share/python PYTHONDONTWRITEBYTECODE=1 \
     within 60 /usr/bin/python3 -c "import gt
@@ -82,7 +82,7 @@ print(len(calls) > 140)'
   lines_are True
 }
 
-@test "gradients of these calls are PyTorch's, of equals too" {
+@test "gradients of these calls are PyTorch's, for equal values too" {
   need_torch
   run -0 python '
 import torch, numpy as np
@@ -102,7 +102,7 @@ told(lambda: (v * v).sum().backward(True))'
 TypeError backward: expected a tensor as gradient; found True; retain_graph= is a keyword'
 }
 
-@test "what PyTorch calls otherwise, without PyTorch" {
+@test "calls for which PyTorch has other words, without PyTorch" {
   run -0 python '
 print(m.transpose(0, 1).tolist(), m.norm(1).item(), gt.arange(2, 5).tolist(), gt.arange(0, 10, 2).tolist())
 v, i = m.max(dim=1)
@@ -119,7 +119,7 @@ True [[2.0, 2.0], [3.0, 3.0]] [2.0, 4.0, 6.0]
 10.00 f32 f16 True'
 }
 
-@test "the rank of what has been reshaped is not asked for" {
+@test "the rank of a reshaped tensor is known without asking" {
   run -0 env GT_CONNECT=- PYTHONPATH="$GT_ROOT/share/python" /usr/bin/python3 -B -c '
 import gt
 x = gt.load("x.npy", "f32[2,3,4]").reshape(2, -1, 4).relu().transpose(1, 2)'
@@ -131,7 +131,7 @@ t1 = transpose t0 axes=0,2,1 #at=<string>:3
 #end 0'
 }
 
-@test "a position that PyTorch does not have is refused, with the keyword" {
+@test "an argument by position that PyTorch takes only by keyword is refused, with the keyword" {
   run -0 python 'told(lambda: m.sum(0, 1), lambda: m.sum(True), lambda: m.sum(m), lambda: m.softmax(1, axis=1),
      lambda: gt.gelu(m, "tanh"), lambda: gt.cross_entropy(m, n, m[0], "sum"), lambda: m.var(1, 0), lambda: m.max((0, 1)),
      lambda: gt.layer_norm(m, (2,)), lambda: gt.matmul(m, m, m), lambda: m.split(m), lambda: gt.zeros(m),
@@ -160,7 +160,7 @@ TypeError y = exp x: unexpected 2
 TypeError y = transpose x [axes=]: x is missing"
 }
 
-@test "masks, floats and pairs of lists are no index, and whole numbers have no bits" {
+@test "masks, floats and pairs of lists are no index, and integers have no bits" {
   run -0 python 'told(lambda: m[m > 2], lambda: m[(m > 2)[:, 0]], lambda: m[[True, False]], lambda: m[1.5],
      lambda: m["1"], lambda: m[[0, 1], [1, 0]], lambda: m.__setitem__(0, 1), lambda: n & n, lambda: ~(n + 1))'
   masks='IndexError there are no boolean masks, as a shape does not depend on values: write gt.where(mask, x, 0), or mask.cast(x.dtype) * x'
@@ -202,7 +202,7 @@ again = tensor f32[2,2] 1 2 3 4
 [[1.0, 2.0], [3.0, 4.0]] [[4.0]] i64"
 }
 
-@test "backward of more than one element is refused at once, one element is taken" {
+@test "backward of more than one element is refused at once, and of one element it is taken" {
   run -0 python 'w, v = gt.ones(2, requires_grad=True), gt.ones(1, 1, requires_grad=True)
 told(w.backward, lambda: gt.grad(w, w), lambda: gt.zeros(0, requires_grad=True).backward())
 v.backward(); w.backward(gt.tensor([2.0, 3.0]))
@@ -248,9 +248,9 @@ class Net(gt.Module):
     def forward(self, x):
         return self.layers[1](self.layers[0](self.up(x)))
 net = Net()
-other = copy.deepcopy(net)  # before it has names
+other = copy.deepcopy(net)  # before its tensors have names
 loss = net(m).sum(); loss.backward()
-third = copy.deepcopy(net)  # and after
+third = copy.deepcopy(net)  # and after that
 print(*net.state_dict()); print(*other.state_dict()); print(*third.state_dict())
 print([p.grad for p in third.parameters()], third.same is third.up, third.twice is net.twice)
 def same(a, b): return all((p == q).all().item() for p, q in zip(a.parameters(), b.parameters()))
@@ -309,7 +309,7 @@ Error copy_: f32[3] does not expand to f32[2]'
   [[ ${lines[5]} == 'Error t'*' requires a gradient: change it under gt.no_grad()' ]]
 }
 
-@test "a name that there is not is answered with what to write" {
+@test "for a name that gt.py lacks, the message says what to write" {
   run -0 python 'told(lambda: m.einsum, lambda: gt.einsum, lambda: gt.vdot, lambda: gt.Adam, lambda: m.cuda(), lambda: m.to("cuda"),
      lambda: m.zeros, lambda: m.nosuch, lambda: gt.print, lambda: gt.Tensor([1.0]))
 print(hasattr(m, "view"), hasattr(m, "einsum"))'
@@ -326,7 +326,7 @@ TypeError Tensor: write gt.tensor(data), which makes one
 True False"
 }
 
-@test "data are the values without their history, and x is changed through them" {
+@test "x.data are the values without their history, and changing them changes x" {
   need_torch
   run -0 python '
 import torch
@@ -336,7 +336,7 @@ for x, lib in (a, torch), (b, gt):
     x.data -= 0.5 * x.grad
     x.data.mul_(4).add_(x.grad.data)
     (x * 2).data.zero_()
-    x.data[0:2].zero_() if lib is gt else None  # of a part it is a copy
+    x.data[0:2].zero_() if lib is gt else None  # a part of x.data is a copy
     print(x.data.numpy(), x.grad.data.numpy(), x.requires_grad, x.data.requires_grad)
     x.data = lib.tensor([7.0, 8.0, 9.0])
     (x * x).sum().backward()
@@ -361,7 +361,7 @@ Error Parameter: expected the name of a function and its keys, as in Parameter("
   [[ ${lines[4]} == 'taken: True' && ${lines[5]} == 'taken: False' ]]
 }
 
-@test "products with vectors, and what is none" {
+@test "products with vectors, and operands that make no product" {
   run -0 python 'told(lambda: gt.matmul([1, 2], [[1, 2], [3, 4]]).tolist(), lambda: gt.matmul(n, n, name="s").name,
      lambda: (gt.ones(3, 2)[0:1].slice(0, axis=0, size=1) @ n.float()).tolist(), lambda: gt.dot(m, m), lambda: m.mv(m), lambda: n.mv(n), lambda: n.outer(m),
      lambda: gt.dot([1, 2], n).item(), lambda: gt.matmul(n), lambda: (n @ gt.tensor([1, 2, 3])).item())'

@@ -3,7 +3,7 @@
 
 load helper
 
-# python CODE: runs it with gt.py, by the Python that has NumPy.
+# python CODE runs it with gt.py, by the Python that has NumPy.
 python() {
   PYTHONPATH=$GT_ROOT/share/python PYTHONDONTWRITEBYTECODE=1 \
     within 60 /usr/bin/python3 -c "import gt
@@ -90,7 +90,7 @@ print(sum(len(f) for _, _, f in os.walk("files")) <= 3, (kept - 1).sum().item())
   lines_are $'3000.0\n3000.0\n3000.0\nTrue 1997000'
 }
 
-@test "a name that was used before is another tensor's for grad" {
+@test "grad tells a tensor from an earlier one that had its name" {
   run -0 python '
 x = gt.tensor(2.0)
 def loss():
@@ -109,7 +109,7 @@ l = x * x
 x.rename("w")
 assert refused(l)
 l = x * x
-y = gt.tensor(3.0, name="w")  # x goes on without it
+y = gt.tensor(3.0, name="w")  # l still depends on the first w
 assert x.name != "w" and refused(l)
 late = gt.tensor(1.0)
 late.add_(1)
@@ -118,7 +118,7 @@ print([g.item() for g in gt.grad(loss(), [x])])'
   [[ ${lines[-1]} == '[12.0]' && $output == *$'\n[12.0, 0.0]\n'* ]]
 }
 
-@test "a large tensor of bf16 is another one's for grad, too" {
+@test "grad tells a large tensor of bf16 from an earlier one of its name, too" {
   run -0 python '
 x = gt.tensor(2.0)
 def loss():
@@ -205,7 +205,7 @@ for f in (lambda: len(s), lambda: iter(s.exp()), lambda: gt.ones((3,))[3], lambd
   [[ ${lines[6]} == 'IndexError more indices than axes of t'*', which is f32[3]' ]]
 }
 
-@test "no text of a caller becomes a line of its own" {
+@test "no text from a caller becomes a line of its own" {
   run -0 python '
 gt.log("run.gt")
 n = "1\nprint t0 as=evil"
@@ -417,7 +417,7 @@ gt.einsum'
   [[ $output == *'True True y = softmax x axis=-1'* && $output == *"gt has no 'einsum'"* ]]
 }
 
-@test "a program of the pipeline that stands still is lost, and ended" {
+@test "a program of the pipeline that stands still is reported as lost, and ended" {
   local who
   for who in gt-emit gt-route; do
     run -0 python "
@@ -438,7 +438,7 @@ print(child.wait() != 0)"
   done
 }
 
-@test "names are found in the parts that a package would have" {
+@test "names are found in submodules as a package would have them" {
   run -0 /usr/bin/env PYTHONPATH="$GT_ROOT/share/python" /usr/bin/python3 -B -c '
 from gt.client import nn
 import gt, gt.optim, gt.nn.functional as F
@@ -492,7 +492,7 @@ print(w.grad.tolist())'
   lines_are '[[18.0, 18.0], [18.0, 18.0]]'
 }
 
-@test "how many workers there are is said before the first tensor" {
+@test "the number of workers is known before the first tensor" {
   run -0 python '
 import os
 gt.cpu_workers(2)
@@ -514,7 +514,7 @@ gpu_workers: expected how many workers, 1 or more; found 0
 8 cuda"
 }
 
-@test "the history behind a value is told" {
+@test "the history behind a value is printed" {
   run -0 python '
 def told():
     try:

@@ -1,16 +1,16 @@
 #!/usr/bin/env bats
-# #recompute: what the backward computes again is not kept.
+# #recompute: values that the backward computes again are not kept.
 # shellcheck disable=SC2154 # run sets stderr and output
 
 load helper
 
-# A layer whose two inner values only the backward reads.
+# Prints a layer with two inner values that only the backward reads.
 layer() {
   printf '%s\n' 'x = ones f32[2,2]' 'w = ones f32[2,2]' \
     "h = matmul x w$1" "h = tanh h$1" "h = sin h$1" 'l = sum h' 'g = grad l w'
 }
 
-@test "a value that is gone is computed again in front of its first reader" {
+@test "a freed value is computed again in front of its first reader" {
   layer ' #recompute' | gt-emit --no-at >stream
   [ "$(grep -v '^#' stream)" = 'x = ones f32[2,2]
 w = ones f32[2,2]
@@ -33,13 +33,14 @@ g = matmul x _e0 ta=1 #bwd #grad=w
 free _e0' ] || { cat stream; false; }
 }
 
-@test "without the note aliases keep it" {
+@test "without the note a value is kept by an alias" {
   layer '' | gt-emit --no-at >stream
   [ "$(grep -c 'copy h' stream)" = 1 ]
   run ! grep -q recompute stream
 }
 
-# deep NOTE: 16 layers of which each keeps three values, with one note a layer.
+# deep NOTE prints 16 layers, each of which keeps three values; the N in NOTE is its
+# number.
 deep() {
   echo 'h = randn f32[64,256] 1'
   echo 'w = randn f32[256,256] 2'
@@ -52,7 +53,7 @@ deep() {
   printf '%s\n' 'l = mean h' 'free a b c d h' 'g = grad l w' 's = sum g' 'print s'
 }
 
-# peak: the most bytes that gt-work held for the stream on standard input.
+# peak prints the most bytes that gt-work held for the stream on standard input.
 peak() {
   gt-work -v 2>&1 >results | sed -n 's/.* \([0-9]*\) bytes at most.*/\1/p'
 }
@@ -65,7 +66,7 @@ peak() {
   (($(cat regions) * 2 < $(cat all))) || { cat regions all; false; }
 }
 
-@test "what a region reads of others is kept; one region keeps its beginning alone" {
+@test "values that a region reads of others are kept; a single region keeps only its beginning" {
   deep ' #recompute=N' | gt-emit --no-at >regions
   deep ' #recompute' | gt-emit --no-at >one
   [ "$(grep -c ' = copy ' regions)" = 16 ]
@@ -115,7 +116,7 @@ peak() {
   lines_are 'g = tensor f32[4] 1 1 1 1'
 }
 
-@test "a transformer whose layers are computed again: the same bits, half the memory" {
+@test "a transformer whose layers are computed again has the same bits in half the memory" {
   /usr/bin/python3 -c "
 import numpy
 numpy.save('text.npy', numpy.random.default_rng(0).integers(0, 128, 5000).astype('u1'))"
@@ -130,7 +131,7 @@ numpy.save('text.npy', numpy.random.default_rng(0).integers(0, 128, 5000).astype
   (($(cat peak.1) * 2 < $(cat peak.0))) || { cat peak.*; false; }
 }
 
-@test "sharded and scheduled in stages, it is computed again where its layer is" {
+@test "with stages and a schedule, lines are computed again where their layer is" {
   printf '%s\n' 'w = randn f32[8,8] 1 #signal=one' 'v = randn f32[8,8] 2 #signal=two' \
     'g = zeros f32[8,8] #signal=one' >init.gt
   for mb in 0 1 2 3; do

@@ -1,9 +1,10 @@
 #!/usr/bin/env bats
-# A run that is resumed from what another saved computes what one run does.
+# A run that goes on from what another one saved computes what a single run does.
 load helper
 
-# train COMMAND...: ten rounds of a small model with dropout are `whole`,
-# and five, saved, and five more are `resumed`, each stream through COMMAND.
+# train COMMAND... passes two trainings of a small model with dropout through
+# COMMAND: `whole` is ten rounds in one run, and `resumed` is five, a save, and five
+# more.
 train() {
   {
     echo 'w = randn f32[4,3] 102 scale=0.3 #signal=col'
@@ -31,7 +32,8 @@ train() {
 
 @test "training with dropout in two runs is training in one, to the bit" {
   train cat
-  # What it takes is that the register went on, and not merely that it was there.
+  # This holds because the seed register went on; without its saved value it does
+  # not hold.
   gt-emit data.gt <(grep -v _eseed load.gt) --repeat 5 step.gt | gt-work >other
   run ! cmp -s <(tail -n +6 whole | head -n 5) other
 }
@@ -47,18 +49,18 @@ train() {
   printf '%s\n' 'x@0-1 = rand f32[2]' 'print x@0' >step.gt
   gt-emit --repeat 4 step.gt | gt-work >whole
   gt-emit --repeat 2 step.gt -e 'save _eseed@0 "seed.npy"' | gt-work >resumed
-  # On other ranks as well.
+  # The seeds go on even if the second half runs on more ranks.
   sed -i 's/0-1/0-3/' step.gt
   gt-emit -e '_eseed@0-3 = load "seed.npy"' --repeat 2 step.gt | gt-work >>resumed
   cmp whole resumed
 }
 
-@test "a printed seed register is a line of a program" {
+@test "a printed seed register is a line that a program can begin with" {
   printf '%s\n' 'x = rand f32[2]' 'print x' >step.gt
   gt-emit --repeat 4 step.gt | gt-work >whole
   gt-emit --repeat 2 step.gt -e 'print _eseed' | gt-work >first
   gt-emit <(tail -n 1 first) --repeat 2 step.gt | gt-work | cat <(head -n 2 first) - | cmp - whole
-  # Before any use it is what --seed says.
+  # Before any use the register is what --seed says.
   run -0 gt-work <(gt-emit --seed 7 -e 'print _eseed')
   [[ $output == '_eseed = tensor i64[] 7' ]]
 }
@@ -68,10 +70,11 @@ train() {
   [[ $output == *'_eseed counts the seeds that are left out, and is an i64[], not i32[]'* ]]
   run -3 gt-emit -e 'x@0-3 = rand f32[1]' -e '_eseed@0 = tensor i64[] 1'
   [[ $output == *'_eseed@1-3 would count from another number; bind these ranks too'* ]]
-  # A count that failed leaves no random numbers, rather than those of another.
+  # If loading the register fails, random numbers fail; they are not those of
+  # another seed.
   run -3 gt-emit -e '_eseed = load "missing.npy"' -e 'x = rand f32[1]' -e 'print x'
   [[ $output == *'x = fail "-e:1: load: missing.npy'* ]]
-  # No other name of a filter is a program's.
+  # No other name that belongs to a filter may be bound by a program.
   run -3 gt-emit -e '_e0 = tensor i64[] 1'
   run -3 gt-emit -e 'x = ones f32[]' -e 'print x as=_e0'
 }
@@ -83,14 +86,14 @@ train() {
       'z = dropout x 0.5' 'y@0-1 = rand f32[1]' 'l = sum z' 'g = grad l x' 'print g' >p.gt
     gt-emit --no-at p.gt >p.s
     gt-emit p.s | cmp - p.s
-    # No alias of it is left behind.
+    # No alias of the register is left.
     run -0 awk '$2 == "=" && $1 ~ /^_e[0-9]/ { n++ } $1 == "free" { n -= NF - 1 }
       $0 == "free _eseed" || $0 == "free _eseed@0-1" { n++ } END { print n + 0 }' p.s
     [[ $output == 0 ]]
   done
 }
 
-@test "a save that never came to be fails what loads the file, not what was there before" {
+@test "after a save that failed, a load of its file fails and does not give what was there before" {
   printf 'mesh: {tp: 2}\n' >m.yaml
   gt-work <<<'x@0-1 = tensor i64[] 5
 save x@0-1 "f.npy"
@@ -109,14 +112,14 @@ save x "f.npy"'
   done
 }
 
-@test "gt-shard writes the save of a line that it rejects" {
+@test "gt-shard passes on the save of a line that it rejects" {
   printf 'mesh: {tp: 2}\n' >m.yaml
   run -3 --separate-stderr gt-shard -c m.yaml <<<'save nosuch "f.npy"'
   [[ $output == *$'_sfail = fail "gt-shard: save: unknown name \'nosuch\'"\nsave _sfail "f.npy"\nfree _sfail'* ]]
 }
 
 @test "seeds that are left out differ after one of their registers was freed" {
-  # The one without ranks and the one with ranks never count in one range.
+  # The register without ranks and the one with ranks never count in the same range.
   printf '%s\n' 'a = rand f32[4]' 'b@0 = rand f32[4]' 'free _eseed' 'c = rand f32[4]' \
     'free _eseed@0' 'd@0 = rand f32[4]' >p.gt
   gt-emit p.gt | sed -n 's/^_eseed\(@0\)* = tensor i64\[\] //p' >firsts

@@ -1,10 +1,10 @@
 #!/usr/bin/env bats
-# Rounds of a loop that gt-route does not look at line by line: nothing else is
-# different.
+# gt-route does not look at each line of a loop's rounds that come again; nothing
+# else differs.
 
 load helper
 
-# rounds N: a loop on two ranks, prints inside.
+# rounds N prints a loop of N rounds on two ranks, with prints inside.
 rounds() {
   local i k
   printf '%s\n' 'mesh tp=2' 'x@0-1 = randn f32[8] 1 split=tp:0' \
@@ -22,13 +22,14 @@ rounds() {
   done
 }
 
-# repeated: how many lines gt-route says that it did not look at.
+# repeated prints how many lines gt-route says it did not look at.
 repeated() {
   sed -n 's/^gt-route: .* \([0-9]*\) in rounds that came again.*/\1/p' err
 }
 
-# same_either_way STATUS: p through gt-route, rounds repeated or not, and logged.
-# Of a failure on both ranks the report that comes first is said.
+# same_either_way STATUS runs p through gt-route with rounds repeated, not repeated,
+# and logged. If both ranks fail, the report that comes first is the one that is
+# printed.
 same_either_way() {
   local how
   for how in '' --no-hot '--log log'; do
@@ -45,7 +46,7 @@ same_either_way() {
   done
 }
 
-@test "a loop whose rounds are repeated gives what it gives line by line" {
+@test "a loop whose rounds are repeated gives what its single lines give" {
   rounds 200 >p
   gt-route -n 2 --threads 1 -v p >out 2>err
   [ "$(repeated)" -gt 10000 ]
@@ -53,7 +54,7 @@ same_either_way() {
   gt-work --threads 1 p | cmp - out
   gt-route -n 2 --threads 1 --no-hot -v p 2>err | cmp - out
   [ "$(repeated)" = 0 ]
-  # With a log, which has a row for each line, all are looked at.
+  # A log has a row for each line, so with one gt-route looks at all lines.
   gt-route -n 2 --threads 1 --log log -v p 2>err | cmp - out
   [ "$(repeated)" = 0 ]
   cut -f 7- log | gt-work --threads 1 | cmp - out
@@ -68,13 +69,13 @@ same_either_way() {
   gt-route -n 2 --threads 1 p | cmp - out
 }
 
-@test "a program that comes in pieces, and one with CR LF, are the same" {
+@test "a program that comes in pieces, and one with CR LF, give the same" {
   rounds 60 >p
   gt-work --threads 1 p >out
   { while IFS= read -r line; do printf '%s\n' "$line"; done <p; } |
     gt-route -n 2 --threads 1 | cmp - out
   sed 's/$/\r/' p | gt-route -n 2 --threads 1 | cmp - out
-  # What follows a round is answered though the input stays open.
+  # A line after a round is answered while the input stays open.
   mkfifo in
   spawn gt-route -n 2 --threads 1 in >answers
   exec 5>in
@@ -86,7 +87,7 @@ same_either_way() {
   head -n 120 answers | cmp - out
 }
 
-@test "a line that fails in some round is said with its place" {
+@test "a line that fails in some round is reported with its place" {
   rounds 120 'n@0-1 = sub n@0-1 1
 q@0-1 = floordiv 7 n@0-1
 print q@0' >p
@@ -95,13 +96,13 @@ print q@0' >p
   [ "$(grep -c '^gt-work: p:[0-9]*: floordiv' err)" = 1 ]
 }
 
-@test "a line that is rejected in each round is said each time" {
+@test "a line that is rejected in each round is reported each time" {
   rounds 5 'q@0-1 = add x@0-1 nobody@0-1' >p
   same_either_way 3
   [ "$(grep -c "unknown name 'nobody@0-1'" err)" = 5 ]
 }
 
-@test "no rounds are read for a worker that stands still, and the run ends" {
+@test "gt-route stops reading rounds for a worker that stands still, and the run ends" {
   local at=ipc://@gt-rounds-$$-still route worker status=0
   mkfifo in
   spawn gt-route --bind "$at" --workers 1 --silence 2 in >out 2>err
@@ -117,7 +118,7 @@ print q@0' >p
   wait "$route" || status=$?
   [ "$status" = 4 ]
   grep -q 'is lost: nothing was heard of it for 2[.]0 s; it was at in:' err
-  # The note that sends a block as a number is none of the program's.
+  # The note by which a block is sent as a number does not appear in messages.
   run -1 grep '#hot=' err
   kill -KILL "$worker"
 }
@@ -144,9 +145,10 @@ print q@0' >p
   [ "$(repeated)" -gt 100000 ]
 }
 
-@test "a block that prints more than is kept of results at a time ends" {
-  # The prints of a block that may be coming again are among the results that
-  # leave no room to read its last line.
+@test "a block whose prints exceed the results that are kept at a time comes to its end" {
+  # gt-route holds back a block that may be coming again until its last line. Its
+  # prints are among the results that leave no room to read that line, and the run
+  # must end all the same.
   {
     echo 'x = zeros f32[1048576]'
     seq -f 'a%g = zeros f32[]' 200

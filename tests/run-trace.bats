@@ -1,9 +1,9 @@
 #!/usr/bin/env bats
-# gt-route --trace: what ran on which worker, by op.
+# gt-route --trace: which op ran on which worker, and when.
 
 load helper
 
-# A program on two ranks, with one sum over both: p.
+# Writes p, a program on two ranks with one sum over both.
 make_placed() {
   cat >p.gt <<'END'
 mesh tp=2
@@ -17,7 +17,7 @@ END
   gt-emit p.gt >p
 }
 
-@test "one flag: every instruction of every worker, in times of one clock" {
+@test "--trace has every instruction of every worker, in times of one clock" {
   skip_on_gpus 'a trace has the times of the GPU, too'
   make_placed
   gt-route -n 2 --trace run.trace p >out
@@ -29,12 +29,12 @@ END
     done
     [ "$(grep -cx "$worker/comm"$'\t'all_reduce <<<"$output")" -eq 1 ]
   done
-  # What sums waits for both products.
+  # The op behind the sum begins after both products have ended.
   run -0 awk -F '\t' '$6 == "matmul" && $2 > last {last = $2}
     $6 == "exp" && (!first || $1 < first) {first = $1}
     END {print last < first}' run.trace
   [ "$output" = 1 ]
-  # The file is made anew.
+  # A second run writes the file anew.
   gt-route -n 1 --trace run.trace p >out
   run -1 grep -c $'\t1/' run.trace
 }
@@ -55,12 +55,12 @@ END
 >worker 0 compute<
 >worker 1 comm<
 >worker 1 compute<'
-  # The sum reads what the other worker made, and nothing else crosses.
+  # The sum reads what the other worker made, and no other op does.
   grep -q '^<path d="M.*all_reduce' run.svg
   run -1 grep '^<path d="M.*\(matmul\|exp\)' run.svg
   gt-log --timeline chrome run.trace >run.json
   python3 "$GT_ROOT/tests/tools/check_trace.py" run.json
-  # Filters apply, as to every trace.
+  # Filters apply to it as to every trace.
   run -0 gt-log --timeline chrome --op exp run.trace
   [ "$(grep -c '"ph": "X"' <<<"$output")" -eq 2 ]
 }
@@ -86,7 +86,7 @@ END
   [ ! -e t ]
 }
 
-@test "a run that loses a worker has the trace of the others" {
+@test "a run that loses a worker has the other workers' trace" {
   skip_on_gpus 'a trace has the times of the GPU, too'
   printf '%s\n' 'x@0-1 = ones f32[3]' 'y@0 = exp x@0' 'print y@0' >p.gt
   mkfifo in
@@ -101,7 +101,7 @@ END
   status=0
   wait "$route" || status=$?
   [ "$status" = 4 ]
-  # Told once, by gt-route.
+  # Only gt-route reports the loss, once.
   [ "$(grep -c 'was killed by signal 9' err)" -eq 1 ]
   run -1 grep '^gt-work' err
   run -0 cut -f 3,6 run.trace
@@ -112,10 +112,10 @@ END
   printf '%s\n' 'x = ones f32[6000,6000]' 's = sum x' 'y = matmul x x' 'print y' >p.gt
   spawn bash -c 'exec gt-route -n 1 --backend ref --trace run.trace --log log p.gt >out 2>err'
   route=$!
-  # Until the third line runs, which takes minutes.
+  # The signals come once the third line runs, which takes minutes.
   within 60 bash -c 'until gt-log why log 2>/dev/null | grep -q "y = matmul x x"; do
     sleep 0.1; done'
-  # Two signals of one kind could arrive as one.
+  # Of two signals of one kind only one might arrive, so they differ.
   kill -INT "$route"
   kill -TERM "$route"
   within 60 tail --pid="$route" -f /dev/null

@@ -1,8 +1,8 @@
-# Writes what a stream computes, without the names of its registers: each value
-# has the number of the line that made it, and a copy has that of what it is a
-# copy of. Two streams that compute the same in the same order give the same
-# text. Frees and notes are left out, but for #signal; numbers are rounded to 4
-# digits, since not everybody writes all of them.
+# Writes what a stream computes, without the names of its registers. Each value has
+# the number of the line that made it, and a copy has the number of its original. So
+# two streams that compute the same in the same order give the same text. Frees and
+# notes other than #signal are left out. Numbers are rounded to 4 digits, since some
+# writers give fewer digits than others.
 /^#/ || /^free / || NF == 0 { next }
 {
   signal = match($0, / #signal=[^ ]*/) ? substr($0, RSTART, RLENGTH) : ""

@@ -1,5 +1,5 @@
 #!/usr/bin/env bats
-# One fault has the same words, place and caret in every program that finds it.
+# A fault gets the same words, place and caret from every program that finds it.
 
 load helper
 
@@ -8,10 +8,10 @@ c = ones f32[3,5]
 p@0-1 = ones f32[2,2]
 q@0-1 = ones f32[3,5]'
 
-# The message of a program for the prelude and a line, without the program's
-# name, gt-check's "[rule]" and what follows the caret. Lines without ranks pass
-# gt-check as they are unless there is a mesh, and gt-shard unless there is a
-# config.
+# words_of PROGRAM LINE prints the program's message for the prelude and the line,
+# without the program's name, gt-check's "[rule]", and what follows the caret.
+# gt-check passes lines without ranks unless there is a mesh, and gt-shard unless
+# there is a config, so they get one.
 words_of() {
   local program=$1 line=$2
   printf '%s\n%s\n' "$prelude" "$line" >t.gt
@@ -70,8 +70,8 @@ y = cat a a
 END
 }
 
-# gt-shard passes lines with ranks as they are, and does not follow their names.
-@test "all but gt-shard know that a name is on ranks alone" {
+# gt-shard passes lines with ranks unchanged and does not follow their names.
+@test "all but gt-shard know that a name is only on ranks" {
   local line='y = add a p' wanted program
   wanted=$(words_of gt-emit "$line")
   [[ $wanted == "t.gt:5: add: 'p' is on ranks alone; it lives on p@0-1"$'\n'* ]]
@@ -99,7 +99,7 @@ mesh dp=2 dp=3
 END
 }
 
-@test "a fix of gt-check is a line that can be pasted" {
+@test "the fix that gt-check offers is a line that can be pasted" {
   cat >t.gt <<'END'
 mesh tp=2
 x@0-1 = ones f32[4,6] split=tp:1

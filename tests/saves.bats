@@ -1,5 +1,5 @@
 #!/usr/bin/env bats
-# Saves go on beside what is computed: what is seen of them, and when.
+# Saves run beside the computation: what shows of that, and when.
 # shellcheck disable=SC2154 # run sets output and stderr
 
 load helper
@@ -12,7 +12,8 @@ teardown() {
   [[ -z ${locker:-} ]] || kill "$locker" 2>/dev/null || true
 }
 
-# No safetensors file of this directory can be written until unlock_here.
+# lock_here keeps safetensors files of this directory from being written until
+# unlock_here.
 lock_here() {
   mkfifo locked
   (
@@ -30,7 +31,7 @@ unlock_here() {
   locker=
 }
 
-@test "what follows a save is computed before that is written, and printed behind it" {
+@test "lines after a save are computed before it is written, and printed after it" {
   lock_here
   mkfifo in
   gt-work <in >out 2>err &
@@ -38,7 +39,7 @@ unlock_here() {
   exec 5>in
   printf '%s\n' 'x = ones f32[4]' 'print x' 'save x "m.safetensors:x"' \
     'x = add x 1' 'print x' 'k = tensor i64[] 0' 'k = floordiv k k' >&5
-  # The line behind is told to have failed.
+  # The failure of the line after the save is reported.
   await 'division by zero' err
   await '^x = tensor f32\[4\] 1 1 1 1$' out
   [ "$(wc -l <out)" -eq 1 ]
@@ -69,8 +70,8 @@ unlock_here() {
   [ -e m.safetensors ]
 }
 
-# versions ROUNDS SIZE: a program that saves a value in each round and then
-# changes it, most often where it lies; and one that prints what was saved.
+# versions ROUNDS SIZE writes p.s, which saves a value in each round and then
+# changes it, most often in place; and q.s, which prints what was saved.
 versions() {
   local i
   printf 'x = ones f32[%d]\n' "$2" >p.s
@@ -83,19 +84,20 @@ versions() {
   done
 }
 
-# check_versions ROUNDS
+# check_versions ROUNDS checks the values that q.s prints.
 check_versions() {
   gt-work q.s | awk '{ print $5 }' >got
   awk -v n="$1" 'BEGIN { for (x = 1; n > 0; n--) { print x; print x; x = 2 * x + 1 } }' >wanted
   cmp got wanted
 }
 
-@test "what is saved is what it was, whatever becomes of the name" {
+@test "a save has the value at its line, whatever its name is bound to later" {
   versions 20 100000
   gt-work p.s
   check_versions 20
   rm ./*.npy m.safetensors
-  # Values wait for memory that is being saved.
+  # With little memory, new values wait until values that are being saved give
+  # theirs back.
   gt-work --memory 1M p.s
   check_versions 20
   rm ./*.npy m.safetensors
@@ -103,7 +105,7 @@ check_versions() {
   check_versions 20
 }
 
-@test "fake device: what is saved is what it was, whatever becomes of the name" {
+@test "fake device: a save has the value at its line, whatever its name is bound to later" {
   use_fake_device
   local seed options
   versions 20 5000
@@ -118,8 +120,8 @@ check_versions() {
   done
 }
 
-# What is saved is not begun while it is not known whether its value was made.
-@test "fake device: a load behind a save finds it, whatever is not known yet" {
+# A save begins only when it is known whether its value was made or failed.
+@test "fake device: a load after a save finds its file, whatever is not known yet" {
   use_fake_device
   printf 'x = full f32[2] 7\nsave x "b.npy"\n' | gt-work
   cat >p.s <<'END'
@@ -150,7 +152,7 @@ END
   done
 }
 
-@test "tensors that come one by one do not cost a file each" {
+@test "tensors that are saved one by one into a file share few writes of it" {
   type -P strace >/dev/null || skip 'strace is not installed'
   skip_leaks 'nobody can look for them in a program that is traced'
   local i
@@ -166,7 +168,7 @@ END
     gt-work | grep '^s = tensor f32\[\] 100$'
 }
 
-@test "who saves much still writes what waits, and results leave" {
+@test "many saves do not hold up the one that waits, nor the results" {
   local i
   {
     printf '%s\n' 'x = ones f32[1000000]' 'y = ones f32[2]' \
@@ -176,13 +178,13 @@ END
     done
     echo 'save y "last.npy"'
   } >p.s
-  # The first result leaves while saves go on.
+  # The first result comes while saves still run.
   gt-work p.s | { read -r _; [[ -e last.npy ]] || echo early; cat >/dev/null; } >seen
   grep early seen
   [ -e last.npy ]
 }
 
-@test "results leave in their order among saves, however many they are" {
+@test "results keep their order among saves, however many there are" {
   lock_here
   mkfifo in
   gt-work <in >out 2>err &
@@ -190,7 +192,7 @@ END
   exec 5>in
   printf '%s\n' 'x = ones f32[4]' 'print x' 'save x "a.npy"' 'print x' \
     'y = ones f32[20000]' 'save x "m.safetensors:x"' >&5
-  # The first save is no longer waited for.
+  # Both results are there, so the first save, of a.npy, has ended.
   await '^x = .*' out
   while (($(wc -l <out) < 2)); do sleep 0.05; done
   for i in {1..5}; do echo 'print y'; done >&5
@@ -201,22 +203,22 @@ END
   [ -e m.safetensors ]
   exec 5>&-
   wait $pid
-  # More than is held waits for the saves.
+  # Results beyond what gt-work holds wait for the saves.
   printf '%s\n' 'x = ones f32[30000000]' 'y = ones f32[200000]' 'save x "big.npy"' \
     'print y' | gt-work | { head -c 10; [[ -e big.npy ]] && echo there; cat >/dev/null; } >seen
   grep there seen
 }
 
-@test "fake device: nothing waits for what is saved" {
+@test "fake device: no line waits for a save" {
   use_fake_device
   versions 20 5000
   GT_FAKE_WAITS=waits GT_FAKE_PACE=50 gt-work --backend cuda p.s
   check_versions 20
-  # But the thread that saves: for each of 40 values at most.
+  # Only the thread that saves waits, once for each of the 40 values.
   (($(<waits) <= 45))
 }
 
-@test "fake device: a call that fails as values are saved is told" {
+@test "fake device: a call that fails while values are saved is reported" {
   use_fake_device
   skip_if_sanitized 'a hundred runs'
   {
@@ -228,7 +230,7 @@ END
   most_kept=13 calls_fail 1 2 gt-work --backend cuda p.s
 }
 
-@test "a save that fails is told by its line, and stops what is to fail fast" {
+@test "a save that fails is reported by its line, and ends a run with --fail-fast" {
   cat >p.s <<'END'
 x = ones f32[2]
 save x "no/x.npy"
@@ -256,7 +258,7 @@ END
   [ "$(grep -c '^gt-work' <<<"$stderr")" -eq 1 ]
 }
 
-@test "a load finds that a save before it failed, however busy who saves is" {
+@test "a load finds that a save before it failed, however busy the saving thread is" {
   {
     printf '%s\n' 'x = ones f32[2000000]' 'k = tensor i64[] 0' 'w = floordiv k k'
     for i in {1..20}; do
@@ -268,7 +270,7 @@ END
   [ "$(grep -c 'was not saved: p.s:3: floordiv: ' <<<"$output")" -eq 20 ]
 }
 
-@test "a trace has the time that a save took, on a queue of its own" {
+@test "a trace has the time of a save, on a queue of its own" {
   printf 'x = ones f32[1000]\nsave x "x.npy"\ny = add x 1\nprint y as=z\n' >p.s
   gt-work --trace t p.s >out
   [ "$(awk -F '\t' '$3 == "save" { print $6, $5 }' t)" = 'save p.s:2' ]
@@ -277,7 +279,7 @@ END
   [[ $output == *save* ]]
 }
 
-@test "of a run the log says that a line is done once what it saves is there" {
+@test "the log of a run says that a line is done when its save is on the disk" {
   lock_here
   mkfifo in
   gt-route -n 1 --log run.log <in >out &
@@ -301,7 +303,7 @@ END
   [ "$status" = 1 ]
   [ "$(cat out)" = $'x = tensor f32[2] 1 1\nx = tensor f32[2] 1 1' ]
   grep -q 'save: /dev/stdout: standard output or standard error is written there' err
-  # Nor does a file inherit the right to run as another user.
+  # The new file does not get the set-user-ID bit of the old one.
   printf 'x = ones f32[2]\nsave x "a.npy"\n' >q.gt
   touch a.npy
   chmod 4750 a.npy

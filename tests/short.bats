@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
-# What a program cannot go on without: descriptors, memory, threads, disk. It says
-# what is short and what to do, and ends with a status of its own.
+# A program that is short of descriptors, memory, threads or disk says what is short
+# and what to do, and ends with a status of its own.
 
 load helper
 
@@ -18,7 +18,7 @@ setup_file() {
     if ((status == 0)); then
       [[ $(<out) == 'x = tensor f32[2] 1 1' ]]
     else
-      # 127: the loader of the program itself had too few.
+      # Status 127 means that the loader of the program had too few files itself.
       ((status == 2 || status == 4 || status == 127))
       ((status == 127)) || [[ $(<err) == *"open files"* ]]
     fi
@@ -61,7 +61,7 @@ setup_file() {
   done
 }
 
-@test "no thread: a program says which limits to raise" {
+@test "no thread: the message says which limits to raise" {
   skip_if_sanitized "it preloads a library of its own"
   run -2 --separate-stderr faults thread:1:11 gt-log "$BATS_FILE_TMPDIR/p.gt"
   [[ $stderr == "gt-log: cannot start a thread; "*"ulimit -u"* ]]
@@ -72,7 +72,7 @@ setup_file() {
   [[ $stderr == "gt-route: cannot start a thread; "*"ulimit -u"* ]]
 }
 
-@test "a save that was killed is removed by the next save there" {
+@test "the next save into a directory removes what a killed save left" {
   need flock
   printf 'x = ones f32[2]\nsave x "m.npy"\n' >save.gt
   : >.m.npy.999999.0.gt-save
@@ -82,7 +82,8 @@ setup_file() {
   exec 7<.held.npy.1.0.gt-save
   flock 7
   gt-work save.gt
-  # What another program holds, and what is nobody's of ours, stays.
+  # A file that another program holds stays, and so does a file that is not of a
+  # save.
   [[ ! -e .m.npy.999999.0.gt-save && ! -e .other.safetensors.1.7.gt-save ]]
   [[ -e .held.npy.1.0.gt-save && -e .mine.gt ]]
   exec 7<&-
@@ -90,23 +91,23 @@ setup_file() {
   [[ ! -e .held.npy.1.0.gt-save ]]
 }
 
-@test "a save is on the disk before it has the name" {
+@test "a save is on the disk before the file gets its name" {
   skip_if_sanitized "it preloads a library of its own"
   printf 'x = ones f32[2]\nsave x "m.npy"\n' >save.gt
   printf old >m.npy
   run -1 --separate-stderr faults sync:1:5 gt-work save.gt
   [[ $(<m.npy) == old && $stderr == *"m.npy: Input/output error"* ]]
-  # That of the directory comes when the name is there.
+  # The second sync is that of the directory, when the file has its name.
   run -1 --separate-stderr faults sync:2:5 gt-work save.gt
   [[ $(<m.npy) != old && $stderr == *"m.npy: Input/output error"* ]]
   run -0 faults sync:3:5 gt-work save.gt
   [[ -z $(find . -name '*.gt-save') ]]
 }
 
-@test "a save where files without a name are not to be had" {
+@test "a save where the file system has no files without a name" {
   skip_if_sanitized "its own first opens are counted, and it cannot do without"
   printf 'x = ones f32[2]\nsave x "m.npy"\nsave x "m.safetensors:x"\n' >save.gt
-  # The open of such a file, as EOPNOTSUPP tells it.
+  # EOPNOTSUPP, 95, fails each open in turn, and so also the one of such a file.
   local k left
   for k in $(seq 1 40); do
     rm -f m.npy m.safetensors
@@ -120,7 +121,7 @@ setup_file() {
   done
 }
 
-@test "a socket's file goes with its gt-route" {
+@test "the file of a socket is removed by its gt-route" {
   local endpoint=ipc://$PWD/socket
   spawn gt-work --connect "$endpoint" --timeout 60
   run -0 --separate-stderr within 60 gt-route --bind "$endpoint" --workers 1 \

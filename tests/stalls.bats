@@ -1,11 +1,11 @@
 #!/usr/bin/env bats
-# Runs that stand still, are slow, or are followed as they go: what their logs
-# say of them. Nothing here is timed: a state is waited for.
+# Logs of runs that stand still, are slow, or are read while they go on. Nothing
+# here is timed: the tests wait for a state.
 
 load helper
 
-# until_said PATTERN: asks gt-log why of the log until a line of it is as the
-# pattern, and keeps the answer in `said`.
+# until_said PATTERN asks gt-log why of the log until a line of the answer matches,
+# and keeps the answer in `said`.
 until_said() {
   local tries
   for ((tries = 0; tries < 300; tries++)); do
@@ -21,7 +21,7 @@ until_said() {
   return 1
 }
 
-@test "why names the worker, the line, the peer and how long, of a real stall" {
+@test "why names the worker, the line, the other worker and the time of a real stall" {
   {
     echo 'mesh tp=2'
     echo 'x@0-1 = ones f32[3000,3000]'
@@ -39,7 +39,7 @@ until_said() {
   grep -qE '^worker 1 \(.*\): is [0-9.]+ s at p.gt:4: y@1 = matmul x@1 x@1 \(2 more lines\)$' <<<"$said"
 }
 
-@test "a worker that is lost is placed at its line, not at its message's first" {
+@test "a lost worker is reported at its own line, not at the first one of its message" {
   {
     echo 'x = ones f32[3000,3000]'
     for ((i = 0; i < 50; i++)); do echo "a$i = add $i 1"; done
@@ -58,11 +58,11 @@ until_said() {
   grep -q 'it was at p:[0-9]*: y = matmul x x #at=p.gt:52$' err
 }
 
-@test "what a slow worker has no room for: why says for whom gt-route waits" {
+@test "why says for which worker gt-route waits, when that has no room for more lines" {
   {
     echo 'x = ones f32[900,900]'
     for ((i = 0; i < 200; i++)); do echo 'y = matmul x x'; done
-    # More than it has room for, and more than waits for it.
+    # These are more lines than the worker has room for and than may wait for it.
     yes 'y = add x 1 # 0123456789012345678901234567890123456789' | head -n 250000
   } >p.gt
   spawn gt-route -n 1 --backend ref --threads 1 --log log p.gt

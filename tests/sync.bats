@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
-# "#sync WORD": a comment that comes back among the results once all lines
-# before it are done.
+# "#sync WORD" is a comment that comes back among the results once all lines before
+# it are done.
 
 load helper
 
@@ -77,7 +77,7 @@ last = tensor f32[] 0'
   gt-route -n 2 --no-hot p.gt | cmp - wanted
 }
 
-@test "lines that are held back for a block, and lines of one worker, are done too" {
+@test "lines that are held back for a block, and lines of one worker, are done before a sync" {
   mkfifo in
   gt-route -n 2 <in >out &
   exec 5>in
@@ -86,7 +86,7 @@ last = tensor f32[] 0'
     echo "#sync $i" >&5
     await "^#sync $i\$" out
   done
-  # A block that begins again, and is not over.
+  # A block begins again and does not come to its end.
   for ((k = 0; k < 20; k++)); do echo "x$k@$((k % 2)) = full f32[8] $k"; done >&5
   echo '#sync inside' >&5
   await '^#sync inside$' out
@@ -94,7 +94,7 @@ last = tensor f32[] 0'
   wait $!
 }
 
-@test "a run that is lost answers no sync any more" {
+@test "a run that is lost answers no more sync" {
   mkfifo in
   GT_SILENCE=1.5 gt-route -n 2 <in >out 2>err &
   local route=$!
@@ -102,7 +102,7 @@ last = tensor f32[] 0'
   printf 'x@0-1 = ones f32[2]\nprint x@1\n#sync 1\n' >&5
   await '^#sync 1$' out
   kill -KILL "$(pgrep -P $route | sed -n 2p)"
-  (printf 'print x@1\n#sync 2\n' >&5) || true  # the run may have ended: SIGPIPE ends the subshell
+  (printf 'print x@1\n#sync 2\n' >&5) || true  # if the run has ended, SIGPIPE ends only this subshell
   local status=0
   wait $route || status=$?
   exec 5>&-
@@ -110,7 +110,7 @@ last = tensor f32[] 0'
   run ! grep '^#sync 2$' out
 }
 
-@test "what failed is told before it is said to be done" {
+@test "a failure is reported before its line is said to be done" {
   coproc gt-route -n 1 --log run.log 2>err
   echo 'x = zeros f32[2]' >&"${COPROC[1]}"
   local k
@@ -126,7 +126,7 @@ last = tensor f32[] 0'
   [ "$(<counts)" = '200 0' ]
 }
 
-@test "of several workers, a load ahead of a sync has read its file" {
+@test "with several workers, a load before a sync has read its file" {
   printf 'x = ones f32[2]\nsave x "x.npy"\n' | gt-work
   mkfifo in
   spawn bash -c 'exec gt-route -n 2 <in >out'

@@ -1,18 +1,18 @@
 #!/usr/bin/env bats
-# What programs say to a person: nothing in it acts on a terminal, whoever made
-# the text, and errors have colours there.
+# Text for people: whoever wrote it, nothing in it acts on a terminal, and errors
+# are coloured there.
 
 # shellcheck disable=SC2030,SC2031 # each test is a shell of its own
 
 load helper
 
-# Titles and colours a terminal (C0), does so in one byte (C1), writes from
-# right to left, and is no UTF-8; and the same as a string of the stream.
+# This text sets a title and colours (C0), does so in one byte (C1), writes from
+# right to left, and is no UTF-8. `quoted` is the same as a string of the stream.
 hostile=$'\e]0;t\a\e[31m\r\xe2\x80\xae\xc2\x9b31m\xe2\x81\xa6\x9b\xff'
-# shellcheck disable=SC1003 # for the stream to unescape
+# shellcheck disable=SC1003 # the stream unescapes it
 quoted='\x1b]0;t\x07\x1b[31m'$'\xe2\x80\xae\xc2\x9b31m'
 
-# fit FILE: it has something to say, and nothing that acts on a terminal.
+# fit FILE: the file has text, and nothing in it acts on a terminal.
 fit() {
   [ -s "$1" ] || { echo "nothing was said"; return 1; }
   if LC_ALL=C grep -q $'[\x01-\x08\x0b-\x1f\x7f]\\|\xe2\x80[\x8b-\x8f\xa8-\xae]\\|\xe2\x81[\xa0-\xaf]\\|\xc2[\x80-\x9f]' "$1"; then
@@ -22,8 +22,8 @@ fit() {
   iconv -f UTF-8 -t UTF-8 "$1" >/dev/null
 }
 
-# says COMMAND...: fails, and what it says on standard error is fit; it names
-# what was wrong, made visible.
+# says COMMAND... fails, and its message is fit and names what was wrong in visible
+# characters.
 says() {
   local status=0
   "$@" 2>err </dev/null >out || status=$?
@@ -32,7 +32,7 @@ says() {
   grep -qF -e '\x1b' -e '\u202e' err || { cat err; printf 'by: %q ' "$@"; return 1; }
 }
 
-@test "file names and options are shown as they are, and do nothing" {
+@test "names of files and options are shown, and do nothing to the terminal" {
   local program
   for program in gt-emit gt-shard gt-check gt-route gt-work gt-log; do
     says "$program" "$hostile"
@@ -76,7 +76,7 @@ says() {
   says gt-route --bind ipc://@gt-none --workers 1 --key "$hostile" --allow x
 }
 
-@test "what the environment says is shown, and does nothing" {
+@test "variables of the environment are shown, and do nothing to the terminal" {
   says env GT_BACKEND="$hostile" gt-work
   says env GT_CONFIG="$hostile" gt-shard
   says env GT_SILENCE="$hostile" gt-route
@@ -85,7 +85,7 @@ says() {
   says env GT_KEY="$hostile" GT_ROUTE_KEY=x gt-work --connect ipc://@gt-none
 }
 
-@test "lines of a stream are shown, and do nothing" {
+@test "lines of a stream are shown, and do nothing to the terminal" {
   local program line
   printf 'mesh: {dp: 2}\nsignals: {a: {shard: {dp: 0}}}\n' >c.yaml
   for program in gt-emit 'gt-shard -c c.yaml' gt-check gt-work 'gt-route -n 1'; do
@@ -94,26 +94,26 @@ says() {
       "x@$hostile = ones f32[2]" "mesh $hostile=2" "y = load \"$hostile" \
       "#gt $hostile" "#end $hostile"; do
       printf 'x = ones f32[2,2]\n%s\nprint y\n' "$line" >p
-      # shellcheck disable=SC2086 # its options
+      # shellcheck disable=SC2086 # the program has options
       $program p 2>err >out </dev/null || true
       [ ! -s err ] || fit err || { printf 'by: %s %q ' "$program" "$line"; return 1; }
     done
     printf '%s\n' 'mesh dp=2' 'x@0-1 = ones f32[4] split=dp:0' \
       "y@0-1 = matmul x@0-1 x@0-1 x@0-1 #at=\"$quoted:3\"" 'print y@0' >p
-    if [[ $program == gt-shard* ]]; then # which passes placed lines on
+    if [[ $program == gt-shard* ]]; then # gt-shard passes placed lines
       printf 'x = ones f32[2] #signal=a\ny = matmul x x x #at="%s:3"\n' "$quoted" >p
     fi
-    # shellcheck disable=SC2086 # its options
+    # shellcheck disable=SC2086 # the program has options
     says $program p
   done
 }
 
-@test "what fails while it runs is told with names that do nothing" {
+@test "failures while a program runs have names that do nothing to the terminal" {
   local program
   printf 'x = load "%s" f32[2] #at="%s:3"\nprint x\n' "$quoted" "$quoted" >p
   cp p "$hostile"
   for program in gt-work 'gt-route -n 2'; do
-    # shellcheck disable=SC2086 # its options
+    # shellcheck disable=SC2086 # the program has options
     says $program p
     # shellcheck disable=SC2086
     says $program "$hostile"
@@ -123,7 +123,7 @@ says() {
   done
 }
 
-@test "a config is shown, and does nothing" {
+@test "the text of a config is shown, and does nothing to the terminal" {
   local text
   echo 'x = ones f32[2,2] #signal=a' >p
   for text in "$hostile" "$hostile: 1" "mesh: {$hostile: 2}" \
@@ -138,7 +138,7 @@ says() {
   done
 }
 
-@test "streams that differ are told with labels that do nothing" {
+@test "gt-cmp names the results that differ, and these names do nothing to the terminal" {
   printf '%s = tensor f32[] 1\n' "$hostile" >a
   printf '%s = tensor f32[] 2\n' "$hostile" >b
   says gt-cmp a b
@@ -150,7 +150,7 @@ says() {
   says gt-cmp c d
 }
 
-@test "a worker's name and a gt-route's words do nothing to a terminal" {
+@test "the name of a worker and words of gt-route do nothing to the terminal" {
   printf 'x = ones f32[2]\nprint x\n' >p
   spawn gt-route --bind "ipc://@gt-term-$$" --workers 2 -v --timeout 4 p 2>err >out
   route=$!
@@ -160,7 +160,7 @@ says() {
   grep -q 'a worker of this name is here' err
   wait "$route" || true
   fit err
-  # What gt-route says at the end names the worker, too, and to the worker.
+  # The last message of gt-route names the worker, and the worker prints it, too.
   await . err.1
   fit err.1
 }
@@ -174,19 +174,19 @@ says() {
   fit err
 }
 
-# on_terminal COMMAND: what it shows on a terminal, as $output.
+# on_terminal COMMAND runs it on a terminal; $output is what the terminal shows.
 on_terminal() {
   run script -qec "$1" /dev/null
 }
 
-@test "errors are coloured on a terminal that can, and nowhere else" {
+@test "errors are coloured on a terminal that has colours, and nowhere else" {
   unset NO_COLOR
   export TERM=xterm
   printf 'x = ones f32[2\n' >p
   on_terminal 'gt-emit p >/dev/null'
   [[ $output == *$'\e[1;31mgt-emit\e[0m: p:1: '* ]]
   [[ $output == *$'\n  '*$' \e[1;31m^\e[0m'* ]]
-  # The place and the words are as they are without.
+  # Without colours the place and the words are the same.
   NO_COLOR=1 on_terminal 'gt-emit p >/dev/null'
   [[ $output == 'gt-emit: p:1: '* ]]
   [[ $output != *$'\e'* ]]
@@ -199,7 +199,7 @@ on_terminal() {
   [[ $(<err) != *$'\e'* ]]
 }
 
-@test "a warning is yellow, and talk has no colour" {
+@test "a warning is yellow, and other messages have no colour" {
   unset NO_COLOR
   export TERM=xterm
   printf 'x = ones f32[2] \nz = ones f32[2]\nl = sum x\ng = grad l z\n' >p

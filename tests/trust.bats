@@ -1,11 +1,11 @@
 #!/usr/bin/env bats
-# Who may take part in a run, and who is told no: endpoints, users, keys, files.
+# Who may take part in a run and who is refused: endpoints, users, keys, and files.
 
 # shellcheck disable=SC2030,SC2031 # each test is a shell of its own
 
 load helper
 
-# What begins a command as another user, who owns nothing.
+# These words begin a command of another user, who owns nothing.
 as_nobody=(setpriv --reuid=65534 --regid=65534 --clear-groups --)
 
 need_nobody() {
@@ -15,7 +15,7 @@ need_nobody() {
     skip "another user cannot run the programs where they are"
 }
 
-# route OPTION...: gt-route at a free tcp port of this host, as $at.
+# route OPTION... starts gt-route at a free tcp port of this host, $at.
 route() {
   spawn gt-route --bind tcp://127.0.0.1:0 "$@" >out 2>err
   route=$!
@@ -23,7 +23,7 @@ route() {
   at=$(grep -o 'tcp://127.0.0.1:[0-9]*' err | head -n 1)
 }
 
-@test "an endpoint that others could reach is refused, in every form" {
+@test "an endpoint that others could reach is refused in every form" {
   local endpoint
   for endpoint in 'tcp://*:0' tcp://0.0.0.0:0 'tcp://[::]:0' tcp://10.0.0.1:0 \
     'tcp://[::ffff:10.0.0.1]:0' ws://0.0.0.0:0 ws://127.0.0.1:0 'tipc://<*>' \
@@ -40,12 +40,12 @@ route() {
       --backend null </dev/null
     [[ $stderr == "gt-work: --connect"* ]]
   done
-  # Nor does any --insecure let in a transport that gt does not know.
+  # --insecure does not allow a transport that gt does not know, either.
   run -2 gt-route --bind ws://127.0.0.1:0 --workers 1 --insecure </dev/null
   [[ $output == *'gt takes no such transport; expected tcp://HOST:PORT, ipc://PATH or ipc://@NAME'* ]]
 }
 
-@test "an endpoint without a transport is told with one" {
+@test "the message about an endpoint without a transport offers one" {
   run -2 gt-work --connect 127.0.0.1:5799
   [ "$output" = 'gt-work: --connect 127.0.0.1:5799: it has no transport; did you mean tcp://127.0.0.1:5799?; try gt-work --help' ]
   run -2 gt-route --bind 0.0.0.0:5799 --workers 1 </dev/null
@@ -54,7 +54,7 @@ route() {
   [[ $output == *'did you mean ipc:///tmp/gt?'* ]]
 }
 
-@test "without keys a worker goes to no gt-route of another host" {
+@test "without keys a worker connects to no gt-route of another host" {
   run -2 gt-work --connect tcp://10.0.0.1:5560
   [ "$output" = 'gt-work: --connect tcp://10.0.0.1:5560: without keys anyone on the way there could be gt-route; give --key and --route-key, or say --insecure; try gt-work --help' ]
   gt-key >w.key && chmod 600 w.key
@@ -63,15 +63,15 @@ route() {
   [ "$output" = 'gt-work: --insecure is for a gt-work without --key; try gt-work --help' ]
 }
 
-@test "another user's worker is given nothing, and the run goes on with ours" {
+@test "a worker of another user gets nothing, and the run goes on with ours" {
   need_nobody
   printf 'x = tensor f32[2] 1 2\nprint x\n' >p
   chmod 600 p
   route --workers 1 p
-  # The worker itself asks first whose gt-route it is ...
+  # The worker first asks whose gt-route it is ...
   run -4 --separate-stderr "${as_nobody[@]}" gt-work --connect "$at" --timeout 20
   [ "$stderr" = "gt-work: what listens at $at is not taken for gt-route: it belongs to user 0, and this is user 65534; without keys only processes of one user work together (--key and --route-key, or --insecure, admit others)" ]
-  # ... and if it does not, gt-route asks whose worker it is.
+  # ... and if the worker does not ask, gt-route asks whose worker it is.
   run -4 --separate-stderr "${as_nobody[@]}" gt-work --connect "$at" --timeout 20 --insecure
   [ "$stderr" = 'gt-work: a worker is not taken: it belongs to user 65534, and this is user 0; without keys only the workers of one user may attach (--key and --allow, or --insecure, admit others)' ]
   await 'gt-route: a worker is not taken: it belongs to user 65534' err
@@ -105,7 +105,7 @@ route() {
   [ "$(<out)" = 'z@0 = tensor f32[] 16' ]
 }
 
-@test "workers of one host and no names each have a name of their own" {
+@test "workers of one host without names each get a name of their own" {
   printf '%s\n' 'mesh tp=2' 'x@0-1 = ones f32[4,4] split=tp:0' \
     'y@0-1 = sum x@0-1' 'z@0-1 = all_reduce y@0-1' 'print z@0' >p
   route --workers 2 -v p
@@ -116,15 +116,16 @@ route() {
   [ "$(grep -o 'worker [01] ([^ ]*' err | sort -u | wc -l)" -eq 2 ]
 }
 
-@test "a worker whose gt-route gave up is told why, not that there was none" {
+@test "a worker whose gt-route gave up is told that, and not that there was none" {
   printf 'x = tensor f32[2] 1 2\nprint x\n' >p
   route --workers 2 --timeout 2 p
   run -4 --separate-stderr gt-work --connect "$at" --timeout 4 --name one
-  # What it says last can be lost when it closes.
+  # The last message of gt-route can be lost when it closes, so the worker says
+  # this.
   [[ $stderr == "gt-work: gt-route at $at ended before it had all its workers, and no other came within 4.0 s"* ]]
 }
 
-@test "a key that is taken out of the list is admitted no more" {
+@test "a key that is taken out of the list is no longer admitted" {
   umask 077
   local name at
   for name in route a b; do
@@ -134,12 +135,13 @@ route() {
   cat a.pub b.pub >allowed
   printf 'x = tensor f32[2] 1 2\nprint x\n' >p
   route --workers 1 --key route.key --allow allowed p
-  # b was asked for once, so that its key is known; then it is out of the list.
+  # Worker b attached once, so gt-route knows its key; now the key is out of the
+  # list.
   cp a.pub allowed
   run -4 --separate-stderr gt-work --connect "$at" --key b.key \
     --route-key route.pub --timeout 20
   [[ $stderr == *"does not admit this worker's key, $(<b.pub)"* ]]
-  # A list that cannot be read admits nobody.
+  # A list that cannot be read admits no worker.
   rm allowed
   run -4 --separate-stderr gt-work --connect "$at" --key a.key \
     --route-key route.pub --timeout 20
@@ -150,7 +152,8 @@ route() {
   [ "$(<out)" = 'x = tensor f32[2] 1 2' ]
 }
 
-# answer_of FILE: what a worker that is kept to `in` says of it, path left out.
+# answer_of FILE prints what a worker with --root in says of that file, with PATH
+# for it.
 answer_of() {
   local out
   out=$(printf 'x = load "%s" f32[2]\nprint x\n' "$1" |
@@ -160,7 +163,7 @@ answer_of() {
   printf '%s\n' "${out//"$1"/PATH}" | sed -n 's/.*PATH/PATH/p' | head -n 1
 }
 
-@test "what is outside --root is told alike, whether it is there or not" {
+@test "a file outside --root gets one message, whether it exists or not" {
   mkdir -p in/sub out/sub
   touch in/a out/secret out/sub/secret
   ln -s ../out in/link
@@ -176,7 +179,7 @@ answer_of() {
     echo "$path"
     [ "$(answer_of "$path")" = "$expected" ]
   done
-  # Inside, what is wrong is said as it is.
+  # Inside --root the message says what is wrong.
   [[ $(answer_of in/none) == *'PATH: No such file or directory'* ]]
   [[ $(answer_of in/nowhere/x) == *'No such file or directory'* ]]
   [[ $(answer_of in/a/x) == *'Not a directory'* ]]
@@ -188,7 +191,7 @@ answer_of() {
     for bad in nan -inf 1e400 0x10 1x ''; do
       [[ $option != --seed || $bad != 1e400 ]] || continue
       echo "$program $option '$bad'"
-      # shellcheck disable=SC2086 # options that it needs beside
+      # shellcheck disable=SC2086 # the program has options
       run -2 --separate-stderr within 20 $program $option "$bad" </dev/null
       [[ $stderr == "${program%% *}: -"* ]]
     done
@@ -220,7 +223,7 @@ EOF
   done
 }
 
-@test "a file that is no socket, and another's socket, stay as they are" {
+@test "a file that is no socket, and a socket in use, are left alone" {
   echo precious >kept.txt
   ln -s kept.txt link.txt
   for name in kept.txt link.txt; do
@@ -238,7 +241,7 @@ EOF
   wait "$first"
   [ "$(<out)" = 'x = tensor f32[] 1' ]
   [ ! -e s ]
-  # What a killed one left behind is in nobody's way.
+  # The socket of a killed gt-route is replaced.
   spawn gt-route --bind "ipc://$PWD/s" --workers 1 p.gt
   until [[ -S s ]]; do sleep 0.05; done
   kill -9 "$!"

@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
-# A filter that needs types, of 50 lines (tests/tools/result_types.cc): what
-# lib/program gives to whoever writes a new one.
+# A filter that needs types, in 50 lines (tests/tools/result_types.cc), shows what
+# lib/program gives to a new filter.
 
 load helper
 
@@ -28,7 +28,7 @@ print x
 #end 0' ]
 }
 
-@test "what that filter writes is the same program" {
+@test "the output of that filter is the same program" {
   local filter=$GT_BIN/result_types
   [ -x "$filter" ] || skip "result_types is not built: -DGT_TESTS=ON"
   gt-emit "$GT_ROOT"/examples/quickstart.gt > quick.s

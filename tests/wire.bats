@@ -1,9 +1,9 @@
 #!/usr/bin/env bats
-# gt-route and its workers: long lines, and workers that leave.
+# gt-route and its workers: lines of every length, and workers that leave.
 
 load helper
 
-# literal NAME COUNT WIDTH: a line with COUNT values of WIDTH bytes each.
+# literal NAME COUNT WIDTH prints a line with COUNT values of WIDTH bytes each.
 literal() {
   awk -v name="$1" -v count="$2" -v width="$3" 'BEGIN {
     zeros = sprintf("%0*d", width - 3, 0)
@@ -13,7 +13,7 @@ literal() {
   }'
 }
 
-# same_as_work PROGRAM OPTION...: gt-route prints what one gt-work does.
+# same_as_work PROGRAM OPTION... checks that gt-route prints what one gt-work does.
 same_as_work() {
   local program=$1
   shift
@@ -22,9 +22,9 @@ same_as_work() {
   cmp expected got
 }
 
-@test "a line of any length passes gt-route: about each limit of the wire" {
+@test "a line of any length passes gt-route, near each limit of its messages" {
   local size count
-  # A message has 1 MiB, a window 4 MiB.
+  # A message has 1 MiB, and a worker may be sent 4 MiB ahead.
   for size in 1 40 1000 $((1 << 20)) $((4 << 20)) $((5 << 20)) $((16 << 20)); do
     for count in $(((size - 40) / 40)) $(((size + 4096) / 40)); do
       ((count > 0)) || count=1
@@ -42,7 +42,7 @@ same_as_work() {
   local count=1048570 most=$((64 << 20)) size
   literal x $count 63 | tr -d '\n' >line
   size=$(wc -c <line)
-  # Blanks make it as long as a line may be, and then a byte longer.
+  # With blanks the line is as long as a line may be, and then one byte longer.
   {
     cat line
     head -c $((most - size)) /dev/zero | tr '\0' ' '
@@ -85,7 +85,7 @@ same_as_work() {
   [ "$(wc -c <got)" -gt $((12 << 20)) ]
 }
 
-@test "a worker with --fail-fast leaves at its first failure, and the run ends" {
+@test "a worker with --fail-fast leaves at its first failure, and that ends the run" {
   skip_on_gpus 'lines run ahead of what is wrong with data'
   printf '%s\n' 'x = tensor i64[] 1' 'y = floordiv x 0' 'print y' 'print x' >p.gt
   spawn gt-work --connect "ipc://@gt-wire-$$" --fail-fast
@@ -93,14 +93,14 @@ same_as_work() {
   run -4 --separate-stderr within 60 gt-route --bind "ipc://@gt-wire-$$" \
     --workers 1 p.gt
   [ "${#lines[@]}" = 2 ]
-  # Each result that is owed names the failure and its place.
+  # Each result that is missing names the failure and its place.
   why='left: its --fail-fast ended it at p.gt:2: floordiv: integer division by zero; it was at p.gt:2: y = floordiv x 0'
   [[ ${lines[0]} == 'y = fail "'*"$why\"" ]]
   [[ ${lines[1]} == 'x = fail "'*"$why\"" && $stderr == *"$why"* ]]
   status=0
   wait "$worker" || status=$?
   [ "$status" = 1 ]
-  # It has not done what it skipped, also where nothing is owed.
+  # The run fails even if no result is missing, since lines were skipped.
   printf '%s\n' 'x = tensor i64[] 1' 'y = floordiv x 0' 'z = add x 1' >p.gt
   spawn gt-work --connect "ipc://@gt-wire-$$" --fail-fast
   run -4 --separate-stderr within 60 gt-route --bind "ipc://@gt-wire-$$" \
@@ -108,7 +108,7 @@ same_as_work() {
   [[ $stderr == *"$why"* ]]
 }
 
-@test "a worker that is killed is told by its signal" {
+@test "the signal that killed a worker is reported" {
   mkfifo in
   exec {hold}<>in
   spawn bash -c "exec gt-route -n 2 in >out 2>err $hold>&-"
@@ -136,7 +136,7 @@ same_as_work() {
   grep -q 'what was read is not done 10.0 s after SIGTERM' err
 }
 
-@test "what a placed print is called is a name, whatever as= says" {
+@test "a placed print whose as= is no name fails under the name of its value" {
   printf '%s\n' 'x@0-1 = ones f32[2]' 'print x@0-1 as="a b"' >p.gt
   run -3 --separate-stderr gt-work p.gt
   [[ ${lines[0]} == 'x@0 = fail "'* && ${lines[1]} == 'x@1 = fail "'* ]]

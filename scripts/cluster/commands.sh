@@ -1,7 +1,7 @@
 # shellcheck shell=bash disable=SC2034,SC2154 # variables of gt-cluster
-# The commands: up, logs, down and run.
+# The commands up, logs, down and run.
 
-# plan: how many workers, and where; what was not said is settled.
+# plan decides how many workers there are and where, and all that no option says.
 plan() {
   local processors
   processors=$(nproc)
@@ -30,11 +30,11 @@ cluster_up() {
     lock_state
   fi
   bring_up
-  tell "$endpoint" # or it is taken down again: nobody knows of it
+  tell "$endpoint" # if that fails, the cluster is taken down, as nobody knows of it
   trap - EXIT INT TERM HUP PIPE
 }
 
-# already_up: that is no error, if it is the same.
+# already_up prints the endpoint; a cluster with the same options is no error.
 already_up() {
   local had
   had=$(<"$state/asked")
@@ -45,12 +45,12 @@ already_up() {
   tell "$endpoint"
 }
 
-# bring_up: with the lock held; whatever ends it, or what the caller does until it
-# drops the traps, takes all down again.
+# bring_up starts the cluster; the caller holds the lock. If this or the caller ends
+# before the caller drops the traps, everything is taken down again.
 bring_up() {
   trap 'not_up $?' EXIT
   trap 'exit 130' INT TERM HUP
-  trap : PIPE # what is not read is as what cannot be written
+  trap : PIPE # a reader that is gone counts as output that cannot be written
   new_state
   plan
   put workers "$workers"
@@ -77,7 +77,7 @@ not_up() {
   exit "$1"
 }
 
-# show_up: what up would run.
+# show_up prints the commands that up would run.
 show_up() {
   local i words head route_pub=ROUTE_PUBLIC_KEY
   plan
@@ -116,13 +116,13 @@ show_host() {
   done
 }
 
-# need_state: of a cluster that is up, or was.
+# need_state reads the state of a cluster that is or was up, or dies.
 need_state() {
   read_state || not_there
   load_hosts
 }
 
-# not_there: dies, since no such cluster is up.
+# not_there dies and says that no such cluster is up.
 not_there() {
   local others
   others=$(names_up)
@@ -130,7 +130,7 @@ not_there() {
     "${named:+--name $name }starts one"
 }
 
-# show_asked WHAT: the hosts that would be asked.
+# show_asked WHAT prints the commands that would ask the hosts.
 show_asked() {
   local i words
   for i in "${!records[@]}"; do
@@ -171,7 +171,7 @@ cluster_logs() {
   fi
 }
 
-# host_said FILTER...: what the workers of the host have said, through the filter.
+# host_said FILTER... prints what the host's workers have said, through the filter.
 host_said() {
   local statuses
   on_host < <(host_script logs) | "$@" || {
@@ -200,7 +200,7 @@ cluster_down() {
   fi
 }
 
-# cluster_run: through the cluster that is up, or on workers of its own.
+# cluster_run runs the program on the cluster that is up, or on workers of its own.
 cluster_run() {
   local emit=(env -u GT_CONNECT --default-signal=INT gt-emit "${rest[@]}")
   local shard=() last=() ranks=1
@@ -227,7 +227,7 @@ cluster_run() {
   run_stages
 }
 
-# found_up: whether the cluster is; waits for an up that is at work.
+# found_up: the cluster is up. It waits for an up that is still at work.
 found_up() {
   [[ -d $state ]] || return 1
   [[ -n $dry ]] || lock_state
@@ -240,7 +240,7 @@ found_up() {
   is_up || die 4 "$name: has ended, see gt-cluster status; gt-cluster down clears it away"
 }
 
-# sweep: takes down what runs that were killed have left on this machine.
+# sweep takes down what killed runs have left on this machine.
 sweep() {
   local folder name state token endpoint records=()
   for folder in "$base"/run-*; do
@@ -255,9 +255,9 @@ sweep() {
   done
 }
 
-# through_cluster: the last stage is a client of the cluster. Without a config it is
-# the only one: names of files mean those of the cluster then, and all options of
-# clients are at hand.
+# through_cluster makes the last stage a client of the cluster. Without a config it
+# is the only stage: then names of files mean files of the cluster, and clients may
+# use all their options.
 through_cluster() {
   local to=$endpoint
   to=${to/\/\/\[::\]:/\/\/127.0.0.1:}
@@ -270,8 +270,9 @@ through_cluster() {
   last+=("${rest[@]}")
 }
 
-# own_cluster: for this run alone. It goes even if this process is killed, and what is
-# left then, as logs on hosts, the next such run or down takes away.
+# own_cluster starts a cluster for this run. It ends even if this process is killed;
+# what is left then, such as logs on hosts, is removed by the next such run or by
+# down.
 own_cluster() {
   name=run-$$
   state=$base/$name
@@ -292,8 +293,9 @@ own_cluster() {
   through_cluster
 }
 
-# run_stages: emit, shard and last, as a pipe; the status is that of the last. The
-# program comes from the file with the number $input: ours, or with "-" none.
+# run_stages runs emit, shard and last as a pipe; the status is that of the last.
+# The program is read from descriptor $input, a copy of standard input, or "-" for
+# none.
 run_stages() {
   local pid status=0
   exec 3<&0
@@ -316,7 +318,8 @@ run_stages() {
   exit "$status"
 }
 
-# interrupt SIGNAL: passed on to the stages, unless the terminal has done so.
+# interrupt SIGNAL passes it on to the stages, unless the terminal has sent it to
+# them.
 interrupt() {
   local stat pids
   read -ra stat </proc/$$/stat

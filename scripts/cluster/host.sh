@@ -1,18 +1,19 @@
 # shellcheck shell=bash disable=SC2154 # variables that host_script sends along
-# What is done on a host. These functions are sent to a bash there, over the standard
-# input of ssh or srun, with the variables that they read: so no secret stands on a
-# command line, and none on a disk of the host.
+# What is done on a host. These functions, and the variables that they read, are
+# sent to a bash there over the standard input of ssh or srun. So no secret is on a
+# command line, or on a disk of the host.
 
-# What gt-cluster reads of the answers begins with "@": a shell may greet.
+# gt-cluster reads only answers that begin with "@", since a login shell may print,
+# too.
 
-# head_address: where this host reaches gt-route.
+# head_address prints the address at which this host reaches gt-route.
 head_address() {
   local head=${address:-${SLURM_LAUNCH_NODE_IPADDR:-${SSH_CONNECTION%% *}}}
   [[ $head != *:* || $head == \[* ]] || head="[$head]"
   printf '%s' "$head"
 }
 
-# worker_command I: the command of the worker I of this host, into `words`.
+# worker_command I puts the command of this host's worker I into `words`.
 worker_command() {
   words=(gt-work --connect "tcp://$head:$port" --route-key="$route_pub"
     --name "$label/$1" --timeout "$timeout")
@@ -24,7 +25,7 @@ worker_command() {
   [[ -z $silence ]] || words+=(--silence "$silence")
 }
 
-# host_lacks: a line for each thing that a worker would miss here.
+# host_lacks prints a line for each thing that a worker would miss here.
 host_lacks() {
   local said
   if ! command -v gt-work >/dev/null; then
@@ -47,9 +48,9 @@ host_lacks() {
   rm -f "$folder/room"
 }
 
-# host_start: starts the workers, and stays until "ok" comes: all workers of the
-# cluster are there, and these go on alone. If the input ends before, or a worker
-# does, all is undone.
+# host_start starts the workers, and stays until the line "ok" says that all workers
+# of the cluster are there and may go on alone. If the input ends before, or a
+# worker does, it undoes everything.
 host_start() {
   local i lacks pids=() words word
   echo @begun
@@ -67,7 +68,8 @@ host_start() {
     pids+=("$!")
   done
   echo @started
-  # Asks first whether there is input: a read that has a limit can lose a word to it.
+  # This first asks whether there is input, since a read with a limit can lose a
+  # word.
   until read -r -t 0; do
     sleep 0.2
     for i in "${!pids[@]}"; do
@@ -82,7 +84,7 @@ host_start() {
   exit 4
 }
 
-# host_stop: ends what runs here for the cluster, and removes what was made.
+# host_stop ends what runs here for the cluster, and removes what was made for it.
 host_stop() {
   end_marked "$mark" || { echo "@lacks processes do not end" && return 1; }
   rm -rf -- "$folder"
@@ -90,7 +92,7 @@ host_stop() {
   echo @clean
 }
 
-# host_status: which workers have ended, and what is lacking.
+# host_status prints which workers have ended, and what is lacking.
 host_status() {
   local i pid said running=' '
   for pid in $(marked "$mark"); do
@@ -105,7 +107,8 @@ host_status() {
   host_lacks | sed 's/^/@lacks /'
 }
 
-# host_logs: what the workers said; on and on, if follow is set.
+# host_logs prints what the workers said; with `follow` it goes on until it is
+# ended.
 host_logs() {
   cd "$folder" 2>/dev/null || return 0
   if [[ -n $follow ]]; then
@@ -114,7 +117,7 @@ host_logs() {
   cat ./*.log
 }
 
-# host_task: the worker of a task of Slurm's.
+# host_task runs the worker of a task of Slurm.
 host_task() {
   local words
   label=$SLURMD_NODENAME
@@ -122,7 +125,7 @@ host_task() {
   exec "${words[@]}" --key <(printf '%s\n' "$work_key") </dev/null
 }
 
-# host_script WHAT: the text of these functions and variables, and of the call.
+# host_script WHAT prints these functions and variables, and the call of host_WHAT.
 host_script() {
   local variable
   for variable in mark label slots first root path backend threads memory address port \

@@ -1,16 +1,17 @@
 # shellcheck shell=bash disable=SC2034,SC2154 # variables of gt-cluster and host.sh
-# Workers on other hosts: those of a hosts file, over ssh, and the tasks of a Slurm
-# job. `records` has a record for each host, and so has the file hosts/I of the state
-# from before it is touched until it is known to be clean. Beside it stand what the
-# host answered, hosts/I.out, what ssh said, hosts/I.err, and its status, hosts/I.status.
+# Workers on other hosts: the hosts of a file, over ssh, and the tasks of a Slurm
+# job. `records` has a record for each host. The file hosts/I of the state has the
+# same record from before the host is touched until the host is known to be clean.
+# Beside it are the host's answer, hosts/I.out, the messages of ssh, hosts/I.err,
+# and its status, hosts/I.status.
 
 records=()
 workers=0
-most_at_once=32 # hosts that are asked at a time
+most_at_once=32 # at most so many hosts are asked at once
 ssh_words=(ssh -T -o BatchMode=yes -o ConnectTimeout=10 -o ServerAliveInterval=5
   -o ServerAliveCountMax=3)
 
-# read_hosts: the hosts file, into `records`; `workers` is how many they are.
+# read_hosts reads the hosts file into `records` and adds up `workers`.
 read_hosts() {
   local line number=0 words
   while IFS= read -r line || [[ -n $line ]]; do
@@ -25,7 +26,7 @@ read_hosts() {
   ((workers > 0)) || die 2 "$hosts_file: names no host"
 }
 
-# read_host PLACE HOST WORD...
+# read_host PLACE HOST WORD... makes the record of a line of the hosts file.
 read_host() {
   local place=$1 label=$2 ssh_port='' slots='' gpus='' root=$root path=''
   local backend=$backend word key i
@@ -61,14 +62,14 @@ read_host() {
   workers=$((workers + slots))
 }
 
-# load_host I: its record, into the variables of host.sh and those of on_host.
+# load_host I puts its record into the variables of host.sh and on_host.
 load_host() {
   IFS=$'\x1f' read -r label target ssh_port slots first root path backend \
     <<<"${records[$1]}"
   mark=$token.$1
 }
 
-# load_hosts: the records of the state.
+# load_hosts reads the records of the state.
 load_hosts() {
   local file
   records=()
@@ -77,20 +78,20 @@ load_hosts() {
   done
 }
 
-ssh_command() { # into `words`
+ssh_command() { # puts the command into `words`
   words=("${ssh_words[@]}" ${ssh_port:+-p "$ssh_port"} -- "$target" bash -s)
 }
 
-# on_host I: runs the standard input in a bash there.
+# on_host runs standard input in a bash on the host.
 on_host() {
   local words
   ssh_command
   GT_CLUSTER=$token "${words[@]}" 7<&- 8>&- 9>&-
 }
 
-# session I: starts the workers of that host, and keeps the connection until a line
-# comes through the gate, since all workers are there. If the gate is shut before,
-# by up or because it is gone, the host undoes what it did.
+# session I starts the workers of that host, and keeps the connection until a line
+# comes through the gate, which says that all workers are there. If the gate is
+# closed before that, by up or since up is gone, the host undoes what it did.
 session() {
   local status=0
   load_host "$1"
@@ -101,7 +102,8 @@ session() {
   echo "$status" >"$state/hosts/$1.status"
 }
 
-# start_hosts: of those that are asked, some are always waited for.
+# start_hosts starts the sessions, of which at most $most_at_once are not yet
+# answered.
 start_hosts() {
   local i open
   mkfifo "$state/gate" || return 1
@@ -118,7 +120,7 @@ start_hosts() {
   done
 }
 
-# hosts_run: false if a host has failed; then says which, and what it lacks.
+# hosts_run fails if a host has failed, and says which one and what it lacks.
 hosts_run() {
   local file i bad=0
   for file in "$state"/hosts/*.status; do
@@ -132,7 +134,7 @@ hosts_run() {
   ((bad == 0))
 }
 
-# said_by I KIND: why nothing came of what was to be done there.
+# said_by I KIND says why the host did not do what it was asked to.
 said_by() {
   local line
   while IFS= read -r line; do
@@ -140,8 +142,9 @@ said_by() {
   done < <(lacks_of "$1" "$2" failed)
 }
 
-# lacks_of I KIND STATUS [FOLDER]: what the host lacks, by I.KIND, or, if the status
-# of ssh is not 0 and nothing else was said, what ssh said; a line each.
+# lacks_of I KIND STATUS [FOLDER] prints what the host lacks by its file I.KIND, a
+# line each; if that says nothing and the status of ssh is not 0, it prints what ssh
+# said.
 lacks_of() {
   local from=${4:-$state/hosts}/$1
   sed -n 's/^@lacks //p' "$from.$2" 2>/dev/null | grep -a . && return
@@ -150,8 +153,8 @@ lacks_of() {
     tr -d '\r' | grep -a . || echo "the connection ended"
 }
 
-# let_go: all workers are there: the hosts need nobody any more. False if one could
-# not be told.
+# let_go tells the hosts that all workers are there, so that they need no connection
+# any more. It fails if one could not be told.
 let_go() {
   local i
   for i in "${!records[@]}"; do echo >&8; done
@@ -161,7 +164,7 @@ let_go() {
   hosts_run
 }
 
-# shut_gate: what sessions are still there have 2 seconds to undo what they did.
+# shut_gate gives the sessions that are left 2 seconds to undo what they did.
 shut_gate() {
   local tries
   { exec 7<&- 8>&-; } 2>/dev/null || true
@@ -171,8 +174,8 @@ shut_gate() {
   done
 }
 
-# stop_hosts: all that have a record. False, and says what may be left and where, if
-# one cannot be reached.
+# stop_hosts stops all hosts that have a record. If one cannot be reached, it says
+# what may be left there, and fails.
 stop_hosts() {
   local i left=0 running=0
   load_hosts
@@ -187,7 +190,7 @@ stop_hosts() {
   return "$left"
 }
 
-# stop_host I: asks the host, unless nothing was begun there or all was undone.
+# stop_host I asks the host, unless nothing was begun there or all was undone.
 stop_host() {
   load_host "$1"
   if is_clean "$1" || ask_host "$1" stop || [[ -n $forget ]]; then
@@ -205,14 +208,15 @@ is_clean() {
     grep -sqx '@clean' "$state/hosts/$1.out"
 }
 
-# ask_host I WHAT [FOLDER]: the answer stands in I.answer of hosts, or of the folder.
+# ask_host I WHAT [FOLDER] writes the answer into I.answer in hosts/, or in the
+# folder.
 ask_host() {
   local to=${3:-$state/hosts}/$1
   load_host "$1"
   on_host < <(host_script "$2") >"$to.answer" 2>"$to.err"
 }
 
-# ask_all WHAT FOLDER: all hosts; FOLDER/I.status has the status of each.
+# ask_all WHAT FOLDER asks all hosts; FOLDER/I.status has the status of each.
 ask_all() {
   local i running=0
   for i in "${!records[@]}"; do

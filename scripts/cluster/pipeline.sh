@@ -1,14 +1,14 @@
 # shellcheck shell=bash disable=SC2034,SC2154 # variables of gt-cluster
-# The programs of this machine: gt-emit for the clients, gt-shard, and gt-route.
+# The programs on this machine: gt-emit for the clients, gt-shard, and gt-route.
 
-# quoted WORD...: as a shell reads them.
+# quoted WORD... prints the words as a shell reads them.
 quoted() {
   local text
   printf -v text '%q ' "$@"
   printf '%s' "${text% }"
 }
 
-# is_local ENDPOINT: whether the kernel can say who is there, so that no keys are
+# is_local ENDPOINT: the kernel can say which user connects there, so no keys are
 # needed.
 is_local() {
   case $1 in
@@ -17,12 +17,12 @@ is_local() {
   esac
 }
 
-# needs_keys: whether clients do.
+# needs_keys: clients need keys.
 needs_keys() {
   [[ -n $allow ]] || ! is_local "$listen"
 }
 
-# pair NAME: NAME.key and NAME.pub.
+# pair NAME makes the keys NAME.key and NAME.pub.
 pair() {
   { gt-key >"$state/$1.key" && gt-key --public "$state/$1.key" >"$state/$1.pub"; } ||
     die 2 "$state: no key could be written there"
@@ -37,13 +37,14 @@ make_keys() {
   if needs_keys; then
     pair emit
     pair client
-    # That of this user stands last, so that lines have the numbers of the file.
+    # This user's key comes last, so that lines have the same numbers as in the
+    # file.
     { awk 1 <"${allow:-/dev/null}" && echo "$(<"$state/client.pub") user=$(user_name)"; } \
       >"$state/client.allow" || die 2 "$state: cannot be written"
   fi
 }
 
-# user_name: of this user, as gt-emit has it.
+# user_name prints the name of this user, in the form that gt-emit takes.
 user_name() {
   local user
   user=$(id -un 2>/dev/null) || true
@@ -51,8 +52,8 @@ user_name() {
   printf '%s' "$user"
 }
 
-# shard_command: into `shard`, gt-shard with the config, and into `ranks` how many
-# ranks the config has. Where it does not say, there are as many as $1.
+# shard_command N puts gt-shard with the config into `shard`, and the config's
+# number of ranks into `ranks`. If the config does not say how many, they are N.
 shard_command() {
   local fixed=(env -u GT_CONFIG gt-shard -c "$config")
   shard=("${fixed[@]}")
@@ -63,7 +64,8 @@ shard_command() {
   [[ -n $ranks ]] || ranks=1
 }
 
-# probe COMMAND...: how many ranks a program has behind it, if it works.
+# probe COMMAND... prints how many ranks a program has after the command, if that
+# works.
 probe() {
   printf '%s\n' 'x = zeros f32[8,8]' 'print x' | env -u GT_CONNECT gt-emit |
     "$@" 2>/dev/null | awk '
@@ -72,7 +74,7 @@ probe() {
       END { print n }' || true
 }
 
-# pipeline: the text of the command that is the cluster on this machine.
+# pipeline prints the command that is the cluster on this machine.
 pipeline() {
   local emit=(gt-emit -l "$listen" --back "$state/back" -v) shard=() ranks
   local route=(gt-route -v --keep-going --timeout "$timeout")
@@ -88,7 +90,7 @@ pipeline() {
     [[ -z $backend ]] || route+=(--backend "$backend")
     [[ -z $threads ]] || route+=(--threads "$threads")
     [[ -z $memory ]] || route+=(--memory "$memory")
-    # Without a root of their own, workers open the files of clients alone.
+    # Workers without a --root of their own open only files of clients.
     [[ -z $files ]] || root=${root:-$files/*}
     [[ -z $root ]] || route+=(--root "$root")
   fi
@@ -99,8 +101,9 @@ pipeline() {
   printf '%s 2>%q >%q' "$(quoted "${route[@]}")" "$state/route.log" "$state/back"
 }
 
-# close_others: all files but the standard ones, such as the lock: what goes on alone
-# keeps nobody waiting for its end.
+# close_others closes all files but the standard ones, such as the lock, so that
+# nobody who waits for the end of such a file waits for a program that goes on
+# alone.
 close_others() {
   local file
   for file in /proc/"$BASHPID"/fd/*; do
@@ -109,7 +112,7 @@ close_others() {
   done
 }
 
-# start_pipeline: in a session of its own, so that no terminal ends it.
+# start_pipeline starts it in a session of its own, so that no terminal ends it.
 start_pipeline() {
   local why
   why=$(mkfifo "$state/back" 2>&1) || die 2 "${why#mkfifo: }"
@@ -130,7 +133,8 @@ start_pipeline() {
   endpoint=$(sed -n 's/^gt-emit: listens at //p;T;q' "$state/emit.log")
 }
 
-# route_port: where gt-route waits for workers; false before it does.
+# route_port prints the port where gt-route waits for workers, and fails before it
+# does.
 route_port() {
   local found
   found=$(sed -n 's/^gt-route: waits for .* at tcp:.*:\([0-9]*\)$/\1/p;T;q' \
@@ -138,10 +142,10 @@ route_port() {
   [[ -n $found ]] && echo "$found"
 }
 
-# pipeline_runs: false if it has ended; then says why.
+# pipeline_runs fails if the pipeline has ended, and says why.
 pipeline_runs() {
   local log said
-  # If gt-emit cannot listen, gt-route waits in vain for somebody to read results.
+  # If gt-emit cannot listen, gt-route waits in vain for a reader of its results.
   if [[ ! -e $state/ended ]] && kill -0 "$pipeline_pid" 2>/dev/null; then
     [[ -s $state/emit.log ]] || return 0
     ! grep -q ' listens at ' "$state/emit.log" || return 0
@@ -154,8 +158,8 @@ pipeline_runs() {
   return 1
 }
 
-# roster: a line for each worker that gt-route has seen: its number, host, and "here",
-# or why it is lost.
+# roster prints a line for each worker that gt-route has seen: its number, its host,
+# and "here" or why it is lost.
 roster() {
   [[ ! -e $state/route.log ]] || sed -nE \
     -e 's/^gt-route: worker ([0-9]+) \(.* on ([^ ]*), pid [0-9]+\) is (here|lost: .*)$/\1\t\2\t\3/p' \
@@ -166,12 +170,12 @@ roster() {
       END { for (w in now) print w, host[w], now[w] }' | sort -n
 }
 
-# here: how many workers are.
+# here prints how many workers are there.
 here() {
   roster | awk -F '\t' '$3 == "here"' | wc -l
 }
 
-# await_workers: until all are there; false, and says why, if that cannot be.
+# await_workers waits until all are there; if that cannot be, it says why and fails.
 await_workers() {
   local now='' seen=''
   while now=$(here) && ((now < workers)); do
@@ -192,7 +196,7 @@ end_progress() {
   [[ -z $1 ]] || printf '\r\033[K' >&2
 }
 
-# start_slurm: a task for each worker; their key comes through srun's input.
+# start_slurm starts a task for each worker; srun's input gives them their key.
 start_slurm() {
   local slots='' first='' path='' label='' mark=''
   # shellcheck disable=SC2094

@@ -16,18 +16,19 @@
 # The directory above, of all clusters, has a file `made` if it was made here, and then
 # goes with the last of them.
 #
-# A process is found again by the token in its environment, and not by a number
-# that was noted down. So none is missed, whenever up was killed, and none is ended
-# that has come to have such a number later.
+# A process is found by the token in its environment, not by a noted number. So none
+# is missed, whenever up was killed, and no other process is ended that has got such
+# a number later.
 
 made=.made-by-gt-cluster
 
-# marked TOKEN: the processes of this machine that carry it, one a line.
+# marked TOKEN prints the processes of this machine that have the token, one a line.
 marked() {
   grep -lzsxF "GT_CLUSTER=$1" /proc/[0-9]*/environ | cut -d / -f 3 || true
 }
 
-# end_marked TOKEN: TERM, and what is still there after 5 seconds, KILL.
+# end_marked TOKEN sends them TERM, and KILL to those that are there after 5
+# seconds.
 end_marked() {
   local pids tries
   for ((tries = 0; tries < 100; tries++)); do
@@ -40,14 +41,15 @@ end_marked() {
   return 1
 }
 
-# make_base: the directory of all clusters, with the mark that it was made here.
+# make_base makes the directory of all clusters, with the mark that it was made
+# here.
 make_base() {
   mkdir -p -- "$base" && touch -- "$base/$made" && return
   rmdir -- "$base" 2>/dev/null
   return 1
 }
 
-# lock_state: makes the directory where it is missing, and waits for others.
+# lock_state makes the directory if it is missing, and waits for the lock.
 lock_state() {
   local why
   while true; do
@@ -55,7 +57,8 @@ lock_state() {
     why=$(mkdir -p -- "$state" 2>&1) || die 2 "${why#mkdir: }"
     [[ -O $state && ! -L $state ]] ||
       die 2 "$state: belongs to somebody else; GT_CLUSTER_DIR names another place"
-    # Looked at in this order, since another may make the lock meanwhile.
+    # The files are looked for before the lock, since another process may make it
+    # meanwhile.
     [[ -z $(ls -A -- "$state" 2>/dev/null) || -e $state/lock ]] ||
       die 2 "$state: is no cluster's directory, and has files; take another --name or" \
         "GT_CLUSTER_DIR"
@@ -65,12 +68,12 @@ lock_state() {
       say "$name: waits for another gt-cluster, which is at work on it"
       flock -w 150 9 || die 4 "$name: that gt-cluster has not ended within 150 s"
     fi
-    # down may have removed what was locked.
+    # down may have removed the file while this waited for its lock.
     [[ ! $state/lock -ef /proc/$$/fd/9 ]] || return 0
   done
 }
 
-# read_state: what stands there, into variables; false where nothing does.
+# read_state reads the state into variables, and fails if there is none.
 read_state() {
   local machine
   token='' endpoint=''
@@ -82,21 +85,22 @@ read_state() {
   [[ ! -s $state/endpoint ]] || endpoint=$(<"$state/endpoint")
 }
 
-# is_up: whether all was there once, and the pipeline still runs.
+# is_up: all workers were there once, and the pipeline still runs.
 is_up() {
   [[ -n $endpoint && ! -e $state/ended ]] && [[ -n $(marked "$token") ]]
 }
 
-# put FILE TEXT: as a whole or not at all.
+# put FILE TEXT writes the file whole or not at all.
 put() {
   { printf '%s\n' "$2" >"$state/$1.new" && mv -f "$state/$1.new" "$state/$1"; } \
     2>/dev/null || die 2 "$state/$1: cannot be written: is the disk full?"
 }
 
-# new_state: marks that something is about to be started.
+# new_state notes that something is about to be started.
 new_state() {
   token=$(od -An -v -tx1 -N16 /dev/urandom | tr -d ' \n')
-  # Logs tell when workers are there: without room for them all would wait in vain.
+  # The logs tell when workers are there. If the disk has no room for them, up would
+  # wait in vain.
   { head -c 65536 /dev/zero >"$state/room" && rm -f "$state/room"; } 2>/dev/null ||
     die 2 "$state: No space left on device"
   put machine "$HOSTNAME"
@@ -104,7 +108,7 @@ new_state() {
   put token "$token"
 }
 
-# clear_state: removes what stands there, but for hosts that are left.
+# clear_state removes the state, except the records of hosts that are not clean.
 clear_state() {
   local file
   for file in "$state"/*; do
@@ -118,19 +122,19 @@ clear_state() {
   remove_state
 }
 
-# remove_state: the lock last, since without it nobody knows whose the rest is.
+# remove_state removes the lock last, since without it the rest would be nobody's.
 remove_state() {
   find "$state" -mindepth 1 -maxdepth 1 ! -name lock -exec rm -rf -- {} +
   rm -f -- "$state/lock"
   rmdir -- "$state"
-  # Of the folder of all clusters, only if it was made here, and is empty.
+  # The folder of all clusters is removed only if it was made here and is empty.
   if [[ -e $base/$made && $(ls -A -- "$base") == "$made" ]]; then
     rm -f -- "$base/$made"
     rmdir -- "$base" 2>/dev/null || touch "$base/$made"
   fi
 }
 
-# names_up: of the clusters that are up on this machine, as "a, b".
+# names_up prints the clusters that are up on this machine, as "a, b".
 names_up() {
   local folder names=''
   for folder in "$base"/*; do
@@ -142,7 +146,7 @@ names_up() {
   printf '%s' "${names#, }"
 }
 
-# take_down: ends and removes all; false if something is left somewhere.
+# take_down ends and removes everything, and fails if something is left somewhere.
 take_down() {
   local left=0
   shut_gate

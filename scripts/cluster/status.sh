@@ -1,5 +1,5 @@
 # shellcheck shell=bash disable=SC2034,SC2154 # variables of gt-cluster
-# The command status: a row for each part, with what it lacks.
+# The command status prints a row for each part, with what it lacks.
 
 cluster_status() {
   local answers
@@ -7,7 +7,7 @@ cluster_status() {
   [[ -z $dry ]] || { show_asked status && return; }
   answers=$(mktemp -d "${TMPDIR:-/tmp}/gt-cluster.XXXXXX") ||
     die 2 "status: there is no room for what hosts answer"
-  # shellcheck disable=SC2064 # the folder of now
+  # shellcheck disable=SC2064 # the folder is known now
   trap "rm -rf $(quoted "$answers")" EXIT
   port=$(route_port) || true
   version=$(gt-work --version)
@@ -15,7 +15,7 @@ cluster_status() {
   show rows
 }
 
-# rows: false if something lacks.
+# rows prints all rows, and fails if something lacks.
 rows() {
   local running lacking=0
   running=" $(marked "$token" | while read -r pid; do
@@ -27,14 +27,14 @@ rows() {
   return "$lacking"
 }
 
-# row PART WHERE STATE LACKS: false if it lacks something.
+# row PART WHERE STATE LACKS prints a row, and fails if the part lacks something.
 row() {
   local lacks=${4//[[:cntrl:]]/?}
   printf '%s\t%s\t%s\t%s\n' "$1" "$2" "$3" "${lacks:--}"
   [[ -z $4 ]]
 }
 
-# program_rows: of the programs on this machine.
+# program_rows prints the rows of the programs on this machine.
 program_rows() {
   local part lacks='' lacking=0 statuses=()
   [[ -n $endpoint || -e $state/ended ]] ||
@@ -53,8 +53,8 @@ program_rows() {
   return "$lacking"
 }
 
-# ended_row PROGRAM STATUS: how it has ended, as the shell that started it has told,
-# if that lived to tell it.
+# ended_row PROGRAM STATUS prints how it ended. The shell that started it noted the
+# status, unless that shell was killed.
 ended_row() {
   local said signal=$(($2 - 128))
   said=$(tail -n 1 "$state/${1#gt-}.log" 2>/dev/null || true)
@@ -67,7 +67,7 @@ ended_row() {
   fi
 }
 
-# worker_rows: of all workers, with what their hosts lack.
+# worker_rows prints the rows of all workers, with what their hosts lack.
 worker_rows() {
   local -A seen=()
   local number now i gone lacking=0
@@ -92,8 +92,9 @@ worker_rows() {
   return "$lacking"
 }
 
-# worker_row NUMBER HOST LACKS GONE: with what gt-route knows of it, in `seen`. GONE is
-# what its host says of its end, if its process is there no more.
+# worker_row NUMBER HOST LACKS GONE prints a row, with what gt-route knows of the
+# worker, in `seen`. GONE is what the host says of its end, if its process has
+# ended.
 worker_row() {
   local known=${seen[$1]:-} host=$2 lacks=$3 gone=$4 now=lost
   if [[ -z $known ]]; then

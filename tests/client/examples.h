@@ -1,5 +1,5 @@
-// What the tests that are made from the op table (generate/op_examples.cc) say
-// in short.
+// Short forms for the tests that generate/op_examples.cc makes from the op
+// table.
 #pragma once
 
 #include <gt/gt.h>
@@ -14,11 +14,11 @@
 
 namespace gt_test {
 
-// Ops whose examples hold lines that are no calls: files and failures, and
+// The examples of these ops have lines that are no calls: files, failures and
 // declarations.
 inline constexpr char kUntested[] = " load mesh endmesh axis save fail";
 
-// A tensor of these values, in that type.
+// A tensor with these values, of that type.
 inline gt::Tensor made(const gt::Type& type,
                        const std::vector<double>& values) {
   return gt::tensor(values, type.shape).cast(type.dtype);
@@ -42,7 +42,7 @@ inline gt::Range range(std::string_view text) {
   return {part(start), part(stop), step};
 }
 
-// Checks that the tensor is what "tensor f32[2] 1 2" says.
+// Checks that the tensor is the one of a line such as "tensor f32[2] 1 2".
 inline void expect(const gt::Tensor& tensor, const std::string& text) {
   std::istringstream words(text);
   std::string word;

@@ -1,4 +1,4 @@
-// Gradients of a session: backward, grad, and what they refuse.
+// Gradients of a session: backward, grad, and what both refuse.
 #include "client/helper.h"
 
 using namespace gt_test;
@@ -41,7 +41,7 @@ TEST(Gradients, ANameThatWasUsedBeforeIsAnotherTensorsForGrad) {
     const gt::Tensor once = x * x;
     loss = once * 3;
   }
-  const gt::Tensor other = gt::tensor(1.0F);  // takes the name that is free
+  const gt::Tensor other = gt::tensor(1.0F);  // it takes the name that is free
   const gt::Tensor later = gt::tensor(1.0F);
   const std::vector<gt::Tensor> grads = gt::grad(loss, {x, other, later});
   EXPECT_EQ(grads[0].item(), 12);
@@ -50,7 +50,7 @@ TEST(Gradients, ANameThatWasUsedBeforeIsAnotherTensorsForGrad) {
   gt::Tensor late = gt::tensor(1.0F);
   late += 1;
   EXPECT_EQ(gt::grad(x * x, {x, late})[1].item(), 0);
-  // Of what changed since the loss, the value before may be meant.
+  // If a tensor has changed since the loss, its former value may be meant.
   gt::Tensor changed = gt::tensor(1.0F);
   loss = changed * changed;
   changed += 1;
@@ -75,7 +75,7 @@ TEST(Gradients, ATensorIsNamedBeforeTheLoss) {
   EXPECT_EQ(x.grad().item(), 4);
 }
 
-TEST(Gradients, WhatGradTakesIsCheckedAtTheCall) {
+TEST(Gradients, OperandsOfGradAreCheckedAtTheCall) {
   const gt::Tensor x = gt::ones({2}).name("x");
   EXPECT_NE(thrown([&] { gt::grad(x.sum(), {}); }).find("one target"),
             std::string::npos);

@@ -18,7 +18,7 @@
 
 namespace gt_test {
 
-// A directory that goes when the test ends.
+// A directory that is removed when the test ends.
 class Folder {
  public:
   Folder() {
@@ -72,7 +72,7 @@ inline std::string written(const std::function<void()>& run) {
   return read(folder / "log");
 }
 
-// The text of the exception that it throws, "" if it throws none.
+// The text of the exception that `run` throws, or "".
 template <typename Thrown = gt::Error>
 std::string thrown(const std::function<void()>& run) {
   try {
@@ -83,7 +83,7 @@ std::string thrown(const std::function<void()>& run) {
   return "";
 }
 
-// Waits until it holds, 30 s at most.
+// Waits until it holds, for 30 s at most; returns whether it did.
 inline bool await(const std::function<bool()>& holds) {
   for (int i = 0; i < 3000; ++i) {
     if (holds()) return true;

@@ -119,7 +119,7 @@ TEST(TensorFunction, ACopyHoldsACopy) {
   };
   gt::TensorFunction other = first;
   EXPECT_EQ(other(gt::full({2}, 3)).to_vector(), (std::vector<float>{3, 3}));
-  other = nn::ReLU();  // first's stays
+  other = nn::ReLU();  // the first one's stays
   EXPECT_EQ(other(gt::full({2}, -3)).to_vector(), (std::vector<float>{0, 0}));
   EXPECT_EQ(first(gt::full({2}, 3)).to_vector(), (std::vector<float>{3, 3}));
   EXPECT_EQ(calls, 2);
@@ -152,7 +152,7 @@ TEST(Init, HasTheScaleThatItsNameSays) {
         : w(parameter("init.w", {300, 100}, init.seed(3))) {}
     gt::Tensor w;
   };
-  // The standard deviation of each, and its largest value if it has one.
+  // Expects the standard deviation, and the largest value if `most` is not 0.
   const auto expect = [](const nn::Init& init, double std, double most) {
     const Weights weights(init);
     EXPECT_NEAR(weights.w.var().sqrt().item(), std, std * 0.03);
@@ -204,7 +204,7 @@ TEST(Layers, AttentionHasTheOpsMeaning) {
   EXPECT_EQ(names_of(parts),
             "own.q.w f32[16,16]\nown.k.w f32[16,8]\nown.v.w f32[16,8]\n"
             "own.out.w f32[16,16]\n");
-  // Each head of k and v is that of two neighbours.
+  // Each head of k and v serves two neighbouring heads of q.
   const auto heads = [](const gt::Tensor& h, int64_t count) {
     return h.reshape({2, 6, count, 4}).transpose({.axes = {0, 2, 1, 3}});
   };

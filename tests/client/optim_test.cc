@@ -1,4 +1,4 @@
-// Optimizers: their values, their text, and runs that are taken up again.
+// Optimizers: their values, their text, and runs that are continued.
 #include <fcntl.h>
 #include <gt/nn.h>
 #include <gt/optim.h>
@@ -19,14 +19,14 @@ namespace {
 struct Weight : nn::Module {
   explicit Weight(const std::string& name) : Module(name) {}
   gt::Tensor w = parameter("w", gt::f64(3), nn::init::ones());
-  // Of step i: its gradient is 2 (i + 1) w target.
+  // The loss of step i; its gradient is 2 (i + 1) w target.
   gt::Tensor loss(int i) const {
     const gt::Tensor target = gt::tensor({0.5, -1.0, 2.0});
     return (w * w * target * (i + 1)).sum();
   }
 };
 
-// What `next` makes of the weight, from its gradient, in so many steps.
+// The weight after so many steps, each of which `next` makes from the gradient.
 template <typename Next>
 std::vector<double> by_hand(int steps, Next next) {
   const double target[] = {0.5, -1, 2};
@@ -56,7 +56,7 @@ void expect_near(const std::vector<double>& got,
   }
 }
 
-// The lines of each round, which begin with the one that has `first` in it.
+// The lines of each round, which begins with a line that contains `first`.
 std::vector<std::string> rounds(const std::string& text,
                                 const std::string& first) {
   std::vector<std::string> out;
@@ -129,7 +129,7 @@ TEST(Optimizer, ClipsByTheCommonNorm) {
   sgd.clip_grad_norm(1);
   EXPECT_NEAR(a.w.grad().to_vector<double>()[0], 1 / norm, 1e-6);
   EXPECT_NEAR(b.w.grad().to_vector<double>()[2], 8 / norm, 1e-6);
-  // A tensor that holds nothing has no gradient.
+  // A gt::Tensor() has no gradient, and is left out.
   optim::clip_grad_norm({a.w, gt::Tensor()}, 0.5 / norm);
   EXPECT_NEAR(a.w.grad().to_vector<double>()[0], 0.5 / norm / std::sqrt(21),
               1e-6);
@@ -210,7 +210,7 @@ TEST(Training, RoundsAreTheSameTextByteForByte) {
 
 namespace {
 
-// Memory of this process and of the programs below it, in bytes.
+// The memory of this process and of the programs below it, in bytes.
 size_t memory_here() {
   std::vector<pid_t> processes = {::getpid()};
   for (const char* program : {"gt-emit", "gt-route", "gt-work"}) {
@@ -250,7 +250,8 @@ TEST(Training, TenThousandRoundsTakeNoMoreMemoryThanAThousand) {
   train(1000);
   const size_t early = memory_here();
   train(9000);
-  // A heap grows by whole huge pages; a kilobyte kept a round would be nine MB.
+  // A heap grows by whole huge pages. A kilobyte that each round keeps would be
+  // 9 MB.
   EXPECT_LT(memory_here(), early + (size_t{6} << 20));
 }
 
@@ -279,7 +280,7 @@ TEST(Training, AccumulatedGradientsAreThoseOfTheWholeBatch) {
 
 namespace {
 
-// A model with dropout that trains on rows of a file.
+// A model with dropout that is trained on rows of a file.
 struct Trainer {
   explicit Trainer(const std::string& file)
       : rows({file}, 4), adamw(net.parameters(), optim::cosine(1e-2, 20)) {}
@@ -386,7 +387,7 @@ class Elsewhere {
   int back_;
 };
 
-// The programs that load and save stay in the folder that they began in.
+// The programs that load and save stay in the folder in which they began.
 TEST(Files, ArePathsFromTheFolderOfTheCall) {
   const Folder folder, other;
   const Elsewhere begin(folder / "");
@@ -410,7 +411,7 @@ TEST(Files, ArePathsFromTheFolderOfTheCall) {
   EXPECT_EQ(gt::load(other / "w.npy").to_vector(), std::vector<float>(3, 5));
 }
 
-// That of the line before, not that of a file that it is about to replace.
+// The type is that of the save before, not that of a file that it will replace.
 TEST(Files, HaveTheTypeThatWasSavedLast) {
   const Folder folder;
   gt::save(gt::ones({2}), folder / "w.npy");

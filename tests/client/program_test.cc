@@ -1,4 +1,4 @@
-// What stands in a session's program: scopes, lines of the user's, history.
+// The program of a session: its scopes, lines of the user, and histories.
 #include <memory>
 
 #include "client/helper.h"
@@ -14,7 +14,7 @@ TEST(Program, TheHistoryBehindAValueIsTold) {
     const gt::Signal up("up");
     h = gt::relu(gt::matmul(x, w));
   }
-  h = h.mul(gt::rand(h.shape(), 7));  // names that are used again
+  h = h.mul(gt::rand(h.shape(), 7));  // these names are used again
   const gt::Tensor loss = h.mean().name("loss");
   EXPECT_EQ(gt::tape(loss),
             "v0 = matmul x w #signal=up  # f32[4,3]\n"
@@ -31,7 +31,7 @@ TEST(Program, TheHistoryBehindAValueIsTold) {
   loss.backward();
   EXPECT_EQ(gt::tape(loss), "");
   EXPECT_NE(thrown([] { (void)gt::tape(gt::Tensor()); }), "");
-  // A long one comes in parts.
+  // A long history comes in parts.
   gt::Tensor y = w;
   for (int i = 0; i < 100; ++i) y = y * 2;
   EXPECT_EQ(lines_of(gt::tape(y)).size(), 100U);

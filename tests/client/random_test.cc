@@ -1,5 +1,5 @@
-// Random programs, as calls and as lines written by hand: the same values, and
-// registers that are freed when the last handle goes.
+// Random programs are made of calls and of lines written by hand. Both give the
+// same values, and a register is freed when its last handle goes.
 #include <random>
 
 #include "client/helper.h"
@@ -9,7 +9,7 @@ using namespace gt_test;
 namespace {
 
 // A program that is made twice: in C++, with handles that come and go, and as
-// text, in which each value has a name of its own and none is freed.
+// text, in which each value has a name of its own that is never freed.
 class Program {
  public:
   explicit Program(unsigned seed) : random_(seed) {
@@ -20,10 +20,10 @@ class Program {
     switch (below(12)) {
       case 0:
         return start();
-      case 1:  // handles go, in any order
+      case 1:  // handles go in any order
         if (held_.size() > 3) held_.erase(held_.begin() + below(held_.size()));
         return;
-      case 2: {  // and are copied
+      case 2: {  // handles are copied
         const Held copy = any();
         held_.push_back(copy);
         return;
@@ -53,7 +53,7 @@ class Program {
         return keep(x.tensor.softmax({.axis = 0}),
                     {"softmax " + x.name + " axis=0"});
       }
-      case 8: {  // in place: other handles of it see the same
+      case 8: {  // in place, where other handles see the change
         const size_t i = below(held_.size());
         const std::string name = held_[i].name;
         held_[i].tensor.mul_(0.5);
@@ -69,7 +69,7 @@ class Program {
     }
   }
 
-  // What the text prints of the values that are still held.
+  // Compares the values that are still held with those that the text prints.
   void check(const Folder& folder) {
     for (const Held& held : held_) lines_ += "print " + held.name + "\n";
     std::ofstream(folder / "by-hand.gt") << lines_;
@@ -109,7 +109,8 @@ class Program {
     keep(gt::randn({3, 3}, seed, {.scale = 0.5}),
          {"randn f32[3,3] " + std::to_string(seed) + " scale=0.5"});
   }
-  // The tensor, and the lines that make it: "$" is the result before.
+  // Keeps the tensor, and the lines that make it; "$" is the result of the line
+  // before.
   void keep(const gt::Tensor& tensor, const std::vector<std::string>& lines) {
     std::string name;
     for (std::string line : lines) {

@@ -1,4 +1,4 @@
-// Sessions: where programs run, what ends them, scopes, threads, fork.
+// Sessions: where programs run, what ends them, scopes, threads, and forks.
 #include <fcntl.h>
 #include <signal.h>
 #include <sys/stat.h>
@@ -80,7 +80,7 @@ TEST(Session, WhatHasNoGradIsALeaf) {
       << text;
 }
 
-TEST(Session, OneWithoutLinesIsNoFailure) {
+TEST(Session, ASessionWithoutLinesIsNoFailure) {
   gt::Session session("");
   EXPECT_EQ(session.close(), 0);
 }
@@ -161,7 +161,7 @@ TEST(Session, TensorsOfTwoDoNotMix) {
   EXPECT_NE(thrown([&] { a + b; }).find("another session"), std::string::npos);
 }
 
-// A program that dies, whichever it is, is an exception and no hang.
+// If a program of the pipeline dies, an exception is thrown and nothing hangs.
 TEST(Session, TheDeathOfAProgramIsAnException) {
   const Setting workers("GT_WORKERS", "1");
   for (const char* program : {"gt-emit", "gt-route", "gt-work"}) {
@@ -179,7 +179,7 @@ TEST(Session, TheDeathOfAProgramIsAnException) {
     const std::string what = thrown([&] { x.item(); });
     EXPECT_NE(what, "") << program;
     EXPECT_NE(thrown<gt::Lost>([&] {
-                for (;;) x + 1;  // what is buffered is noticed late
+                for (;;) x + 1;  // the loss shows when buffers are full
               }),
               "")
         << program;
@@ -194,7 +194,8 @@ TEST(Session, AProgramThatCannotBeStartedIsAnException) {
             std::string::npos);
 }
 
-// Not the program that could no longer write to the one that was at fault.
+// The exception names the program at fault, not the one that could not write to
+// it.
 TEST(Session, AProgramThatEndsIsNamed) {
   const Setting workers("GT_WORKERS", "none");
   gt::Session session("");
@@ -218,7 +219,7 @@ TEST(Session, AForkedChildMayNotUseItsParents) {
   if (child == 0) {
     const std::string what = thrown<gt::Lost>([&] { x + 1; });
     bool is_right = what.find("forked") != std::string::npos;
-    // But it may open its own.
+    // The child may open a session of its own.
     gt::Session own("");
     const gt::Use use(own);
     is_right = is_right && gt::full({}, 7).item() == 7;
@@ -268,7 +269,7 @@ TEST(Session, ExceptionsLeaveNoNameBehind) {
 TEST(Session, ResultsComeBackThroughAFifo) {
   const Folder folder;
   ASSERT_EQ(::mkfifo((folder / "back").c_str(), 0600), 0);
-  // A session that writes to standard output, as in "./model | gt-work > back".
+  // The session writes to standard output, as in "./model | gt-work > back".
   int ends[2];
   ASSERT_EQ(::pipe(ends), 0);
   const pid_t child = ::fork();
@@ -306,12 +307,13 @@ TEST(Session, ResultsComeBackThroughAFifo) {
 
 static bool is_child = false;
 
-// The leak check of the address sanitizer asks it (sanitizer/lsan_interface.h).
-// The threads of a parent look to it like threads of the child that do not
-// stop, and what they hold like leaks.
+// The leak check of the address sanitizer calls this
+// (sanitizer/lsan_interface.h). In a child, the parent's threads look to it
+// like threads that do not stop, and what they hold looks like leaks.
 extern "C" int __lsan_is_turned_off() { return is_child ? 1 : 0; }
 
-// The exit status of a child that runs it: 0 if it returns true.
+// Runs it in a child, and returns the child's exit status: 0 if `run` returns
+// true.
 int in_child(const std::function<bool()>& run) {
   const pid_t child = ::fork();
   if (child == 0) {
@@ -337,7 +339,7 @@ TEST(Session, AForkFindsNoThreadWithinACall) {
   }
   for (int i = 0; i < 20; ++i) {
     EXPECT_EQ(in_child([i] {
-                ::alarm(60);  // in place of waiting for ever
+                ::alarm(60);  // so that it does not wait for ever
                 gt::Session session("");
                 const gt::Use use(session);
                 return gt::full({}, i).item() == i;
@@ -361,7 +363,7 @@ TEST(Session, ADescriptorOfItsOwnIsNeverStandardOutput) {
             0);
 }
 
-TEST(Session, WhatCannotBePrintedIsTold) {
+TEST(Session, OutputThatCannotBePrintedIsReported) {
   EXPECT_EQ(in_child([] {
               ::dup2(::open("/dev/full", O_WRONLY), 1);
               gt::Session session("");
@@ -375,7 +377,7 @@ TEST(Session, WhatCannotBePrintedIsTold) {
             0);
 }
 
-TEST(Session, ALogThatCannotBeWrittenIsTold) {
+TEST(Session, ALogThatCannotBeWrittenIsReported) {
   const auto is_told = [](const std::function<void()>& run) {
     return thrown<gt::FileError>(run).find(
                "cannot write /dev/full: No space left on device") !=
@@ -394,7 +396,7 @@ TEST(Session, ALogThatCannotBeWrittenIsTold) {
     EXPECT_TRUE(is_told([&] { session.close(); }));
     EXPECT_NE(thrown<gt::Lost>([&] { session.close(); }), "");
   }
-  // At the end of a program nobody else can tell.
+  // At the end of a program only standard error can tell of it.
   const Folder folder;
   EXPECT_EQ(in_child([&] {
               ::dup2(::open((folder / "err").c_str(), O_WRONLY | O_CREAT, 0600),
@@ -445,7 +447,7 @@ TEST(Session, AStageThatCannotBeginSaysTheStatus) {
   const auto status_with = [](const char* name, const std::string& value) {
     const Setting setting(name, value);
     gt::Session session("");
-    ::usleep(300'000);  // until a program that cannot begin has ended
+    ::usleep(300'000);  // a program that cannot begin has ended
     {
       const gt::Use use(session);
       (void)thrown([] { gt::ones({}).item(); });

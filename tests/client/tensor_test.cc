@@ -1,4 +1,4 @@
-// Tensors: types, values, operators, parts, names.
+// Tensors: types, values, operators, parts, and names.
 #include <cmath>
 
 #include "client/helper.h"
@@ -92,7 +92,7 @@ TEST(Tensor, AnIntegerIsOneThatItsTypeHolds) {
           [] { gt::tensor(int64_t{-1}).item<uint64_t>(); });
   refused("-1, a value of i32[], is no uint8_t",
           [] { gt::tensor(-1).item<uint8_t>(); });
-  // Ends of the types, and fractions, which are cut off.
+  // The ends of the types; fractions are cut off.
   EXPECT_EQ(gt::tensor({-2147483648.9, 2147483647.9, -0.5}).to_vector<int>(),
             (std::vector<int>{INT32_MIN, INT32_MAX, 0}));
   EXPECT_EQ(gt::tensor(-0x1p63).item<int64_t>(), INT64_MIN);
@@ -156,8 +156,8 @@ TEST(Tensor, AFileOfACallThatWasRefusedIsGone) {
   EXPECT_NE(text.find("/0.npy\" f32[5000]"), std::string::npos) << text;
 }
 
-// One is shorter than what is written over, one longer, and one as long, which
-// is copied to and from memory that is mapped.
+// The new text is shorter than the old file, longer, or as long; then it is
+// copied to and from mapped memory.
 TEST(Tensor, AFileIsWrittenOverOnceItsTensorIsThere) {
   const std::string text = written([] {
     int round = 0;
@@ -271,7 +271,7 @@ TEST(Tensor, AFailureIsThrownWithTheTextOfItsLine) {
   const std::string what = thrown<gt::Failed>([&] { (bad + 1).to_vector(); });
   EXPECT_NE(what.find("floordiv"), std::string::npos) << what;
   EXPECT_NE(what.find("tensor_test.cc:"), std::string::npos) << what;
-  // The rest goes on.
+  // The program goes on.
   EXPECT_EQ((zero + 1).to_vector<int>()[0], 1);
 }
 
@@ -316,7 +316,7 @@ TEST(Tensor, ErrorsSayWhereAndWhatTheyGot) {
             std::string::npos);
 }
 
-// Without a place for it, a result would be lost.
+// A result for which a call has no room would be lost.
 TEST(Tensor, ACallNeedsRoomForWhatItMakes) {
   const gt::Tensor x = gt::ones({2});
   gt_word word{};
@@ -334,7 +334,7 @@ TEST(Tensor, ACallNeedsRoomForWhatItMakes) {
   EXPECT_EQ(gt_call(gt::current_session(), &line, nullptr), 0) << gt_error();
 }
 
-// More than the eight operands that a call has room for at first.
+// A call has room for eight operands at first; this one has more.
 TEST(Tensor, ACallTakesManyOperands) {
   std::vector<gt::Tensor> parts;
   for (int i = 0; i < 40; ++i) parts.push_back(gt::tensor({i}));

@@ -1,4 +1,4 @@
-// Modules and optimizers against PyTorch, of the Python that has it.
+// Modules and optimizers agree with PyTorch, run by the Python that has it.
 #include <gt/nn.h>
 #include <gt/optim.h>
 
@@ -12,7 +12,7 @@ namespace optim = gt::optim;
 
 namespace {
 
-// The numbers that a Python script prints, after these lines.
+// The script prints numbers after these lines.
 constexpr const char* kBegin = R"(
 import torch
 from torch.optim import SGD, AdamW
@@ -64,7 +64,7 @@ class Torch : public ::testing::Test {
   std::string python_;
 };
 
-// A linear layer, whose parameters begin as numbers().
+// A linear layer whose parameters are numbers() at first.
 struct Model : nn::Module {
   explicit Model(const std::string& name) : Module(name) {
     const gt::NoGrad no_grad;

@@ -1,5 +1,5 @@
-// A user's program. One of its functions has the name of one of libgt's own:
-// the two must not meet.
+// A program of a user. One of its functions has the name of a function of
+// libgt, and the two must not be confused.
 #include <gt/gt.h>
 
 #include <cstdio>
@@ -9,7 +9,7 @@ namespace gt {
 int columns_of(std::string_view text) { return static_cast<int>(text.size()); }
 }  // namespace gt
 
-void look_at(const gt::Tensor& tensor) {  // where gdb stops
+void look_at(const gt::Tensor& tensor) {  // gdb stops here
   std::printf("%s %d\n", tensor.type().text().c_str(), gt::columns_of("four"));
 }
 

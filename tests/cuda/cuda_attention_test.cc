@@ -1,5 +1,6 @@
-// Attention's kernels beyond the sizes of the grid: many tiles, ends within
-// one, heads deeper than a block of threads takes at once.
+// The kernels of attention beyond the sizes of the grid: many tiles, ends
+// within a tile, and heads that are deeper than a block of threads takes at
+// once.
 #include <gtest/gtest.h>
 
 #include <sstream>
@@ -45,7 +46,7 @@ const KernelCase kCases[] = {
      "float", 64, true},
 };
 
-// The kernels of all cases are compiled in one run.
+// The kernels of all cases are compiled in one run of the compiler.
 template <typename Use>
 void for_each_case_of(const Use& use) {
   for (const KernelCase& c : kCases) {
@@ -72,7 +73,7 @@ TEST(CudaAttention, AgreesWithTheReferenceInManyTiles) {
   run_backwards(false);
 }
 
-// A row's bits do not depend on the rows that it is computed with.
+// The bits of a row do not depend on the rows that are computed with it.
 TEST(CudaAttention, RowsHaveTheBitsThatTheyHaveInTheWhole) {
   TwinKernels kernels;
   const auto twin = make_twin_backend(kernels);
@@ -96,7 +97,7 @@ TEST(CudaAttention, RowsHaveTheBitsThatTheyHaveInTheWhole) {
   }
 }
 
-// Memory beside the operands and results grows with the tokens.
+// The memory beside operands and results grows linearly with the tokens.
 TEST(CudaAttention, MemoryIsLinearInTheTokens) {
   const std::string line = "gq gk gv = attention_grad q k v o l g causal=1";
   for (const int64_t n : {1000, 100000}) {
@@ -115,7 +116,7 @@ TEST(CudaAttention, MemoryIsLinearInTheTokens) {
   }
 }
 
-// The plan of a line; aborts where there is none.
+// The plan of a line; aborts if there is none.
 cuda::Plan plan_of_line(const std::string& line, const std::string& operands) {
   TypeMap types;
   std::istringstream words(operands);
@@ -173,7 +174,7 @@ TEST(CudaAttention, ALibraryIsAskedForTheFormsThatItHas) {
        false,
        Sees::kFromFirst,
        1},
-      // The last 64 rows of 192, and the first.
+      // These are the last 64 rows of 192, and then the first 64.
       {"o l = attention q k v causal=1 part=0,128,0/1,192,64",
        "q f16[1,64,64] k f16[192,64] v f16[1,192,64]",
        {1, 1, 1, 64, 192, 64, 64},

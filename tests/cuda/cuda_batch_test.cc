@@ -1,5 +1,5 @@
-// Runs of optimizers as items of one launch: which may be one, and that it has
-// the bits of a launch for each.
+// Runs of optimizers that are items of one launch: which runs may join, and
+// that they have the bits of single launches.
 #include "exec/backend/cuda/batch.h"
 
 #include <gtest/gtest.h>
@@ -15,7 +15,7 @@
 namespace gt::exec::cuda {
 namespace {
 
-// A step over so many bytes: it reads w and g, writes w, and reads a rate.
+// A step over so many bytes, which reads w and g, writes w, and reads a rate.
 Batch::Run run_at(uint64_t w, uint64_t g, uint64_t bytes) {
   constexpr uint64_t kRate = 0x100;
   Batch::Run run;
@@ -34,13 +34,13 @@ TEST(CudaBatch, JoinsWhatAgreesAndTouchesNothingOfTheOthers) {
   Batch batch;
   batch.add(run_at(0x1000, 0x2000, 0x100));
   EXPECT_TRUE(batch.joins(run_at(0x3000, 0x4000, 0x100)));
-  EXPECT_TRUE(batch.joins(run_at(0x1100, 0x2000, 0x80)));  // g of both
+  EXPECT_TRUE(batch.joins(run_at(0x1100, 0x2000, 0x80)));  // g is that of both
   EXPECT_TRUE(batch.joins(run_at(0xf00, 0x2100, 0x100)));
-  // It writes what the other reads, or writes, or what both read.
+  // These write what the other run reads or writes, or what both read.
   EXPECT_FALSE(batch.joins(run_at(0x2000, 0x4000, 0x100)));
   EXPECT_FALSE(batch.joins(run_at(0x10fc, 0x4000, 0x100)));
   EXPECT_FALSE(batch.joins(run_at(0x100, 0x4000, 4)));
-  // It reads what the other writes.
+  // This one reads what the other run writes.
   EXPECT_FALSE(batch.joins(run_at(0x3000, 0x1080, 0x10)));
 
   Batch::Run other = run_at(0x3000, 0x4000, 0x100);
@@ -88,10 +88,10 @@ TEST(CudaBatch, IsOneLaunchOfAllItsRuns) {
   }
 }
 
-// Parameters of all sizes in one launch, some where 16 bytes cannot be loaded
-// at once, and of fewer blocks than they have packs for.
+// Parameters of all sizes are in one launch. Some lie where 16 bytes cannot be
+// loaded at once, and some have fewer blocks than packs.
 constexpr std::array<size_t, 8> kSizes = {5, 0, 1, 4096, 10007, 3, 2048, 255};
-constexpr size_t kStride = 10240;  // elements, of a parameter
+constexpr size_t kStride = 10240;  // elements of a parameter
 
 struct Memory {
   std::vector<char> w, g, m, v;
@@ -186,7 +186,7 @@ TEST(CudaBatch, ItemsOfOneLaunchHaveTheBitsOfOneEach) {
   }
 }
 
-// Each item has a place, and all are told the same.
+// Each item has a place of its own, and all get the same message.
 TEST(CudaBatch, EachItemIsToldOfWrongData) {
   TwinKernels kernels;
   const auto function =

@@ -1,7 +1,6 @@
-// NVRTC, which needs no GPU, compiles every kernel that the grid of all ops
-// has, for GPUs of three generations. What the kernels need of a GPU is
-// printed. GT_KERNELS=WORD leaves out texts without the word, for who works on
-// some of them.
+// NVRTC, which needs no GPU, compiles every kernel of the grid of all ops for
+// GPUs of three generations, and what the kernels need of a GPU is printed.
+// GT_KERNELS=WORD leaves out texts without the word, for work on some of them.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -18,13 +17,13 @@
 namespace gt::exec::cuda {
 namespace {
 
-constexpr size_t kBatch = 64;  // kernels to a run of the compiler
+constexpr size_t kBatch = 64;  // kernels in a run of the compiler
 
-// The kernels are shared out by their order: each part has some of every kind,
-// so one of them is enough for a quick look.
+// The kernels are shared out by their order. Each part has some of every kind,
+// so one part is enough for a quick look.
 constexpr size_t kParts = 8;
 
-// The texts of all kernels of the grid, by name, and the header of each.
+// The texts of all kernels of the grid, by name, and their header.
 std::map<std::string, std::string> grid_texts() {
   std::map<std::string, std::string> texts;
   const char* word = std::getenv("GT_KERNELS");
@@ -48,14 +47,14 @@ std::map<std::string, std::string> grid_texts() {
   return texts;
 }
 
-// What the assembler says of the kernels of a run.
+// What the kernels of a run need, by the assembler.
 struct Needs {
   size_t kernels = 0;
   int most_registers = 0;
   size_t spills = 0;
 };
 
-// Calls use(n) for each number n that stands between the two texts in the log.
+// Calls use(n) for each number n that is between the two texts in the log.
 template <typename Use>
 void each_number(const std::string& log, const std::string& before,
                  const std::string& behind, const Use& use) {
@@ -84,7 +83,7 @@ struct Compiled {
   std::string ptx;
 };
 
-// Error: the compiler's words.
+// Compiles the text; the error has the words of the compiler.
 Result<Compiled> compile(const Nvrtc& nvrtc, const std::string& text,
                          const std::string& arch) {
   std::vector<const char*> texts;
@@ -122,8 +121,8 @@ Result<Compiled> compile(const Nvrtc& nvrtc, const std::string& text,
   return Compiled{log, ptx};
 }
 
-// A part of the texts, what tells a wrong data's line, and what a recording
-// begins with.
+// One part of the texts, with the kernels that tell of wrong data and that
+// begin a recording.
 std::map<std::string, std::string> part_of_grid(size_t part) {
   auto texts = grid_texts();
   for (const Source& source :
@@ -165,7 +164,7 @@ TEST_P(CudaCompileGrid, NvrtcTakesEveryKernel) {
   EXPECT_EQ(needs.spills, 0U);
 }
 
-// The texts of a line's launches.
+// The texts of the launches of a line.
 std::vector<std::string> texts_of(const std::string& line,
                                   const std::string& types) {
   Bound bound(line, parse_types(types));
@@ -188,10 +187,10 @@ size_t count(const std::string& text, const std::string& word) {
   return n;
 }
 
-// What is as slow as memory loads and stores 16 bytes at once: point-wise
-// kernels, with fused ops too and with a row that is added to each of many;
-// rows, and sums, whose results are few, also of what is computed as it is
-// summed.
+// Kernels that are as slow as memory load and store 16 bytes at once:
+// point-wise ones, also with fused ops and with a row that is added to many;
+// and those over rows, and of sums with few results, also of values that are
+// computed as they are summed.
 TEST_P(CudaCompile, KernelsLoadAndStoreSixteenBytes) {
   const auto nvrtc = nvrtc_entry_points();
   if (!nvrtc.ok()) GTEST_SKIP() << nvrtc.error().message;

@@ -1,6 +1,5 @@
 // The backend's own code, from plans to calls of the driver and of cuBLASLt, on
-// the fake device (fake/machine.h). A pass is one on the fake device, never one
-// of CUDA.
+// the fake device (fake/machine.h). It says nothing about CUDA itself.
 #include <gtest/gtest.h>
 
 #include <cstdlib>
@@ -47,9 +46,9 @@ TEST_F(CudaFake, ProductsAreDescribedToTheLibraryAsTheyAre) {
   EXPECT_GT(checked, 50);
 }
 
-// The kernels' texts are the twin's (cuda_twin_test.cc); here the launches are
-// the backend's own. The first time, each of 800 kernels is a run of the
-// compiler, so it is for the full tier.
+// cuda_twin_test.cc tests the same texts of kernels; here the backend launches
+// them. The first time each of 800 kernels is compiled in a run of its own, so
+// the full tier does it.
 TEST_F(CudaFake, AgreesWithTheReference) {
   if (std::getenv("GT_EVERY") == nullptr) GTEST_SKIP() << "GT_EVERY=1 runs it";
   const auto ref = backend_for_test("ref", {1, ""});
@@ -66,7 +65,7 @@ TEST_F(CudaFake, BytesSurviveTheWayThroughStagingMemory) {
   check_ways(backend_->device());
 }
 
-// What the fake device is for: it ends a program that uses its memory wrongly.
+// The fake device ends a program that uses its memory wrongly.
 TEST(CudaFakeMemory, EndsWhoUsesItWrongly) {
   fake::Memory memory;
   const uint64_t block = memory.reserve(100);

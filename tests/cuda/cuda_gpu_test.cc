@@ -1,6 +1,6 @@
-// The backend on the GPU of this host, or on the device that GT_CUDA_PATH says:
-// scripts/test-gpu runs these, scripts/test does not. Each op is a test of its
-// own, so that several processes share them.
+// The backend on the GPU of this host, or on the device of GT_CUDA_PATH.
+// scripts/test-gpu runs these tests, and scripts/test does not. Each op is a
+// test of its own, so that several processes can share them.
 #include <gtest/gtest.h>
 
 #include <set>
@@ -16,7 +16,7 @@ extern "C" const gt::exec::BackendPlugin gt_backend;
 namespace gt::exec {
 namespace {
 
-// One for the process, which ends with it: a GPU is slow to be taken.
+// The process has one backend until it ends, since a GPU is slow to be taken.
 Backend* gpu() {
   static Backend* const made = []() -> Backend* {
     auto backend = gt_backend.make({});

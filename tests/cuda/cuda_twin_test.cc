@@ -1,6 +1,6 @@
-// The kernels of the CUDA backend, compiled for the host, against the
-// reference, over the grid of all ops. A pass says that the kernels' texts
-// compute what they should; what a GPU does is not tested here.
+// The kernels of the CUDA backend, compiled for the host, are compared with the
+// reference over the grid of all ops. This shows that the texts of the kernels
+// compute what they should; it says nothing about a GPU.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -19,7 +19,7 @@
 namespace gt::exec {
 namespace {
 
-// Once for all tests: each kernel that any line of the grid has.
+// The kernels of all lines of the grid, compiled once for all tests.
 TwinKernels& kernels() {
   static TwinKernels instance = [] {
     TwinKernels k;
@@ -59,8 +59,8 @@ TEST(CudaTwin, LongRowsAndColumnsAgreeWithTheReference) {
   }
 }
 
-// Every primitive has a plan, whatever its dtypes: there is no expansion that
-// could be run in its place.
+// Every primitive has a plan in every dtype, since it has no expansion that
+// could run in its place.
 TEST(CudaTwin, EveryPrimitiveHasAPlan) {
   std::set<std::string> missing;
   for_each_grid_line([&](const GridLine& g) {
@@ -75,7 +75,7 @@ TEST(CudaTwin, EveryPrimitiveHasAPlan) {
   EXPECT_EQ(missing, std::set<std::string>());
 }
 
-// Both give the same bits for each line.
+// Expects the same bits from both for each line.
 void expect_same(const char* operands,
                  std::initializer_list<const char*> lines) {
   const auto twin = make_twin_backend(kernels());
@@ -91,7 +91,7 @@ void expect_same(const char* operands,
   }
 }
 
-// Ops whose expansions are fused have the bits of the expansions.
+// Fused kernels give the bits of the expansions that they replace.
 TEST(CudaTwin, FusedKernelsHaveTheBitsOfUnfusedOnes) {
   const auto twin = make_twin_backend(kernels());
   const auto unfused = make_twin_backend(kernels(), false);
@@ -117,8 +117,8 @@ TEST(CudaTwin, FusedKernelsHaveTheBitsOfUnfusedOnes) {
   }
 }
 
-// Where an address does not let 16 bytes be read at once, elements are read one
-// by one.
+// At an address where 16 bytes cannot be read at once, elements are read one by
+// one.
 TEST(CudaTwin, PointwiseKernelsTakeAnyAddress) {
   const auto twin = make_twin_backend(kernels());
   Bound bound("y = add a b", parse_types("a f32[103] b f32[103]"));
@@ -143,7 +143,7 @@ TEST(CudaTwin, PointwiseKernelsTakeAnyAddress) {
   }
 }
 
-// So does the kernel of running sums, of which this line has many parts.
+// The same holds for running sums; this line has many parts.
 TEST(CudaTwin, RunningSumsTakeAnyAddress) {
   const auto twin = make_twin_backend(kernels());
   Bound bound("y = cumsum x axis=0", parse_types("x f32[300000]"));
@@ -173,7 +173,7 @@ TEST(CudaTwin, RunningSumsTakeAnyAddress) {
   }
 }
 
-// What would be seven and more launches.
+// Without fusing, these would be seven launches and more.
 TEST(CudaTwin, PointwiseExpansionsAreOneLaunch) {
   for (const auto& [line, launches] :
        std::map<std::string, size_t>{{"y = dropout x 0.1 7", 1},
@@ -188,8 +188,8 @@ TEST(CudaTwin, PointwiseExpansionsAreOneLaunch) {
   }
 }
 
-// What sums many rows of few columns has blocks for a GPU's multiprocessors, in
-// each of its launches.
+// A sum of many rows with few columns has enough blocks for the multiprocessors
+// of a GPU in each of its launches.
 TEST(CudaTwin, SumsOfColumnsHaveManyBlocks) {
   const auto blocks_of = [](const char* line, const char* types) {
     Bound bound(line, parse_types(types));
@@ -207,7 +207,7 @@ TEST(CudaTwin, SumsOfColumnsHaveManyBlocks) {
             (std::vector<int64_t>{256, 96, 96}));
 }
 
-// A part of a whole has what stands there in the whole.
+// A part is what stands at its place in the whole.
 TEST(CudaTwin, PartsAreThoseOfTheWhole) {
   expect_same(
       "", {"y = rand f32[3,4] 7 part=2,5/9,10",
@@ -217,8 +217,8 @@ TEST(CudaTwin, PartsAreThoseOfTheWhole) {
            "y = randn f64[2,3,4] 1 part=1,0,3/4,3,9"});
 }
 
-// More keys than a block has threads, many of them equal, and many indices of
-// one place, whose values are added or put there in their order.
+// There are more keys than a block has threads, many of them equal, and many
+// indices of one place, where values are added or put in their order.
 TEST(CudaTwin, LongLinesAreSortedAndCollectedInOrder) {
   expect_same(
       "x i64[5000]<70 f f32[3,700] i i64[3000]<7 g i64[3000,3] "
@@ -230,7 +230,7 @@ TEST(CudaTwin, LongLinesAreSortedAndCollectedInOrder) {
        "y = cumsum x axis=0", "y = argmax f axis=1", "y = sum x"});
 }
 
-// Through memory of the block, whole tiles and parts of them.
+// Whole tiles and parts of tiles go through the memory of the block.
 TEST(CudaTwin, TransposesByTilesMoveEveryElement) {
   const char* operands =
       "x f32[70,3,45] y bf16[2,33,40,9] z u8[1,64,0] w i64[12,9]";

@@ -1,5 +1,5 @@
-// Convolutions and pools beyond the sizes of the grid: several tiles of each of
-// a product's dimensions.
+// Convolutions and pools beyond the sizes of the grid: each dimension of a
+// product has several tiles.
 #include <gtest/gtest.h>
 
 #include "kernels_grid.h"

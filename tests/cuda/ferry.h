@@ -1,6 +1,5 @@
-// A backend with memory of its own, as tests of kernels use one: the harness
-// has operands in memory of the host, so they go to the device and back for
-// each run.
+// A backend with memory of its own, for tests of kernels. Their operands are in
+// memory of the host, so they are copied to the device and back for each run.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -71,7 +70,7 @@ class FerryBackend final : public Backend {
   std::unique_ptr<Backend> backend_;
 };
 
-// Bytes of several sizes go to the device, within it, and back.
+// Copies bytes of several sizes to the device, within it, and back.
 inline void check_ways(Device& device) {
   for (const size_t bytes :
        {size_t{1}, size_t{1} << 20, (size_t{5} << 20) + 3}) {

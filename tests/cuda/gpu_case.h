@@ -1,4 +1,4 @@
-// A case of the grid as a GPU's kernels are held to it.
+// A case of the grid with the bounds that a GPU's kernels are held to.
 #pragma once
 
 #include <array>
@@ -10,8 +10,8 @@
 
 namespace gt::exec {
 
-// A running sum is kept in twice the digits of f64, where the reference has 64
-// bits; all else is as near as on the host.
+// A running sum has twice the digits of f64, where the reference has 64 bits;
+// all other ops are as near as on the host.
 inline KernelCase gpu_case(const KernelCase& c) {
   KernelCase own = c;
   if (op_of(c.line) == "cumsum") own.ulps = 1;
@@ -21,8 +21,8 @@ inline KernelCase gpu_case(const KernelCase& c) {
 inline constexpr std::array<const char*, 4> kFloats = {"f32", "f64", "bf16",
                                                        "f16"};
 
-// What is longer than in the grid: whole packs and not, a team of each size,
-// sums of several launches.
+// Cases longer than those of the grid: whole packs and partial ones, a team of
+// each size, and sums of several launches.
 inline std::vector<KernelCase> long_cases() {
   const auto of = [](std::string line, std::string operands, double ulps) {
     return KernelCase{std::move(line), std::move(operands), "", ulps, true};
@@ -92,7 +92,7 @@ inline std::vector<KernelCase> long_cases() {
   };
 }
 
-// Calls use(GridLine) for each line of long_cases(), with each dtype of floats.
+// Calls use(GridLine) for each line of long_cases() in each dtype of floats.
 template <typename Use>
 void for_each_long_line(const Use& use) {
   for (const KernelCase& c : long_cases()) {

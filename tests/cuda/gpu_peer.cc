@@ -1,10 +1,10 @@
-// What scripts/bench-gpu measures gt beside: the driver's copy within a GPU,
-// and cuBLASLt with nothing around it. Prints seconds for each round.
+// The peers that scripts/bench-gpu compares gt with: the driver's copy within a
+// GPU, and cuBLASLt with nothing around it. Prints the seconds of each round.
 //
 // usage: gt_gpu_peer copy BYTES ROUNDS | matmul N ROUNDS
 //
-// matmul is of two bf16[N,N], summed in f32, by the way that the library thinks
-// best. Errors: 2, and what failed on stderr.
+// matmul multiplies two bf16[N,N], sums in f32, and uses the way that the
+// library thinks best. An error is status 2, with a message on stderr.
 #include <bit>
 #include <chrono>
 #include <cmath>
@@ -31,7 +31,7 @@ void must(const Status& s) {
   if (!s.ok()) give_up(s.error().message);
 }
 
-// A GPU with a stream; what it has ends with the process.
+// A GPU with a stream; both end with the process.
 class Peer {
  public:
   explicit Peer(const EntryPoints& api) : api_(api) {
@@ -60,7 +60,7 @@ class Peer {
     must(check(api_, driver().cuMemcpyDtoDAsync(to, from, bytes, stream_),
                "cuMemcpyDtoDAsync"));
   }
-  // Bytes that fill() writes, in memory that the GPU copies from by itself.
+  // Uploads bytes that fill() writes into memory that the GPU reads by itself.
   void upload(CUdeviceptr to, size_t bytes,
               const std::function<void(void* host)>& fill) const {
     void* host = nullptr;
@@ -77,8 +77,8 @@ class Peer {
                "cuStreamSynchronize"));
   }
 
-  // Seconds of a round, those apart that warm up: as long as clocks take until
-  // they are those of a GPU at work, but few where there are few rounds.
+  // The seconds of a round. Rounds that warm up do not count: they go on until
+  // the clocks are those of a GPU at work, but are few if there are few rounds.
   double timed(int rounds, const std::function<void()>& round) const {
     using Clock = std::chrono::steady_clock;
     const auto warm = Clock::now() + std::chrono::milliseconds(500);
@@ -106,8 +106,8 @@ double copy(const Peer& peer, size_t bytes, int rounds) {
   return peer.timed(rounds, [&] { peer.must_copy(to, from, bytes); });
 }
 
-// Random factors, normally distributed as those of randn: a GPU draws less
-// power, and so has a faster clock, where bits are alike.
+// Random factors are normally distributed, as those of randn: where bits are
+// alike, a GPU draws less power and so has a faster clock.
 void fill_bf16(void* host, size_t count) {
   auto* values = static_cast<uint16_t*>(host);
   uint64_t state = 1;
@@ -189,7 +189,7 @@ int run(const std::vector<std::string>& words) {
     give_up("'" + words[0] + "' is neither copy nor matmul");
   }
   std::printf("%.9g\n", seconds);
-  // As it ends, the driver takes back what it gave.
+  // When the process ends, the driver takes everything back.
   return 0;
 }
 

@@ -1,4 +1,4 @@
-// What a library's matrix product gives, by plain loops, for tests.
+// The matrix product of a library, by plain loops, for tests.
 #pragma once
 
 #include "exec/backend/cuda/plan.h"
@@ -6,7 +6,7 @@
 
 namespace gt::exec {
 
-// One product: matrices from those elements on.
+// Computes one product of the matrices that begin at those elements.
 inline void host_product(const cuda::Product& p, const void* a, int64_t a0,
                          const void* b, int64_t b0, void* c, int64_t c0,
                          const void* bias) {

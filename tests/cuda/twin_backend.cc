@@ -14,7 +14,7 @@
 #include "host_product.h"
 #include "twin/compile.h"
 
-// The kernels read it (twin/target.cuh).
+// The kernels read this variable (twin/target.cuh).
 extern "C" int gt_twin_backwards;
 int gt_twin_backwards = 0;
 
@@ -23,7 +23,7 @@ namespace {
 
 using cuda::Slot;
 
-constexpr size_t kBatch = 60;  // texts to a run of the compiler
+constexpr size_t kBatch = 60;  // texts in a run of the compiler
 
 [[noreturn]] void give_up(const std::string& why) {
   (void)std::fprintf(stderr, "%s\n", why.c_str());

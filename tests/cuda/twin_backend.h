@@ -1,5 +1,5 @@
-// A backend whose kernels are those of the CUDA backend, compiled for the host.
-// Its products, which a library does on a GPU, are plain loops.
+// A backend with the kernels of the CUDA backend, compiled for the host. Plain
+// loops do the products, for which a GPU has a library.
 #pragma once
 
 #include <map>
@@ -11,14 +11,14 @@
 
 namespace gt::exec {
 
-// Compiled kernels, and texts that wait until enough of them are there to be
-// worth a run of the compiler.
+// Compiled kernels, and texts that wait until they are worth a run of the
+// compiler.
 class TwinKernels {
  public:
   using Function = void (*)(const cuda::Args*, const cuda::Items*);
-  // A text to be compiled when the first kernel is asked for.
+  // Adds a text, which is compiled when the first kernel is asked for.
   void add(const cuda::Source& source);
-  // Aborts with the compiler's words if the text is wrong.
+  // Aborts with the words of the compiler if the text is wrong.
   Function find(const cuda::Source& source);
 
  private:
@@ -27,17 +27,18 @@ class TwinKernels {
   std::map<std::string, Function> ready_;
 };
 
-// Ops without a plan are null. If not `fuses`, so are those whose plan is made
-// from their expansion. The kernels outlive it.
+// Ops without a plan are null; if not `fuses`, so are ops whose plan is made
+// from their expansion. The kernels must outlive the backend.
 std::unique_ptr<Backend> make_twin_backend(TwinKernels& kernels,
                                            bool fuses = true);
 
-// Computes nothing itself: it adds each kernel that the twin would have to
-// `kernels`, and gives the reference's in its place.
+// A backend that computes nothing itself: it adds to `kernels` each kernel that
+// the twin would need, and gives the reference's kernels.
 std::unique_ptr<Backend> make_collecting_backend(TwinKernels& kernels,
                                                  bool fuses = true);
 
-// In which order kernels run blocks, and a block its threads, from now on.
+// Says in which order kernels run their blocks, and blocks their threads, from
+// now on.
 void run_backwards(bool backwards);
 
 }  // namespace gt::exec

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Ten thousand rounds of each example of libgt: the memory of the client, gt-emit
-# and gt-work is that of a thousand.
+# In ten thousand rounds of each example of libgt, the client, gt-emit and gt-work
+# take no more memory than in a thousand.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 export PYTHONDONTWRITEBYTECODE=1

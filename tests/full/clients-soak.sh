@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # usage: clients-soak.sh [SECONDS]
 #
-# Ten clients come and go for an hour, and nothing grows.
+# Ten clients come and go for an hour, and no process takes more memory or files.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 export PATH=${GT_BIN:-$PWD/build/bin}:$PATH PYTHONDONTWRITEBYTECODE=1

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# The backend cuda without a GPU, beyond what the quick tier does: NVRTC compiles
-# all kernels for each generation, and each call of the fake device fails in turn.
+# Tests the backend cuda without a GPU, beyond the quick tier: NVRTC compiles all
+# kernels for each generation of GPUs, and each call of the fake device fails in
+# turn.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 export GT_BIN=${GT_BIN:-$PWD/build/bin} GT_EVERY=1

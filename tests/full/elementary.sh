@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Elementary functions of every f32 there is, and of many f64.
+# Tests the elementary functions with every f32 and with many f64.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 export GT_EVERY=1

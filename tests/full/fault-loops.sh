@@ -1,4 +1,4 @@
 #!/usr/bin/env bash
-# Each call of small runs of all programs fails in turn; of the thousands of
-# allocations every tenth or so.
+# Makes each call of small runs of all programs fail in turn; of the thousands of
+# allocations it makes about every tenth fail.
 exec "$(dirname "${BASH_SOURCE[0]}")/../oracle/fault_loops.sh" 1000

@@ -1,3 +1,4 @@
 #!/usr/bin/env bash
-# The same as in the quick tier, more often, and said at once.
+# Runs the test of the quick tier more often, and wants faults to be reported at
+# once.
 exec "$(dirname "${BASH_SOURCE[0]}")/../oracle/faults.sh" 50 1000 2.5

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# The sets of workers, routes and collectives on the fake device, with one GPU for
-# all workers and with several, and with rounds that are not recorded as CUDA graphs.
+# Runs the tests of workers, routes and collectives on the fake device, with one GPU
+# for all workers and with several, and with rounds that are not recorded as CUDA
+# graphs.
 exec "$(dirname "${BASH_SOURCE[0]}")/../oracle/gpu_sets.sh" '1 2 4 8 no-graphs 1 4' \
   gt-work gt-route wire placed many rounds short stalls ends pipeline losses \
   sync resume clients client-peers kept-clients client-losses numbers ops \

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# examples/cpp beside the same programs with libtorch, from the same first weights
-# and data: the losses of the digits and of the character transformer are equal
-# but for rounding.
+# Compares examples/cpp with the same programs in libtorch, from the same first
+# weights and data: the losses of the digits and of the character transformer differ
+# only by rounding.
 set -euo pipefail
 . "$(dirname "${BASH_SOURCE[0]}")/../../scripts/common.sh"
 cd "$gt_root"
@@ -24,7 +24,8 @@ compile() {
 }
 
 passed=0 failed=0
-# same NAME LINES TOLERANCE: NAME.ours and NAME.theirs, a loss on each line.
+# same NAME LINES TOLERANCE compares NAME.ours with NAME.theirs, a loss on each
+# line.
 same() {
   if paste "$work/$1.ours" "$work/$1.theirs" | awk -v lines="$2" -v most="$3" '
     NF != 2 { exit 1 }
@@ -53,7 +54,7 @@ GT_CONNECT=- "$cpp/digits" 10 |
 ./libtorch_digits . 10 >digits.theirs
 same digits 10 1e-4
 
-# LAYERS WIDTH HEADS CONTEXT BATCH STEPS WARMUP
+# The sizes are LAYERS WIDTH HEADS CONTEXT BATCH STEPS WARMUP.
 sizes=(2 32 2 16 8 40 5)
 text=share/novel/pride-and-prejudice.txt
 length=$(wc -c <"$text")

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# A line that never ends: gt-cmp refuses it at the limit of all programs, in
+# A line that never ends is refused by gt-cmp at the limit of all programs, in
 # bounded memory. (mawk takes a quarter of a minute to read so long a line.)
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
@@ -9,7 +9,7 @@ passed=0 failed=0
 echo 'x = tensor f32[] 1' >"$work/x"
 ulimit -v 2000000
 
-# check WORDS COMMAND...: it is refused in these words.
+# check WORDS COMMAND... checks that the line is refused in these words.
 check() {
   local words=$1 status=0
   shift

@@ -1,3 +1,3 @@
 #!/usr/bin/env bash
-# As tests/quick/losses.sh, more of them.
+# Runs tests/quick/losses.sh with more losses.
 exec "$(dirname "${BASH_SOURCE[0]}")/../quick/losses.sh" 300 2000

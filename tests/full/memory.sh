@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Memory at ten million lines is that at ten thousand.
+# With ten million lines each program takes no more memory than with ten thousand.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 export PATH=${GT_BIN:-$PWD/build/bin}:$PATH PYTHONDONTWRITEBYTECODE=1

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
-# The .debs in a bare Debian 12: apt installs them with what they need, man finds
-# the pages, the programs and a user's program run, and after they are removed
-# nothing of them is left. The bare system is made by debootstrap, from the mirror
-# that this machine uses.
+# Installs the .debs in a bare Debian 12: apt finds what they need, man finds the
+# pages, the programs and a user's program run, and nothing is left when they are
+# removed. debootstrap makes the bare system, from the mirror that this machine
+# uses.
 set -euo pipefail
 . "$(dirname "${BASH_SOURCE[0]}")/../../scripts/common.sh"
 cd "$gt_root"
@@ -28,7 +28,7 @@ clean() {
 }
 trap clean EXIT
 
-# inside COMMAND...: in the bare system.
+# inside COMMAND... runs it in the bare system.
 inside() {
   env -i HOME=/root LANG=C.UTF-8 DEBIAN_FRONTEND=noninteractive \
     PATH=/usr/sbin:/usr/bin:/sbin:/bin \
@@ -36,7 +36,7 @@ inside() {
     ${https_proxy:+https_proxy="$https_proxy"} chroot "$root" "$@" </dev/null
 }
 
-# A tar of such a root, if there is one, spares the download.
+# A tar of such a root spares the download.
 base=${GT_BARE_ROOT:-}
 if [[ -n $base ]]; then
   mkdir "$root"
@@ -46,7 +46,7 @@ else
     "$mirror" >"$work/log" 2>&1 || { tail "$work/log"; die 1 "debootstrap failed"; }
 fi
 chmod 755 "$root"
-# The network as this machine has it.
+# The bare system uses the network as this machine does.
 rm -rf "$root"/etc/apt/sources.list{,.d}
 cp -a /etc/apt/sources.list.d "$root/etc/apt/" 2>/dev/null || true
 cp -a /etc/apt/sources.list "$root/etc/apt/" 2>/dev/null || true
@@ -61,7 +61,7 @@ mount --rbind /dev "$root/dev"
 mount --make-rslave "$root/dev"
 
 passed=0 failed=0
-# check WHAT COMMAND...
+# check WHAT COMMAND... counts whether the command succeeds.
 check() {
   if "${@:2}" >"$work/out" 2>&1; then
     passed=$((passed + 1))
@@ -72,7 +72,7 @@ check() {
   fi
 }
 
-# files: all that the system has, but for what apt and man write anew.
+# files prints all files of the system, except those that apt and man write anew.
 files() {
   (cd "$root" && find . -xdev \( -path ./proc -o -path ./dev -o -path ./tmp \
     -o -path ./root -o -path ./run -o -path ./var/cache -o -path ./var/log \
@@ -86,7 +86,8 @@ cp tests/consumer/* "$root/root/consumer/"
 inside apt-get -q update >"$work/log" 2>&1
 inside apt-get -q install --yes --no-install-recommends man-db g++ pkg-config \
   >>"$work/log" 2>&1 || { tail "$work/log"; die 1 "apt-get failed"; }
-# What they need stays when they go; so it is there before.
+# Packages that these need stay when these are removed, so they are installed
+# before.
 mapfile -t needs < <(for package in "${packages[@]}"; do
   dpkg-deb -f "$package" Depends
 done | tr ',' '\n' | sed 's/ *(.*//; s/ *|.*//; s/ //g' | grep -v '^libgt' | sort -u)

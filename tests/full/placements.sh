@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Many random placed programs against themselves without ranks, as one whole
-# and rank by rank.
+# Compares many random placed programs with the same programs without ranks, both as
+# a whole and rank by rank.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 export PATH=${GT_BIN:-$PWD/build/bin}:$PATH PYTHONDONTWRITEBYTECODE=1

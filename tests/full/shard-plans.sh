@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Plans that gt-shard --plan finds for random networks: accepted as they stand,
-# and right.
+# The plans that gt-shard --plan finds for random networks are accepted unchanged,
+# and the placed networks give the right values.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 export PATH=${GT_BIN:-$PWD/build/bin}:$PATH PYTHONDONTWRITEBYTECODE=1

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# gt-shard against the same programs without it: every op on every mesh, each
-# template with its operands cut in every way, thousands of random programs and
-# networks under random configs; and PyTorch with gloo in four and five processes.
+# Compares gt-shard with the same programs without it: every op on every mesh, each
+# template with its operands cut in every way, and thousands of random programs and
+# networks under random configs. PyTorch with gloo runs in four and five processes.
 set -uo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.." || exit
 export PATH=${GT_BIN:-$PWD/build/bin}:$PATH PYTHONDONTWRITEBYTECODE=1

@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
-# gt-cluster on a real Slurm of one node, with daemons, sockets and a key of its own
-# in a directory that goes again: the example job gives what one gt-work gives; up,
-# status, run and down within an allocation; nothing is left by a job that is ended.
+# Tests gt-cluster on a real Slurm of one node, whose daemons, sockets and key are
+# in a directory of this test. The example job gives what one gt-work gives; up,
+# status, run and down work within an allocation; and a job that is ended leaves
+# nothing.
 set -euo pipefail
 . "$(dirname "${BASH_SOURCE[0]}")/../../scripts/common.sh"
 cd "$gt_root"
@@ -26,16 +27,16 @@ clean() {
 }
 trap clean EXIT
 
-# await COMMAND...: until it is true; a minute at most.
+# await COMMAND... waits until the command succeeds, for a minute at most.
 await() {
   local end=$((SECONDS + 60))
   until "$@" >/dev/null 2>&1; do
-    ((SECONDS < end)) || die 1 "in vain: $*"
+    ((SECONDS < end)) || die 1 "a minute was not enough for: $*"
     sleep 0.1
   done
 }
 
-# free_port: that nobody listens at now.
+# free_port prints a port at which nobody listens now.
 free_port() {
   python3 -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0))
 print(s.getsockname()[1])'
@@ -94,7 +95,7 @@ check() { # NAME STATUS
   fi
 }
 
-# nothing_left: of clusters, but for what is about to end.
+# nothing_left: no process or folder of a cluster is left.
 nothing_left() {
   ! grep -lzs '^GT_CLUSTER=' /proc/[0-9]*/environ | grep -q . &&
     [[ -z $(ls -A "$work/clusters" 2>/dev/null) ]]
@@ -136,7 +137,7 @@ set -e
 gt-cluster up --slurm
 gt-cluster status
 gt-cluster run "$1"
-# No key is on a command line.
+# No command line has a key.
 for key in "$GT_CLUSTER_DIR"/*/*.key; do
   ! grep -saF -f "$key" /proc/[0-9]*/cmdline
 done

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# The source tarball builds where there is no network and no git, and what it has
-# built runs and is installed.
+# The source tarball builds without a network and without git, and what it has built
+# runs and can be installed.
 set -euo pipefail
 . "$(dirname "${BASH_SOURCE[0]}")/../../scripts/common.sh"
 cd "$gt_root"
@@ -16,7 +16,7 @@ cd "$work"
 tar -xf "$tarball"
 cd gt-*
 
-# alone COMMAND...: without a network, and without git.
+# alone COMMAND... runs it without a network and without git.
 mkdir "$work/bin"
 printf '#!/bin/sh\necho "git: not here" >&2\nexit 127\n' >"$work/bin/git"
 chmod +x "$work/bin/git"
@@ -27,7 +27,7 @@ alone() {
 }
 
 passed=0 failed=0
-# check WHAT COMMAND...
+# check WHAT COMMAND... counts whether the command succeeds.
 check() {
   if "${@:2}" >"$work/log" 2>&1; then
     passed=$((passed + 1))
@@ -42,7 +42,7 @@ check "there is no network" alone sh -c \
   '[ "$(wc -l </proc/net/route)" -le 1 ] && ! git --version'
 check "build" alone scripts/build release programs client client_static
 check "version" sh -c "build/bin/gt-emit --version | grep -q $commit"
-# shellcheck disable=SC2016 # of the shell that is started
+# shellcheck disable=SC2016 # the shell that is started expands it
 check "a program runs" alone sh -c \
   'PATH=$PWD/build/bin:$PATH; gt-emit examples/quickstart.gt | gt-work | grep "^corner ="'
 check "install" alone cmake --install build --prefix "$work/usr"

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Ten thousand connections of garbage are delivered to nobody.
+# Garbage on ten thousand connections is delivered to nobody.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 export GT_GARBAGE_CONNECTIONS=10000

@@ -1,5 +1,6 @@
-// Any bytes are a stream: gt-check comes to an end in every mode, what it wrote
-// comes out of it unchanged, and what it looks up is what it would find anew.
+// Takes any bytes as a stream: gt-check comes to an end in every mode, prints
+// its own output unchanged, and finds by its tables what it would find without
+// them.
 #include <algorithm>
 #include <cstdint>
 #include <cstdlib>
@@ -35,7 +36,8 @@ void check_mode(const gt::TypingMode& options, std::string_view text) {
   const std::string once = checked(first, text);
   gt::check::Checker second(options);
   if (checked(second, once) != once) std::abort();
-  // Rounds of a loop: the third may be looked up.
+  // The text comes in three rounds, as in a loop, so the third may be looked
+  // up.
   for (int round = 0; round < 3; ++round) checked(first, text);
   if (footprint.summary().size() > text.size() * 1000 + 1000000) std::abort();
 }

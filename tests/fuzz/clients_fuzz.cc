@@ -1,7 +1,7 @@
-// Any bytes as what three clients of one gt-emit send, and what comes back. In
-// the stream that comes of it each line is of one client: it names nothing
+// Takes any bytes as what three clients of one gt-emit send, and what comes
+// back. Each line of the resulting stream is of one client: it names nothing
 // outside of that client's name space, and no file outside of its user's
-// directory. What all clients together leave behind is nothing.
+// directory. All clients together leave nothing behind.
 //
 // Each line of the input is a step: its first character says whose it is ('0'
 // to '2') or that it is a result ('>'); then 'm' and a message's header, or
@@ -31,7 +31,7 @@ bool is_within(std::string_view name, const std::string& space) {
   return name.starts_with(space + "/");
 }
 
-// The line's client, by its first name; all other names are of the same.
+// Checks the line of a client: all its names begin as the first one does.
 void check_line(std::string_view text) {
   gt::Line line;
   check(gt::parse_line(text, line).ok());
@@ -128,7 +128,7 @@ class World {
     return options;
   }
 
-  // Of a client without a name ClientConnections knows nothing any more.
+  // ClientConnections has forgotten a client without a name.
   void come_back(uint32_t id, bool goes_on) {
     if (id != 3) return;
     gt::serve::ClientHello hello;
@@ -142,7 +142,7 @@ class World {
   void say(uint32_t id, const std::string& bytes) {
     const auto message = gt::net::parse_message(bytes);
     if (!message.ok()) return;
-    // What ClientConnections lets through.
+    // Only what ClientConnections lets through goes on.
     switch (message.value().verb) {
       case gt::net::Verb::kTaken:
         if (!gt::net::number(message.value(), "bytes").ok()) return;
@@ -158,7 +158,7 @@ class World {
     }
   }
 
-  // All that goes out is done at once.
+  // Everything that goes out is done at once.
   void run() {
     for (int i = 0; i < 10'000; ++i) {
       const bool has_worked = multiplexer_.work();
@@ -173,7 +173,7 @@ class World {
         check(lf != std::string::npos);
         const std::string line = out.substr(0, lf);
         out.erase(0, lf + 1);
-        // Of a client's own the word begins with a dot.
+        // The word of a client's own sync begins with a dot.
         if (line.starts_with("#sync c") && line[line.find('/') + 1] != '.') {
           multiplexer_.take_back(line, ++now_);
         } else {
@@ -183,7 +183,7 @@ class World {
     }
   }
 
-  // The whole stream is one without errors that ends with nothing held.
+  // The whole stream is one without errors, and leaves no name at its end.
   void check_rest() {
     gt::emit::EmitOptions options;
     std::string errors;

@@ -1,5 +1,6 @@
-// Configs from any text: what is read holds only ranks and cuts of its mesh,
-// and what is refused says where. The first line is a signal to ask for.
+// Takes any text as a config: one that is read has only ranks and cuts of its
+// mesh, and one that is refused gets a message with a place. The first line is
+// a signal to ask for.
 #include <algorithm>
 #include <cstdint>
 #include <cstdlib>

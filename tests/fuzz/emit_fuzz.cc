@@ -1,6 +1,7 @@
-// Any bytes are a program to gt-emit: it answers each line, writes a stream
-// that it prints unchanged, and one that replay makes no different. The first
-// byte says how often the rest comes, as a loop's rounds do, and the options.
+// Takes any bytes as a program for gt-emit: it answers each line, prints its
+// own stream unchanged, and writes the same with replay and without. The first
+// byte says how often the rest comes, as the rounds of a loop do, and the
+// options.
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -68,7 +69,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     same(once, emit(program, options, false), "replay makes a difference");
     return 0;
   }
-  options.fail_fast = false;  // that stream has nothing more to reject
+  options.fail_fast = false;  // that stream has nothing to reject
   same(once, emit(once.stream, options, false), "its own output is changed");
   return 0;
 }

@@ -1,6 +1,6 @@
-// Any bytes as what borrowers of files say to who lends them, and as what that
-// one answers. What is stored stays below the directories of the users, and a
-// borrower that is lost takes nobody with it.
+// Takes any bytes as what borrowers of files say to the lender, and as its
+// answers. Stored files stay below the directories of their users, and the loss
+// of a borrower harms no other.
 //
 // Each line of the input is a message: its first character says whose it is,
 // '0' of ann, '1' of bob, 'w' of a worker, 'a' an answer to a borrower; then
@@ -29,7 +29,7 @@ void check(bool holds) {
 }
 
 const std::string& folder() {
-  // Outlives what removes it.
+  // The path must outlive the function that removes the folder.
   static const auto* path = [] {
     char name[] = "/tmp/gt-files-fuzz-XXXXXX";
     check(::mkdtemp(name) != nullptr);
@@ -88,7 +88,7 @@ class World {
 
   void end() {
     for (const char* peer : {"0", "1", "w"}) file_server_.link_ended(peer);
-    // Nothing stands beside what was lent.
+    // No file is beside the folders that were lent.
     check(std::distance(fs::directory_iterator(folder()), {}) == 1);
     check(std::distance(fs::directory_iterator(folder() + "/files"), {}) == 2);
   }

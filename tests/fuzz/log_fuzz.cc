@@ -1,5 +1,5 @@
-// Any bytes are a stream, a log, a trace or results: gt-log passes them on as
-// they came, its filters change nothing of what they passed once, and every
+// Takes any bytes as a stream, a log, a trace or results: gt-log passes them on
+// unchanged, its filters pass all of what they have passed once, and every
 // report comes to an end.
 
 #include <cstdint>

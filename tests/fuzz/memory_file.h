@@ -1,4 +1,4 @@
-// A file that is only in memory, for what reads or writes files.
+// A file in memory, for targets that read or write files.
 #pragma once
 
 #include <sys/mman.h>

@@ -1,5 +1,5 @@
-// Any bytes are a .npy file that loads whole, or are refused: never a crash,
-// never memory beyond what the stated type takes.
+// Takes any bytes as a .npy file, which loads whole or is refused. Nothing
+// crashes, and no more memory is used than the stated type takes.
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -15,7 +15,8 @@
 
 namespace {
 
-// Each dimension's second half alone is that half of the whole.
+// The second half of each dimension, read alone, must be that half of the
+// whole.
 void read_blocks(int fd, const gt::StoredTensor& header,
                  const std::vector<char>& whole) {
   const gt::Type& type = header.type;

@@ -1,7 +1,7 @@
-// Any bytes parse or are refused with a column in the line; what parses prints
-// to a form that parses to itself; and an op that it names binds or refuses,
-// whatever the types of its operands. The lines that stand for a call that
-// binds, or compute its gradient, bind too.
+// Takes any bytes as a line, which parses or is refused with a column in it. A
+// line that parses prints in a form that parses to itself. An op that it names
+// binds or refuses, whatever the types of its operands, and the steps of a call
+// that binds, and of its gradient, bind too.
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
@@ -22,7 +22,7 @@ void check(bool condition) {
   if (!condition) std::abort();
 }
 
-// Types by the first letter of a name, so that the fuzzer can choose them.
+// The first letter of a name chooses its type, so the fuzzer can choose types.
 const gt::Type& type_for(std::string_view name) {
   using gt::Dtype;
   static const gt::Type kTypes[] = {
@@ -36,8 +36,8 @@ const gt::Type& type_for(std::string_view name) {
   return kTypes[static_cast<unsigned char>(name[0]) % std::size(kTypes)];
 }
 
-// Steps may make tensors larger than the call's own, so of sizes near the limit
-// nothing is promised.
+// Steps may make tensors larger than those of the call, so calls with sizes
+// near the limit are left out.
 bool fits(const gt::Call& call) {
   for (const gt::Type& type : call.results) {
     if (type.bytes() > size_t{1} << 40) return false;
@@ -45,14 +45,14 @@ bool fits(const gt::Call& call) {
   return true;
 }
 
-// Types of what a call's steps name.
+// The types of what the steps of a call name.
 class Steps {
  public:
   explicit Steps(const gt::Call& call) : call_(call) {}
 
   void expansion() { run(gt::expansion_steps(call_)); }
 
-  // Those that float operands' gradients need, as gt-emit picks them.
+  // The steps that gradients of float operands need, as gt-emit picks them.
   void gradient() {
     std::vector<gt::Step> steps = gt::gradient_steps(call_);
     std::vector<gt::Ref> needed;
@@ -116,7 +116,7 @@ class Steps {
     std::abort();
   }
 
-  // An expansion's results are the call's.
+  // The results of an expansion must have the types of the call's.
   void set(const gt::Ref& ref, const gt::Type& type) {
     if (ref.kind == gt::Ref::Kind::kResult) {
       check(type == call_.results[ref.index]);

@@ -1,5 +1,5 @@
-// What workers say to each other, from any bytes: what is read is written the
-// same again.
+// Takes any bytes as a message between workers; one that is read is written the
+// same.
 #include <cstdint>
 #include <cstdlib>
 #include <string>

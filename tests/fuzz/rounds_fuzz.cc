@@ -1,5 +1,6 @@
-// Any bytes as the round of a loop: workers read and are owed the same, and the
-// same is said, whether rounds that come again are looked at or not.
+// Takes any bytes as the round of a loop: workers read the same, are owed the
+// same, and the same is said, whether gt-route looks at rounds that come again
+// or not.
 #include <algorithm>
 #include <cstdint>
 #include <cstdlib>
@@ -11,15 +12,14 @@
 
 namespace {
 
-constexpr size_t kMostBytes = 4096;  // of a round: there are many
-constexpr int kRounds = 60;          // of a line or two; a block has 32
+constexpr size_t kMostBytes = 4096;  // of a round, since there are many
+constexpr int kRounds = 60;          // a round has a line or two, a block 32
 
 void check(bool holds) {
   if (!holds) std::abort();
 }
 
-// A line as it would be without the mark of a block; that stands between single
-// blanks.
+// The line without the mark of a block, which stands between single blanks.
 std::string without_mark(std::string_view text) {
   std::string out(text);
   const auto twice = [](char a, char b) { return a == ' ' && b == ' '; };
@@ -54,7 +54,7 @@ class Run {
         collect(static_cast<gt::route::Outbox::Take>(number_ % 97));
     }
   }
-  // All that can be told from outside.
+  // Everything that shows outside.
   std::string end() {
     dispatcher_.flush();
     collect(gt::route::Outbox::Take::kAll);
@@ -104,8 +104,8 @@ class Run {
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   const std::string_view bytes(reinterpret_cast<const char*>(data), size);
-  // Where lines without ranks run on several workers follows from when what
-  // leaves, which blocks put off.
+  // With several workers, lines without ranks run where the time of messages
+  // leads them, and blocks delay messages.
   const bool is_placed = bytes.find('@') != std::string_view::npos;
   if (size > kMostBytes || bytes.find("#hot=") != std::string_view::npos) {
     return 0;

@@ -1,6 +1,6 @@
-// Any bytes as a stream for three workers: what is issued is numbered without a
-// gap, each worker is sent lines that it can read, in that order, and those
-// that were seen before go where they would go if they were new.
+// Takes any bytes as a stream for three workers. Issued lines are numbered
+// without a gap, each worker gets lines that it can read, in that order, and
+// lines that were seen before go where they would go if they were new.
 #include <algorithm>
 #include <cstdint>
 #include <cstdlib>
@@ -28,7 +28,7 @@ class Run {
         dispatcher_({.workers = kWorkers, .caches = caches, .cache_sets = 64},
                     [this](const gt::route::Issue& issue) { take(issue); }) {}
 
-  // The second time, all lines have been seen.
+  // Feeds all lines; when it is called again, they have been seen.
   void feed(std::string_view bytes) {
     dispatcher_.set_file(client_, "a.gt");
     for (size_t at = 0; at < bytes.size();) {
@@ -47,7 +47,7 @@ class Run {
     std::string out;
     client_.users.emit(out, SIZE_MAX, {});
     check(client_.users.empty());
-    // A line has at most a few names, for up to 4,096 ranks.
+    // A line has at most a few names, on up to 4,096 ranks.
     check(dispatcher_.kept() < 100'000);
   }
   const std::string& issued() const { return issued_; }

@@ -1,4 +1,4 @@
-// Rows of a stored tensor, as a load without a block reads them.
+// Reads rows of a stored tensor, as a load without a block does.
 #pragma once
 
 #include <cstdint>
@@ -7,7 +7,7 @@
 
 namespace gt {
 
-// Rows from `row` on, of that type, into `out`. Errors: as of
+// Reads rows of that type from `row` on into `out`. Errors are those of
 // exec::read_block().
 inline Status read_rows(int fd, const StoredTensor& stored, const Type& type,
                         int64_t row, void* out) {

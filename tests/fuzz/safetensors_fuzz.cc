@@ -1,6 +1,7 @@
-// Any bytes are a safetensors file whose tensors load, or are refused: never a
-// crash, never memory beyond what the file and the stated types take. What was
-// accepted is written so that it is accepted again, the same.
+// Takes any bytes as a safetensors file, whose tensors load or are refused.
+// Nothing crashes, and no more memory is used than the file and the stated
+// types take. A file that is accepted is accepted again, the same, when it is
+// written again.
 #include <sys/mman.h>
 #include <unistd.h>
 

@@ -1,6 +1,7 @@
-// Any bytes are a config and, behind a line "---", a program: gt-shard comes to
-// an end, says where a config is wrong, and prints its own output unchanged.
-// What it makes of a program that gt-emit takes, gt-check takes.
+// Takes any bytes as a config and, behind a line "---", a program. gt-shard
+// comes to an end, says where a config is wrong, and prints its own output
+// unchanged. If gt-emit takes the program, gt-check takes what gt-shard makes
+// of it.
 #include <algorithm>
 #include <cstdint>
 #include <cstdio>
@@ -16,7 +17,7 @@
 
 namespace {
 
-// Ranks that a mesh may have here; more are only slower.
+// The most ranks that a mesh may have here; more would only be slower.
 constexpr int64_t kMostRanks = 64;
 
 struct Done {
@@ -39,7 +40,8 @@ Done done_by(Run run) {
   return done;
 }
 
-// Whether nothing was said but that the config has entries for other programs.
+// Whether all messages are about entries of the config that are for other
+// programs.
 bool is_for_others(std::string_view said) {
   if (said.empty()) return false;
   while (!said.empty()) {
@@ -97,8 +99,8 @@ void fail(const char* what, const std::string& a, const std::string& b) {
   std::abort();
 }
 
-// Read anew for each run, as it keeps what lines used. A mesh says how many
-// ranks there are; without one there are four.
+// The config is read anew for each run, as it notes which lines used it. A mesh
+// says how many ranks there are; without one there are four.
 gt::Result<gt::shard::Config> config_of(std::string_view yaml) {
   auto config = gt::shard::Config::parse(yaml, "f.yaml", 0);
   return config.ok() ? std::move(config)
@@ -115,7 +117,7 @@ Done check_shard(std::string_view yaml, std::string_view stream) {
   return once;
 }
 
-// Lines with ranks of their own are the user's to get right.
+// Lines with ranks of their own may be wrong by the user's fault.
 bool is_placed(std::string_view program) {
   return program.find('@') != std::string_view::npos ||
          program.find("mesh") != std::string_view::npos;

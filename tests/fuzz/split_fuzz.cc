@@ -1,6 +1,6 @@
-// Rank sets, meshes and split= from any text: what is cut can be put together
-// again, and every rank set prints as itself. Lines: declarations, then a rank
-// set, a split= and the sizes of a whole.
+// Takes any text as rank sets, meshes and split=: pieces of a cut can be put
+// together again, and every rank set prints as itself. The lines are
+// declarations, then a rank set, a split= and the sizes of a whole.
 #include <cstdint>
 #include <cstdlib>
 #include <string_view>
@@ -67,7 +67,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     }
     pieces.push_back(region.count);
   }
-  // A rank set without all places along the axes has no whole.
+  // A rank set that lacks places along the axes has no whole.
   const auto made = gt::whole_of(split.value(), pieces, grid.value());
   if (made.ok()) check(made.value() == shape);
   for (const gt::SplitEntry& entry : split.value()) {

@@ -1,6 +1,6 @@
-// What gt-top makes of any bytes that a gt-route could send it: a state is
-// read, its tables are drawn at several sizes and written, and Prometheus' text
-// is made. Nothing on the screen is longer than the screen, or no text.
+// Takes any bytes as what a gt-route sends to gt-top: the state is read, its
+// tables are drawn in several sizes and written, and the text for Prometheus is
+// made. No line of the screen is longer than the screen, or anything but text.
 #include <cstdint>
 #include <cstdlib>
 #include <string>
@@ -44,7 +44,7 @@ void take_state(gt::top::Model& model, std::string_view text) {
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   std::string_view bytes(reinterpret_cast<const char*>(data), size);
   gt::top::Model model;
-  // As states, one after the other, between lines "===".
+  // The bytes are states, one after the other, between lines "===".
   constexpr std::string_view kNext = "===\n";
   for (std::string_view rest = bytes; !rest.empty();) {
     const std::string_view text = rest.substr(0, rest.find(kNext));
@@ -52,7 +52,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     rest.remove_prefix(text.size() == rest.size() ? rest.size()
                                                   : text.size() + kNext.size());
   }
-  // And as a message.
+  // They are also a message.
   gt::net::WatcherState watcher({}, 0);
   watcher.link_up(0);
   watcher.receive(gt::net::Frame(std::string(bytes)), 1);

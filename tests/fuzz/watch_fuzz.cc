@@ -1,5 +1,6 @@
-// Any messages of strangers to the monitor of gt-route, and any state of a
-// worker. One who breaks the protocol is forgotten; another who watches is not.
+// Strangers send any messages to the monitor of gt-route, with any state of a
+// worker. A stranger that breaks the protocol is forgotten, and another watcher
+// is not.
 #include <cstdint>
 #include <cstdlib>
 #include <string>

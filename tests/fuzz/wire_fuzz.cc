@@ -1,5 +1,5 @@
-// Any bytes are a message or are refused; a message is the same when it is
-// written again, and so are the numbered lines of its body.
+// Takes any bytes as a message, which is read or refused. A message is the same
+// when it is written again, and so are the numbered lines of its body.
 #include <cstdint>
 #include <cstdlib>
 #include <string>
@@ -36,7 +36,7 @@ struct Numbered {
   int64_t line;
 };
 
-// False if a mark is none.
+// Reads the numbered lines of a body; false if a mark is wrong.
 bool numbered(std::string_view body, uint64_t seq, int64_t line,
               std::vector<Numbered>& out) {
   gt::net::NumberedLines lines(body, seq, line);

@@ -1,5 +1,5 @@
-// Any bytes are a program: a worker answers each print with one line, and the
-// tables change nothing of what it says.
+// Takes any bytes as a program: a worker answers each print with one line, and
+// says the same with its tables and without them.
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -23,7 +23,7 @@ struct Outcome {
 Outcome run(gt::exec::Backend& backend, std::string_view text, bool caches) {
   Outcome outcome;
   static const std::string kName = "fuzz";
-  // Nothing can be made below this root, and nothing in it is a .npy file.
+  // No file can be made below this root, and none in it is a .npy file.
   static const gt::Files kFiles = gt::Files::make({"/proc/self/task"}).value();
   const int fd = ::memfd_create("out", MFD_CLOEXEC);
   {

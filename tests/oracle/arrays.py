@@ -11,7 +11,7 @@ SHAPES = [(5,), (1,), (3, 4), (2, 1, 5), (0, 3), (3, 0), (2, 3, 4)]
 
 
 def axes_of(axis, rank):
-    """An axis= as a tuple; all of them if there is none."""
+    """The axes that an axis= names, or all axes if there is none."""
     if axis is None:
         return tuple(range(rank))
     return tuple(int(a) for a in str(axis).split(","))
@@ -22,7 +22,7 @@ def key(axis):
 
 
 def each(function):
-    """A reduction over one axis becomes one over several."""
+    """Makes a reduction over several axes out of one over one axis."""
     def run(x, dims, keep):
         if x.dim() == 0:
             x, dims, keep = x.reshape(1), (0,), False
@@ -38,7 +38,8 @@ def norm(order):
 
 
 def fractional_var(x, dims, keep):
-    """PyTorch's correction= is an integer: the same sum, over n - 0.5."""
+    """The variance with correction 0.5: the same sum divided by n - 0.5, since
+    PyTorch's correction= is an integer."""
     n = int(numpy.prod([x.shape[d] for d in dims])) if dims else 1
     whole = torch.var(x, dims, unbiased=False, keepdim=keep) * n
     return whole / max(n - 0.5, 0.0) if n else whole + numpy.nan
@@ -69,7 +70,7 @@ CHOICES = ("max", "min", "argmax", "argmin")
 
 
 def chosen_from(shape, axis):
-    """Whether the reduction has something to choose from."""
+    """Whether there are elements along the axes to choose from."""
     return all(shape[d] > 0 for d in axes_of(axis, len(shape)))
 
 
@@ -113,7 +114,7 @@ def reduction_cases():
         yield from make(op, f"y = {op} x axis=-1",
                         lambda x, f=function: f(x, -1), {"x": (4, 6)}, FLOATS,
                         "whole", 1)
-    for shape in ((4,), (3, 5)):  # with zeros, one or more
+    for shape in ((4,), (3, 5)):  # sizes with zeros, ones and more
         yield from make("prod", "y = prod x axis=-1",
                         lambda x: torch.prod(x, -1), {"x": shape}, FLOATS,
                         "whole", 1)
@@ -326,7 +327,7 @@ def gather_cases(rng):
 
 
 def numpy_take(x, i, axis):
-    """numpy.take, which PyTorch has without negative indices."""
+    """numpy.take: PyTorch's functions lack negative indices."""
     if axis is None:
         x, axis = x.reshape(-1), 0
     axis %= x.dim()
@@ -336,7 +337,7 @@ def numpy_take(x, i, axis):
 
 
 def take_cases(rng):
-    """Out of order, repeated, from the end."""
+    """Indices out of order, repeated, and from the end."""
     for shape, index, axis in (
             ((5, 3), (4,), 0), ((5, 3), (2, 3), 0), ((5, 3), (), 0),
             ((5, 3), (7,), 1), ((5, 3), (2, 2), -1), ((6,), (9,), 0),
@@ -387,8 +388,8 @@ def take_cases(rng):
 
 
 def last_writes(index, axis):
-    """Which elements of an index no later one writes over: NumPy says that
-    the last of equal indices is what an assignment leaves."""
+    """Which elements of an index are not overwritten by a later one. NumPy
+    keeps the last of equal indices in an assignment."""
     i = index.numpy()
     shape = list(i.shape)
     shape[axis] = int(i.max(initial=-1)) + 1
@@ -399,7 +400,7 @@ def last_writes(index, axis):
 
 
 def scatter_last(x, index, src, axis):
-    """scatter where the last of equal indices stays."""
+    """scatter, in which the last of equal indices stays."""
     if index.numel() == 0:
         return x.clone()
     rows = torch.where(last_writes(index, axis), src.detach() * 0 + 1,
@@ -450,7 +451,8 @@ def one_hot_cases(rng):
 
 
 def block_cases():
-    """Lookups in rows or columns of a whole that part= states."""
+    """Lookups in rows or columns of which part= says the place in the
+    whole."""
     def inside(i, start, size):
         return (i >= start) & (i < start + size), (i - start).clamp(
             0, max(size - 1, 0))

@@ -1,15 +1,16 @@
-"""Random placed programs against what they are rank by rank.
+"""Compares random placed programs with what they are rank by rank.
 
 usage: by_rank.py [--programs N] [SEED]
 
-A program computes on the ranks of a mesh: lines on all ranks of a set or on
-some, names bound again on a part of their ranks, values put together from
-pieces, copies from set to set, collectives with even and uneven parts. Beside
-it stands the same program without ranks: a name a register (x.2 is x on rank
-2), each collective written out. The loss is the sum over the ranks, so the
-gradient by a value that differs from rank to rank is the same number in both.
-Values are small integers in f64, so both agree exactly. The placed stream is
-also fed to gt-emit again, which shall not change it.
+A program computes on the ranks of a mesh. It has lines on all ranks of a set
+or on some, names that are bound again on a part of their ranks, values put
+together from pieces, copies from set to set, and collectives with even and
+uneven parts. Beside it is the same program without ranks, in which each
+register has a name (x.2 is x on rank 2) and each collective is written out.
+The loss is the sum over the ranks, so the gradient by a value that differs
+from rank to rank is the same number in both. Values are small integers in f64,
+so both agree exactly. The placed stream is also fed to gt-emit again, which
+must not change it.
 """
 import argparse
 import random
@@ -57,7 +58,7 @@ class Program:
         return value
 
     def source(self, ranks, uneven):
-        """Each rank's own numbers."""
+        """Makes a value that differs from rank to rank."""
         name = self.fresh()
         shapes = {r: [self.rng.randint(0, 3) if uneven else 2, 2]
                   for r in ranks}
@@ -84,7 +85,7 @@ class Program:
         if alike:
             found = [v for v in found
                      if len({text(s) for s in v.shapes.values()}) == 1]
-        # Rather what is new, so that histories grow long.
+        # Newer values are preferred, so that histories grow long.
         return self.rng.choice(found[-5:]) if found else None
 
     def group(self, value):
@@ -118,12 +119,12 @@ class Program:
         name = self.fresh()
         ranks = a.ranks()
         self.local(name, ranks, "matmul", [a, a], " ta=1")
-        # Numbers stay small.
+        # The mod keeps the numbers small.
         self.local(name, ranks, "mod", [Value(name, "V", {})], " 7")
         self.add(name, "V", {r: [2, 2] for r in ranks})
 
     def shape(self):
-        """Lines whose gradient's text has sizes in it."""
+        """Lines whose gradients state sizes in their text."""
         a = self.pick("V")
         if a is None:
             return
@@ -139,7 +140,7 @@ class Program:
         self.add(b, "V", {r: a.shapes[r] for r in ranks})
 
     def rebind(self):
-        """A part of a name means something else from here."""
+        """Binds a name again on a part of its ranks."""
         a = self.pick("V")
         if a is None or len(a.shapes) < 2:
             return
@@ -150,7 +151,8 @@ class Program:
         if b is None:
             return
         self.local(a.name, part, self.rng.choice(["add", "mul"]), [b, b])
-        # Its gradient is no longer asked for: it is not what it was.
+        # Its gradient is asked for no more, since the name is another value
+        # now.
         self.sources = [s for s in self.sources if s[0] != a.name]
 
     def copy(self):
@@ -253,7 +255,7 @@ class Program:
                 f"{name}.{r} = slice {whole} : {start}:{start + each}")
             shapes[r] = [rows, each]
             start += each
-        # Back to two columns, which other steps expect.
+        # The gather gives two columns again, which other steps expect.
         back = self.fresh()
         self.placed.append(
             f"{back}{here} = all_gather {name}{here} over=tp src=S1 "
@@ -279,7 +281,7 @@ class Program:
                             f"l{here} = add l{here} s{i}{here} #type=P"]
             for r in ranks:
                 self.single += [f"s = sum {value.name}.{r}", "l = add l s"]
-        # The loss was bound again on parts: it is put together again here.
+        # The loss is bound again on parts of its ranks, which this line joins.
         axes = "#partial=pp+tp"
         self.placed.append(f"t{at(everywhere)} = mul l{at(everywhere)} 1 "
                            f"{axes}")
@@ -321,7 +323,8 @@ class Program:
 
 
 def plain(value):
-    """The numbers of a result; a zero's sign tells only what was added."""
+    """The numbers of a result. The sign of a zero only tells in which order
+    numbers were added, so it is dropped."""
     return " ".join("0" if word == "-0" else word for word in value.split())
 
 

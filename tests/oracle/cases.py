@@ -11,7 +11,8 @@ from ops_table import ALL, FLOATS, HALVES, INTS, NUMBERS  # noqa: F401
 
 
 def values(rng, kind, shape, dtype):
-    """A tensor of a kind: where the function is smooth, or where it is not."""
+    """A tensor of a kind: values where the function is smooth, or where it is
+    not."""
     shape = tuple(shape)
     if kind == "int":
         data = rng.integers(0 if dtype == "u8" else -9, 10, shape)
@@ -34,7 +35,7 @@ def values(rng, kind, shape, dtype):
 
 
 def natural(kind, dtype):
-    """Integers have their own kinds."""
+    """The kind of values for a dtype: integers and bools have their own."""
     if "bool" in (dtype, kind):
         return "bool"
     return "int" if dtype in ("i64", "i32", "u8") else kind
@@ -48,13 +49,13 @@ class Case:
     function: Callable
     inputs: dict
     targets: list = dataclasses.field(default_factory=list)
-    order: int = 0  # derivatives to compare
+    order: int = 0  # so many derivatives are compared
     tolerance: float = None
     name: str = ""
-    before: str = ""  # lines to feed first
-    smooth: bool = True  # near the inputs, so that differences tell a slope
-    half: bool = False  # compare with the exact function, rounded once
-    wide_results: tuple = ("lse",)  # that are no halves then
+    before: str = ""  # lines that come first
+    smooth: bool = True  # so near the inputs that differences tell a slope
+    half: bool = False  # the exact function, rounded once, is expected
+    wide_results: tuple = ("lse",)  # results that stay wide for half types
 
     def results(self):
         return self.line.split(" = ")[0].split()
@@ -62,7 +63,8 @@ class Case:
 
 def make(op, line, function, shapes, dtypes=("f64", "f32"), kinds="normal",
          order=2, tolerance=None):
-    """One case a dtype; shapes by input name, kinds one or by name."""
+    """Makes a case for each dtype. Shapes are given by the inputs' names, and
+    kinds as one or by name."""
     found = []
     for dtype in dtypes:
         inputs, targets = {}, []

@@ -17,11 +17,11 @@ BIN = os.environ.get("GT_BIN", ROOT + "/build/bin")
 EXAMPLES = os.path.dirname(BIN) + "/examples/"
 NOVEL = ROOT + "/share/novel/pride-and-prejudice.txt"
 ALLOWED = 1.1
-# KiB: up to 1 MiB of lines that are not sent yet, as often as they may be there
-# while their room grows, and what an allocator keeps of what was freed.
+# In KiB: lines that are not sent yet take up to 1 MiB, several times while
+# their buffer grows, and allocators keep some of what was freed.
 SLACK = 4096
-WARM = 500  # rounds at least, that fill the tables of what was seen lately
-BATCHES = 15  # of an epoch of the digits
+WARM = 500  # at least so many rounds fill the tables of recent text
+BATCHES = 15  # in an epoch of the digits
 
 
 def status_of(pid, field):
@@ -36,7 +36,7 @@ def status_of(pid, field):
 
 
 def children(pid):
-    """The processes that it started itself."""
+    """The processes that the process with this id has started itself."""
     out = []
     for entry in os.listdir("/proc"):
         if entry.isdigit() and status_of(entry, "PPid") == str(pid):
@@ -45,7 +45,7 @@ def children(pid):
 
 
 def peaks(command, folder, requests):
-    """KiB that the client and each program of its pipeline took at most."""
+    """The most KiB that the client and each program of its pipeline took."""
     environment = {**os.environ, "GT_BIN": BIN}
     for name in "GT_CONNECT", "GT_CONFIG", "GT_WORKERS", "GT_BACKEND":
         environment.pop(name, None)
@@ -60,8 +60,8 @@ def peaks(command, folder, requests):
         if len(pids) < 3:
             pids = [process.pid, *children(process.pid)]
         for pid in pids:
-            # An ended process has a state, and no memory; one that has just
-            # been made has the name of its maker.
+            # A process that has ended has a state but no memory, and one that
+            # was just made still has the name of its maker.
             name, most = status_of(pid, "Name"), status_of(pid, "VmHWM")
             if most is not None and name in watched:
                 found[name] = max(found.get(name, 0), int(most))
@@ -72,7 +72,7 @@ def peaks(command, folder, requests):
 
 
 def programs(folder):
-    """Of each example its command for so many rounds."""
+    """The command of each example for so many rounds."""
     size = os.path.getsize(NOVEL)
     header = "{'descr': '|u1', 'fortran_order': False, 'shape': (%d,), }" % size
     with open(NOVEL, "rb") as novel, open(folder + "/text.npy", "wb") as text:
@@ -100,7 +100,7 @@ def main(rounds):
         for name, command in programs(folder).items():
             def run(n):
                 program, *words = command(n)
-                for _ in range(10):  # a short run may be over before it is seen
+                for _ in range(10):  # a short run may end before it is looked at
                     found = peaks([EXAMPLES + program, *words], folder,
                                   n if name == "serve" else 0)
                     if len(found) == 3:

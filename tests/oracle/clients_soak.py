@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Ten clients come and go, for as long as is said: nothing grows.
+"""Ten clients come and go for as long as is said, and nothing grows.
 
 usage: clients_soak.py SECONDS [SEED]
 
@@ -20,8 +20,8 @@ import time
 
 CLIENTS = 10
 LOOKS = 120
-# Allocators and tables of what was seen lately settle in the first third; what
-# grows with every client would be far beyond this afterwards.
+# Allocators and tables of recent text settle in the first third. Something that
+# grows with every client would far exceed this afterwards.
 ALLOWED = 1.15
 SPARE = 8 << 10  # KiB
 LIMIT = 300.0    # seconds for one client
@@ -142,7 +142,7 @@ class Soak:
         status, _, err = self.say("w = full f32[8] 3\n", "--detach", name)
         self.check(status == 0, f"--detach: {status} {err!r}")
         if rng.random() < 0.3:
-            return  # ended by --keep
+            return  # --keep has ended it
         for _ in range(rng.randint(0, 2)):
             status, out, err = self.say("print w\n", "--attach", name, "--detach",
                                         name, "--wait")
@@ -205,7 +205,7 @@ class Soak:
             self.check(False, "gt-emit or gt-route has ended: "
                        f"{self.emit.poll()}, {self.route.poll()}")
             return
-        time.sleep(6)  # for what was kept
+        time.sleep(6)  # clients that were kept are ended by now
         idle = self.look()
         self.emit.terminate()
         status = self.emit.wait(timeout=LIMIT), self.route.wait(timeout=LIMIT)

@@ -37,7 +37,7 @@ def uniform(seed, shape, dtype):
 
 
 def normal(seed, shape, dtype, scale=1.0):
-    """Box and Muller: two words give two values."""
+    """Box and Muller's method, which makes two values of two words."""
     count = int(numpy.prod(shape))
     words = philox_words(seed, count + count % 2)
     data = []
@@ -90,7 +90,7 @@ def plain_cases(rng):
 
 
 def scalar_cases():
-    """Constants made from scalars that a gradient is asked of."""
+    """Constants made from scalars whose gradients are asked for."""
     for dtype in FLOATS:
         yield from make("full", f"y = full {dtype}[2,3] v",
                         lambda v: v.expand(2, 3), {"v": ()}, (dtype,), order=1)
@@ -122,7 +122,7 @@ def random_cases():
 
 
 def file_cases(rng, folder):
-    """Files that NumPy wrote are read, and those that save wrote too."""
+    """gt reads files that NumPy wrote, and files that save wrote."""
     for dtype in ALL + ("f16",):
         for shape in ((), (0, 3), (1,), (5, 3)):
             x = values(rng, "bool", shape, dtype)

@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
-"""Ops at the ends of their dtypes, against PyTorch: the largest number and half
-of it, the smallest normal and subnormal ones, zeros, infinities and nan; values
-and gradients, each element held to its own magnitude.
+"""Compares ops at the ends of their dtypes with PyTorch: at the largest number
+and half of it, the smallest normal and subnormal numbers, zeros, infinities
+and nan. Values and gradients are compared, each element by its own magnitude.
 
 usage: extremes.py BACKEND...
 
-An element is right if it is what PyTorch computes in the dtype itself (of f16
-and bf16: in f32, rounded once), or what it computes in f64 and rounds: gt may
-be more exact than PyTorch, not less.
+An element is right if it is what PyTorch computes in the dtype itself (f16 and
+bf16 in f32, rounded once), or what it computes in f64 and rounds: gt may be
+more exact than PyTorch, but not less.
 """
 import itertools
 import sys
@@ -18,12 +18,13 @@ import torch.nn.functional as F
 import pointwise
 from gt import DTYPES, Tally, emit, parse_result, results_of, tensor_line, work
 
-# Relative to each element; and in steps of the smallest subnormal number.
+# The bounds are relative to each element, and in steps of the smallest
+# subnormal.
 TOLERANCE = {"f64": 1e-14, "f32": 2e-6, "f16": 1e-3, "bf16": 8e-3}
 GRADIENT = {"f64": 1e-12, "f32": 1e-5, "f16": 8e-3, "bf16": 6e-2}
 STEPS = 2
-# What is lost where nearly equal numbers are subtracted, as in 1 - y * y; in
-# units of the dtype's last place at 1.
+# So many units of the dtype's last place at 1 are lost where nearly equal
+# numbers are subtracted, as in 1 - y * y.
 LOST = 16
 HALVES = ("f16", "bf16")
 
@@ -31,8 +32,9 @@ UNARY = {call: function
          for call, (function, _, _, order) in pointwise.UNARY.items() if order}
 BINARY = {op: pointwise.BINARY[op][0] for op in (
     "add", "sub", "mul", "div", "pow", "maximum", "minimum")}
-# Functions of the last dimension. Beyond the root of the largest number squares
-# overflow, in PyTorch as here (its layer_norm is nan then, gt's is 0).
+# These functions reduce the last dimension. Beyond the root of the largest
+# number squares overflow, in PyTorch as in gt (PyTorch's layer_norm is then
+# nan, gt's is 0).
 SQUARES = ("norm", "var", "layer_norm", "rms_norm", "mse")
 ROWS = {
     "softmax": ("softmax x", lambda x: torch.softmax(x, -1)),
@@ -45,19 +47,21 @@ ROWS = {
         (x * x).mean(-1, keepdim=True) + 1e-5)),
     "mse": ("mse x 0.5 reduction=none", lambda x: (x - 0.5) ** 2),
 }
-MORE = {  # other lines point by point
+MORE = {  # other lines that work point by point
     "gelu": ("gelu x approximate=tanh",
              lambda x: F.gelu(x, approximate="tanh")),
     "clamp": ("clamp x -1 1", lambda x: torch.clamp(x, -1, 1)),
     "pow 3": ("pow x 3", lambda x: torch.pow(x, 3)),
-    # Not by a number, of which PyTorch takes the root: nan of -inf.
+    # The exponent is a tensor: for the number 0.5 PyTorch takes the root, which
+    # is nan for -inf.
     "pow 0.5": ("pow x 0.5", lambda x: torch.pow(x, torch.full_like(x, 0.5))),
     "pow -1": ("pow x -1", lambda x: torch.pow(x, -1)),
 }
 
 
 def ends(dtype):
-    """Numbers at the ends of a dtype, and where functions change their ways."""
+    """Numbers at the ends of a dtype, and where functions change how they
+    compute."""
     limits = torch.finfo(DTYPES[dtype])
     tiny = limits.tiny  # the smallest normal number
     sizes = [limits.max, limits.max * 0.51, limits.max * 0.49, limits.max ** 0.5,
@@ -76,7 +80,7 @@ def adamw(w, g, m, v):
 
 
 def cases(dtype):
-    """(name, line, inputs, function, has a gradient)"""
+    """Yields (name, line, inputs, function, whether it has a gradient)."""
     x = ends(dtype)
     for call, function in UNARY.items():
         yield call, f"y = {call}", {"x": x}, function, True
@@ -106,7 +110,7 @@ def row_cases(x):
                           others.expand(len(first), 3)], 1)
         gradient = x.dtype in (torch.float32, torch.float64)
         yield name, f"y = {line}", {"x": rows}, function, gradient
-        if name not in ("layer_norm", "rms_norm"):  # there all is rounding
+        if name not in ("layer_norm", "rms_norm"):  # there the gradient is rounding
             alone = first.reshape(-1, 1).expand(-1, 4).contiguous()
             yield (f"{name} of equals", f"y = {line}", {"x": alone}, function,
                    False)
@@ -116,7 +120,7 @@ def row_cases(x):
 
 
 def weights(shape):
-    """Unequal ones for a row's elements, so that gradients do not cancel."""
+    """Weights that differ within a row, so that gradients do not cancel."""
     each = torch.tensor([1.0, -2.0, 0.5, 3.0], dtype=torch.float64)
     return each.expand(shape) if shape and shape[-1] == 4 else torch.ones(shape)
 

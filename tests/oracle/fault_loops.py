@@ -30,7 +30,7 @@ import tempfile
 import time
 
 KILL = -1
-LIMIT = 60.0  # seconds for one run, on a machine that does other things too
+LIMIT = 60.0  # seconds for one run, as the machine may have other work
 STATUSES = {0, 1, 2, 3, 4}
 
 ONCE, ON = "", "+"
@@ -123,14 +123,14 @@ def environment(library, **more):
     return out
 
 
-# From prctl(2): a descendant that loses its parent becomes a child of this process,
-# which can then learn that it has ended.
+# By prctl(2) a descendant that loses its parent becomes a child of this
+# process, which can then learn that the descendant has ended.
 PR_SET_CHILD_SUBREAPER = 36
 
 
 def is_alive(group):
-    """Whether a process of the group is left; one that has ended is none, however
-    late the init of this machine would notice."""
+    """Whether a process of the group still runs. One that has ended does not
+    count, however late the init of this machine notices its end."""
     with contextlib.suppress(ChildProcessError):
         while os.waitpid(-group, os.WNOHANG)[0] != 0:
             pass
@@ -142,7 +142,7 @@ def is_alive(group):
 
 
 class Outcome:
-    """What a run left behind: its status, words and files."""
+    """A run with what it left: its status, output, messages and files."""
 
     def __init__(self, run, template, library, **more):
         self.folder = tempfile.mkdtemp()
@@ -187,15 +187,16 @@ class Outcome:
 
 
 def wrong_lines(out, right):
-    """A line that the run without faults did not print there, or None."""
+    """The first line that the run without faults did not print there, or
+    None."""
     lines, expected = out.split(b"\n"), right.split(b"\n")
     for i, line in enumerate(lines):
         want = expected[i] if i < len(expected) else b""
         is_last = i == len(lines) - 1
         if line == want or (is_last and want.startswith(line)):
             continue
-        # OpenPGM, which comes with libzmq, says so on standard output before it
-        # aborts: nothing of ours stands behind it.
+        # OpenPGM, which comes with libzmq, prints this on standard output
+        # before it aborts, and gt prints nothing after it.
         if line.startswith(b"Fatal: file mem.c:") and not any(lines[i + 1:]):
             continue
         if b" = fail " in line or line.startswith(b"#end ") and line != b"#end 0":
@@ -227,7 +228,7 @@ def problems(run, fault, clean, got, before, is_harmless):
     for name in got.left - set(clean.files) - {"again.npy"}:
         out.append(f"left {name}")
     for name, right in clean.files.items():
-        is_text = name in ("log", "trace")  # which have times in them
+        is_text = name in ("log", "trace")  # their times differ from run to run
         if name in made and is_text:
             continue
         allowed = [right] if got.status == 0 else [right, before.get(name)]
@@ -245,7 +246,8 @@ def chosen(count, most):
 
 
 def counts_of(run, template, library):
-    """Calls by program and class, and the run without faults."""
+    """How many calls of each class each program makes, and the run without
+    faults."""
     with tempfile.NamedTemporaryFile("r") as file:
         clean = Outcome(run, template, library, GT_FAULT_COUNTS=file.name)
         most = {}

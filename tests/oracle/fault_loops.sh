@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # usage: tests/oracle/fault_loops.sh MOST [NAME ...]
 #
-# fault_loops.py with the programs and the library of this build.
+# Runs fault_loops.py with the programs and the library of this build.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 bin=${GT_BIN:-$PWD/build/bin}

@@ -22,7 +22,7 @@ import tempfile
 import threading
 import time
 
-LIMIT = 120.0  # seconds, of a trial that has something to do after the fault
+LIMIT = 120.0  # seconds for a trial that still has work after the fault
 
 INIT = """\
 mesh tp=2
@@ -73,7 +73,7 @@ def sockets():
         return {line.split()[-1] for line in table if "@gt-" in line}
 
 
-# Where shared memory and temporary files would lie.
+# The places where shared memory and temporary files would be.
 def files():
     found = set()
     for folder in ("/dev/shm", tempfile.gettempdir(), os.getcwd()):
@@ -82,8 +82,9 @@ def files():
     return found
 
 
-# What gt leaves after so many seconds; others may use these folders as well. A
-# process of many threads is gone before the last of them has closed its files.
+# Prints what gt has left after so many seconds, since others may use these
+# folders as well. A process of many threads can be gone before its last thread
+# has closed its files.
 def left_behind(sockets_before, files_before, patience):
     end = time.monotonic() + patience
     while True:
@@ -121,8 +122,8 @@ class Trial:
             out.write(STEP)
         self.err = open(os.path.join(self.folder, "err"), "w+")
         self.out = open(os.path.join(self.folder, "out"), "w+")
-        # Stopped and resumed it ends with its input; else nothing but the fault
-        # ends it.
+        # A pipeline whose gt-emit is stopped and resumed ends with its input.
+        # Otherwise only the fault ends it.
         source = ["-"] if self.goes_on() else ["--repeat", "100000000", step]
         self.emit = subprocess.Popen(["gt-emit", "--no-at", init, *source],
                                      stdin=subprocess.PIPE,
@@ -136,7 +137,7 @@ class Trial:
             stdin=self.emit.stdout, stdout=self.out, stderr=self.err)
         self.emit.stdout.close()
 
-    # Rounds until gt-emit was stopped and resumed.
+    # Writes rounds until gt-emit has been stopped and resumed.
     def feed(self):
         with self.emit.stdin as pipe:
             while self.goes_on() and not self.resumed.is_set():
@@ -175,7 +176,7 @@ class Trial:
         self.resumed.set()
 
     def end(self):
-        # What gt-emit wrote before it died is still done.
+        # What gt-emit wrote before it died is still to be done.
         limit = LIMIT if self.victim == "emit" else self.notice
         began = time.monotonic()
         try:
@@ -211,7 +212,7 @@ class Trial:
         if self.victim == "emit" and not self.goes_on():
             self.expect("cut short" in said, "no word of a stream cut short")
         if killed_route and printed:
-            printed.pop()  # perhaps half a line
+            printed.pop()  # the last line may be incomplete
         self.check_values(printed)
         if self.goes_on():
             self.expect(len(printed) == 2 * self.rounds,
@@ -226,7 +227,7 @@ class Trial:
             time.sleep(0.02)
         self.expect(all(map(is_gone, self.local)), problem)
 
-    # What was printed is what one worker prints, or that it failed.
+    # Each printed value is what one worker prints, or a failure.
     def check_values(self, printed):
         rounds = min(len(printed) // 2 + 1, 3000)
         program = os.path.join(self.folder, "program")

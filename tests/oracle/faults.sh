@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # usage: tests/oracle/faults.sh COUNT SEED NOTICE
 #
-# faults.py where nobody else's files and sockets count.
+# Runs faults.py where no files and sockets of others are counted.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 export PATH=${GT_BIN:-$PWD/build/bin}:$PATH PYTHONDONTWRITEBYTECODE=1

@@ -1,12 +1,13 @@
 #!/usr/bin/env python3
-"""The laws of the filters, over every program that the other tests run.
+"""Checks the laws of the filters over every program that other tests run.
 
 usage: filters.py [--all] [-v]
 
-What gt-emit and gt-shard write is recorded while other tests run: the golden
-cases, the examples of the pages, the oracle's random programs; with --all the
-Bats tests as well. To these come the examples under every config, files with
-programs, and the lines that gt-route recorded of runs. Then, of each:
+Records what gt-emit and gt-shard write while other tests run: the golden
+cases, the examples of the pages, and the oracle's random programs; with --all
+the Bats tests as well. To these it adds the examples under every config, files
+with programs, and the lines that gt-route recorded of runs. For each of them
+it checks that:
 
   no filter crashes on it;
   fed its own output, each filter prints it unchanged;
@@ -35,7 +36,8 @@ FILTERS = ("gt-emit", "gt-shard", "gt-check", "gt-log")
 LARGEST = 8 << 20  # bytes of a stream
 TYPES = re.compile(rb" #(type|spec)=\S+")
 PLACED = re.compile(rb"@| #(type|spec|partial)=")
-# 130 is that of a stream that says it was interrupted; it is no filter's own.
+# The status 130 means that the stream says it was interrupted; no filter makes
+# it.
 STATUSES = (0, 1, 2, 3, 4, 130)
 
 RECORDER = """#!/usr/bin/env bash
@@ -60,7 +62,7 @@ BATS = [["bats", path] for path in sorted((ROOT / "tests").glob("*.bats"))]
 
 
 class Recorder:
-    """A folder of the programs, of which two keep what they write."""
+    """A folder of the programs; two of them keep a copy of what they write."""
 
     def __init__(self, folder):
         self.bin, self.records = folder / "bin", folder / "records"
@@ -75,13 +77,14 @@ class Recorder:
                 (self.bin / program.name).symlink_to(program)
         self.env = dict(os.environ, GT_RECORDED=str(programs),
                         GT_RECORDS=str(self.records), GT_BIN=str(self.bin),
-                        # A recorded program gets no signals, so that some
-                        # tests wait for what never comes.
+                        # Signals do not reach a program that is recorded, so
+                        # some tests wait in vain.
                         BATS_TEST_TIMEOUT="20",
                         PATH=f"{self.bin}:{os.environ['PATH']}")
 
     def run(self, command):
-        """What the command finds is not this test's; nor that it is slow."""
+        """Runs the command, whose failures and slowness are not this test's
+        matter."""
         with contextlib.suppress(subprocess.TimeoutExpired):
             subprocess.run(command, env=self.env, timeout=600, check=False,
                            cwd=ROOT, stdin=subprocess.DEVNULL,
@@ -105,7 +108,7 @@ def recorded(folder, commands):
 
 
 def files():
-    """Programs and streams that lie about in the tree."""
+    """Programs and streams that are files of the tree."""
     places = [*ROOT.glob("examples/*.gt"), *ROOT.glob("tests/**/*.gt"),
               *ROOT.glob("tests/cases/*/*/expout")]
     for corpus in ("check", "emit", "log", "parser", "rounds", "route", "shard",
@@ -116,7 +119,7 @@ def files():
 
 
 def recorded_runs(folder, streams):
-    """The instructions of runs: what gt-route inserted is among them."""
+    """The instructions of runs, which include those that gt-route inserted."""
     found = {}
     for name, stream in streams.items():
         log = folder / "run.log"
@@ -139,12 +142,12 @@ def difference(a, b):
 
 
 def without_end(stream):
-    """A filter's status is its own; what stands before it is the stream."""
+    """The stream without its status, which each filter sets itself."""
     return re.sub(rb"#end \d+\n$", b"", stream)
 
 
 def problems_of(text):
-    """What is wrong with the filters over one text: (what, problem)."""
+    """What the filters do wrong with one text: (what, problem)."""
     written = {}
     for program in FILTERS:
         out, said, status = run(program, text)

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Random programs that bind names again, against a tape that forgets nothing.
+"""Compares random programs that bind names again with a tape that forgets
+nothing.
 
 usage: former_names.py PROGRAMS [SEED]
 
@@ -8,8 +9,8 @@ had. It says for each grad whether it is an error, since the loss depends on
 what the target's name held before or on a history that was consumed; or zeros
 and a warning, since the loss does not depend on the target; or a number. Each
 program runs through gt-emit and gt-work once, in part as a loop, which gt-emit
-replays. Where several consumed values are behind a loss, gt-emit may not know
-which targets were behind them, and may refuse one that was not.
+replays. Where the loss depends on several consumed values, gt-emit may not
+know which targets those depend on, and may refuse one that they do not.
 """
 import random
 import sys
@@ -23,17 +24,17 @@ CONSUMED = "was consumed by the grad at"
 
 
 class Value:
-    """What a line defined: its operands, each with the slope by it."""
+    """A value, which a line made: its operands, each with the slope by it."""
 
     def __init__(self, number, slopes=()):
         self.number = number
         self.slopes = list(slopes)
         self.names = set()
-        self.consumed = False  # a grad consumed its line
+        self.consumed = False  # whether a grad consumed its line
 
 
 def behind(loss):
-    """All values that the loss was computed from, itself included."""
+    """All values that the loss was computed from, and the loss."""
     seen, open_ = {id(loss): loss}, [loss]
     while open_:
         for operand, _ in open_.pop().slopes:
@@ -87,7 +88,7 @@ class Program:
         self.held[name] = value
 
     def block(self):
-        """Lines, once or again and again."""
+        """Adds lines, once or several times over."""
         body = [self.draw() for _ in range(self.random.randrange(1, 12))]
         for _ in range(self.random.choice((1, 1, 2, 3, 12))):
             for line in body:
@@ -137,7 +138,8 @@ class Program:
         return self.bind(r, value)
 
     def grad(self, kind, x, y):
-        """The loss is x, the target y. A grad that is refused prints nothing."""
+        """Adds a grad with the loss x and the target y. A grad that is refused
+        prints nothing."""
         loss, target = self.held[x], self.held[y]
         way = self.way(loss, target, y)
         retain = " retain=1" if kind == "retain" else ""

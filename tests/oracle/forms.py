@@ -1,12 +1,13 @@
-"""Split forms written by hand, against the same program in one piece.
+"""Compares split forms written by hand with the same program in one piece.
 
 usage: forms.py [--forward]
 
-What a rule cannot place: lookups in a table cut by rows, causal attention and
-rotary positions cut along the sequence, dropout, a cross entropy whose classes
-are cut, heads that stay whole, creations, collectives of uneven parts. Each
-form is a program without ranks and one with, over some meshes and sizes; both
-print the same names. Integers are exact; lines named near_* may round.
+The forms are of what no rule places: lookups in a table cut by rows, causal
+attention and rotary positions cut along the sequence, dropout, a cross entropy
+whose classes are cut, heads that stay whole, creations, and collectives of
+uneven parts. Each form is a program without ranks and one with ranks, over
+some meshes and sizes; both print the same names. Integers are exact, and lines
+named near_* may round.
 """
 import argparse
 import sys
@@ -36,7 +37,8 @@ def ranks_of_set(at):
 
 def integers(name, shape, seed, at="", split="", limit=9, shift=-4,
              dtype="f32"):
-    """Lines that make small integers, the same for any split."""
+    """Lines that make small integers, which are the same however they are
+    split."""
     n = name + at
     return [f"{n} = rand f32[{shape}] {seed}{split}", f"{n} = mul {n} {limit}",
             f"{n} = cast {n} i64", f"{n} = add {n} {shift}",
@@ -48,7 +50,7 @@ def indices(name, shape, seed, limit, at=""):
 
 
 def written_by_rows(op, shape, cut, at, n):
-    """A table cut by rows, into which a source is added or written."""
+    """A table cut by rows, to which a source is added or written."""
     v = n + 1
     whole = integers("t", f"{v},3", 1) + indices("i", shape, 2, v) + integers(
         "s", shape, 3) + [f"y = {op} t i s axis=0", "print y"]
@@ -59,8 +61,9 @@ def written_by_rows(op, shape, cut, at, n):
     return whole, placed, [("t", cut(0), ""), ("s", "", "sum")], "y"
 
 
-# A form gets the mesh's axes as split= would name them ("tp", or both nested),
-# the rank set, and a size; it gives the two programs, and gradients to ask for.
+# A form gets a function that writes split= for the mesh's axes ("tp", or both
+# nested), the set of ranks, and a size. It gives the two programs, and names
+# whose gradients are asked for.
 
 @form
 def embedding_by_rows(cut, at, n):
@@ -147,7 +150,7 @@ def causal_attention_by_sequence(cut, at, n):
 
 @form
 def attention_by_heads(cut, at, n):
-    """wq cut in units of a head, so that reshape keeps heads whole."""
+    """wq is cut in units of a head, so that the reshape keeps heads whole."""
     heads, d = n + 1, 2
     e = heads * d
     whole = integers("x", "2,3,5", 1) + integers("w", f"5,{e}", 2) + [
@@ -170,7 +173,8 @@ def attention_by_heads(cut, at, n):
 
 @form
 def cross_entropy_by_classes(cut, at, n):
-    """Logits never gathered: the largest and the sum of exponentials are."""
+    """Logits are never gathered; their largest and the sum of exponentials are
+    reduced."""
     c = n + 4
     whole = integers("x", f"5,{c}", 1) + indices("t", "5", 2, c) + [
         "near_y = cross_entropy x t reduction=none", "print near_y"]
@@ -193,7 +197,8 @@ def cross_entropy_by_classes(cut, at, n):
 
 @form
 def softmax_over_columns(cut, at, n):
-    """The largest is not detached: its gradient is nothing but for rounding."""
+    """The largest is not detached, and its gradient is zero but for
+    rounding."""
     c = n + 4
     whole = [f"x = randn f32[3,{c}] 1", "near_y = softmax x axis=1",
              "near_y = mul near_y near_y", "print near_y"]
@@ -209,7 +214,8 @@ def softmax_over_columns(cut, at, n):
 
 
 def combined(reduction, how, is_cut, kind):
-    """A reduction over what is cut, combined in another way than by a sum."""
+    """A reduction over a cut dimension, whose parts are not combined by a
+    sum."""
     def written(cut, at, n):
         c = n + 4
         whole = [f"x = randn f32[12,{c}] 1", f"near_y = {reduction} x axis=1",
@@ -233,7 +239,7 @@ for _op in ("max", "min", "prod"):
 
 @form
 def means(cut, at, n):
-    """Of what ranks have: the sum over their number."""
+    """The sum of what the ranks have, divided by their number."""
     k = ranks_of_set(at)
     whole = integers("x", f"12,{n}", 1) + [
         "y = sum x axis=1", f"near_y = div y {k}", "print near_y"]
@@ -266,7 +272,7 @@ def creations(cut, at, n):
 
 @form
 def files(cut, at, n):
-    """Saved whole from pieces, loaded in pieces."""
+    """A whole saved from its pieces, and pieces loaded from it."""
     whole = integers("x", f"{n},4", 1) + [
         "save x \"whole.npy\"", f"y = load \"whole.npy\" f32[{n},4]",
         "print y", f"z = load \"whole.npy\" f32[{max(n - 1, 0)},4] "
@@ -313,7 +319,7 @@ def cut_over(mesh):
 
 
 def programs(function, mesh, n, forward):
-    """The two programs of a form, gradients included."""
+    """The two programs of a form, with gradients."""
     cut, over = cut_over(mesh)
     at = f"@0-{ranks_of(mesh) - 1}"
     whole, placed, targets, result = function(cut, at, n)
@@ -323,7 +329,7 @@ def programs(function, mesh, n, forward):
     y, _, kind = result.partition(":")
     for lines, a in ((whole, ""), (placed, at)):
         lines += [f"y3{a} = mul {y}{a} 3", f"l{a} = sum y3{a}"]
-    if kind != "I":  # a result that is whole on each rank has an I loss
+    if kind != "I":  # if the result is whole on each rank, its loss is I
         for axis in over.split("+"):
             placed.append(f"l{at} = reinterpret l{at} over={axis} src=V dst=P")
     names = [t[0] for t in targets]

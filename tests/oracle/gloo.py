@@ -1,13 +1,13 @@
-"""gt-shard against PyTorch's processes, which exchange by gloo.
+"""Compares gt-shard with processes of PyTorch that exchange by gloo.
 
 usage: gloo.py [RANKS ...]
 
-Linear layers by columns and by rows, and both as a pair; a block that is tensor
-and sequence parallel; training by DistributedDataParallel, also with a sharded
-optimizer. PyTorch's side is written by hand, as Megatron-LM has it: each process
-has its parts and says what is exchanged. The placed program gives the same
-values, rank by rank where a tensor is cut, with no more collectives; gt-route
-and its workers give the bits that gt-work does.
+The cases are linear layers by columns and by rows, and both as a pair; a block
+that is tensor and sequence parallel; and training by DistributedDataParallel,
+also with a sharded optimizer. PyTorch's side is written by hand, as
+Megatron-LM has it: each process has its parts and says what is exchanged. The
+placed program gives the same values, rank by rank where a tensor is cut, with
+no more collectives; gt-route and its workers give the bits that gt-work does.
 """
 import datetime
 import os
@@ -49,7 +49,7 @@ class Ranks:
         return x
 
     def whole(self, x, dim):
-        """Of uneven parts, which gloo's all_gather does not take."""
+        """Gathers uneven parts, which gloo's all_gather does not take."""
         self.count += 1
         lengths = torch.zeros(self.size, dtype=torch.int64)
         lengths[self.rank] = x.shape[dim]
@@ -64,7 +64,7 @@ class Ranks:
 
 
 def crossing(forward, backward):
-    """An autograd function of two that take (ranks, x)."""
+    """An autograd function made of two functions of (ranks, x)."""
 
     class Crossing(torch.autograd.Function):
         @staticmethod
@@ -98,8 +98,8 @@ scatter = crossing(lambda r, x: r.part(r.sum(x), 1),
 class Case:
     """A program, its config, and the same in PyTorch.
 
-    `values` are printed as wholes; of `cut`, each rank prints its part. The
-    reference gives values of rank 0 and parts of all, by name.
+    `values` are printed as wholes, and of `cut` each rank prints its part. The
+    reference gives the values of rank 0 and the parts of all ranks, by name.
     """
 
     def __init__(self, name, config, seed):
@@ -185,8 +185,8 @@ class Linear(Case):
         return found, {n: dims[n.split(".")[-1]] for n in self.cut}
 
 
-# And the dimension that columns and rows cut. Keys have no bias: a softmax takes
-# away again what it adds, and its gradient is nothing but rounding.
+# Each weight has the dimension that columns and rows cut, or None. Keys have no
+# bias, since a softmax cancels it, and its gradient would be only rounding.
 WEIGHTS = {"n1": None, "c1": None, "wq": 1, "bq": 0, "wk": 1, "wv": 1, "bv": 0,
            "wo": 0, "bo": None, "n2": None, "c2": None, "w1": 1, "b1": 0,
            "w2": 0, "b2": None}
@@ -214,7 +214,7 @@ def block(x, w, heads, before=lambda x: x, behind=lambda x: x):
 
 
 class Block(Case):
-    """Some steps of a block's training."""
+    """Some training steps of a block."""
 
     def __init__(self, name, config, seed, batch, length, heads, signal=""):
         super().__init__(name, config, seed)
@@ -247,7 +247,7 @@ class Block(Case):
 
 
 class SequenceParallel(Block):
-    """Heads, columns and rows are cut, and the sequence in between."""
+    """Heads, columns and rows are cut, and between them the sequence."""
 
     def __init__(self, size, seed):
         with open(f"{CONFIGS}/sequence-parallel.yaml", encoding="utf-8") as f:
@@ -272,7 +272,8 @@ class SequenceParallel(Block):
         loss.backward()
         found = {"y": y, "l": ranks.sum(loss)}
         for n, dim in WEIGHTS.items():
-            # What worked on parts of the sequence knows a part of its gradient.
+            # A weight that worked on parts of the sequence has a part of its
+            # gradient.
             g = ranks.sum(w[n].grad) if dim is None else w[n].grad
             found["g." + n], found[n] = g, w[n] - 0.1 * g
         dims = {"y": 1, **WEIGHTS}
@@ -323,7 +324,7 @@ class DataParallel(Block):
             loss = F.mse_loss(y, t)
             loss.backward()
             optimizer.step()
-        ranks.count = None  # not known: DDP sums many at once
+        ranks.count = None  # DDP sums many at once, so the number is not known
         distributed.all_reduce(loss := loss.detach())
         found = {"l": loss / ranks.size}
         for n, value in own.items():

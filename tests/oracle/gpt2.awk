@@ -3,15 +3,15 @@
 #   awk -v from=tests/oracle/gpt2 -v layers=2 -v heads=3 -v tokens=12 \
 #       -v batch=2 -v steps=10 -f tests/oracle/gpt2.awk | gt-emit | gt-work
 #
-# Prints what the first step computes, all losses, and the weights after the
-# last step. With -v expected=1 it is the program that prints, under the same
-# names, what they should be.
+# Prints what the first step computes, all losses, and the weights after the last
+# step. With -v expected=1 the program prints, under the same names, what they
+# should be.
 
 function load(name, file, what) {
   print name " = load \"" from "/" file ".safetensors:" what "\""
 }
 
-# weight NAME SUFFIX...: the names of the model's weights, in its order.
+# weight NAME SUFFIX... adds names of weights, in the order of the model.
 function weight(name) {
   weights[++count] = "transformer." name
 }
@@ -41,7 +41,7 @@ function prefixed(prefix,   i, text) {
   return text
 }
 
-# affine TO OP FROM NAME: an op of an input, a weight and a bias.
+# affine TO OP FROM NAME prints an op of an input, a weight and a bias.
 function affine(to, op, from, name) {
   print to " = " op " " from " transformer." name ".weight transformer." name \
     ".bias"
@@ -61,7 +61,7 @@ function block(h) {
   print "x = add x a"
 }
 
-# The labels of a token are those of the next, as transformers has it.
+# The label of a token is the next token, as in the transformers package.
 function forward(step,   i) {
   load("inputs", "expected", "inputs")
   load("labels", "expected", "labels")

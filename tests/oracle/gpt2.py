@@ -18,8 +18,9 @@ from safetensors.torch import save_file
 STEPS = 10
 BATCH = 2
 TOKENS = 12
-# adamw divides a gradient by its own size: one that is 0 but for rounding, as
-# that of the keys' bias, would decide a step's sign by chance with a tiny eps.
+# adamw divides a gradient by its own size. A gradient that is 0 but for
+# rounding, as that of the keys' bias, would with a tiny eps decide the sign of
+# a step by chance.
 ADAMW = {"lr": 1e-3, "betas": (0.9, 0.999), "eps": 1e-5, "weight_decay": 0.01}
 CONFIG = {
     "vocab_size": 50, "n_positions": 16, "n_embd": 24, "n_layer": 2,
@@ -34,7 +35,7 @@ def make_model():
     config = transformers.GPT2Config(**CONFIG)
     config._attn_implementation = "eager"
     model = transformers.GPT2LMHeadModel(config)
-    # Values that a mistake in any of them would show: no zeros, no ones.
+    # No value is zero or one, so that a mistake in any of them shows.
     with torch.no_grad():
         for name, weight in model.named_parameters():
             weight.normal_(0, 0.2)
@@ -74,7 +75,8 @@ def train(model, inputs, labels):
 
 
 def strays(found, exact):
-    """The largest difference, beside the tensor's largest magnitude."""
+    """The largest difference, relative to the largest magnitude of its
+    tensor."""
     worst = (0, "")
     for name, value in exact.items():
         scale = value.abs().max().clamp(min=1e-30)

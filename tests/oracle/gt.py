@@ -1,4 +1,5 @@
-"""What the oracle's scripts share: values as text, programs run, results read.
+"""What the oracle's scripts share: they write values as text, run programs,
+and read results.
 
 The programs are found on PATH; GT_BACKEND names the backend.
 """
@@ -10,7 +11,7 @@ import numpy
 try:
     import torch
 except ImportError:
-    torch = None  # those who compare gt with itself do without
+    torch = None  # scripts that compare gt with itself do without PyTorch
 
 DTYPES = {} if torch is None else {
     "f32": torch.float32, "f64": torch.float64, "f16": torch.float16,
@@ -18,8 +19,8 @@ DTYPES = {} if torch is None else {
     "u8": torch.uint8, "bool": torch.bool,
 }
 NAMES = {dtype: name for name, dtype in DTYPES.items()}
-# Relative, to the largest magnitude of the value; wide enough for sums in
-# another order, far too narrow for a wrong formula.
+# The bounds are relative to the largest magnitude of the value. They are wide
+# enough for sums in another order, and far too narrow for a wrong formula.
 TOLERANCE = {"f64": 1e-10, "f32": 3e-5, "f16": 4e-3, "bf16": 3e-2}
 
 
@@ -38,7 +39,7 @@ def number_text(value):
 
 
 def tensor_line(name, tensor):
-    """name = tensor TYPE VALUES, as exact as the dtype is."""
+    """A line "name = tensor TYPE VALUES", with all digits of the values."""
     # Every float dtype is exact in f64.
     flat = tensor.detach().reshape(-1)
     values = (flat.double() if tensor.is_floating_point() else flat).tolist()
@@ -48,7 +49,7 @@ def tensor_line(name, tensor):
 
 
 def parse_result(text):
-    """("f32[2]", values) of a printed result, or ("fail", message)."""
+    """("f32[2]", values) for a printed result, or ("fail", message)."""
     words = text.split()
     if words[0] != "tensor":
         return "fail", text
@@ -102,7 +103,7 @@ def difference(text, expected, tolerance=None, scale=0.0):
     if tolerance is None:
         tolerance = TOLERANCE[want_type.split("[")[0]]
     want = expected.detach().double().reshape(-1).numpy()
-    # Digits are the shortest that give the value back in its own dtype.
+    # The digits are the fewest that give the value in its own dtype.
     have = torch.tensor(got, dtype=torch.float64).to(
         expected.dtype).double().numpy()
     if want.shape != have.shape:
@@ -111,7 +112,7 @@ def difference(text, expected, tolerance=None, scale=0.0):
     largest = max([scale, *numpy.abs(finite)]) if finite.size else scale
     with numpy.errstate(invalid="ignore"):
         near = numpy.abs(have - want) <= tolerance * max(largest, 1e-300)
-    if tolerance == 0:  # then -0 is not 0
+    if tolerance == 0:  # then -0 differs from 0
         near = (have == want) & (numpy.signbit(have) == numpy.signbit(want))
         have = numpy.where(near, have, numpy.nan)
     same = (have == want) | (numpy.isnan(have) & numpy.isnan(want)) | near
@@ -122,7 +123,7 @@ def difference(text, expected, tolerance=None, scale=0.0):
 
 
 class Tally:
-    """Counts what passed, and says what did not."""
+    """Counts what passed, and prints what did not."""
 
     def __init__(self):
         self.passed = self.failed = self.skipped = 0

@@ -1,16 +1,17 @@
 #!/usr/bin/env python3
-"""A hostile peer: says what is right and what is wrong, at random from a seed.
+"""Plays a hostile peer that says right and wrong things, at random from a
+seed.
 
 usage: hostile.py COUNT SEED
 
 Each trial plays one end of gt-wire(7) against the programs: a worker of
 gt-route, the gt-route of a gt-work, or the data peer of a gt-work. It does what
 is right for a while, then one thing that is wrong (or none), and then perhaps
-goes on. Whatever it does: the program ends in time, with one of its statuses
-and by no signal; its standard output holds a line for each print, in order,
-which is the right result or a failure, and not a byte else; and where nothing
-wrong was said, it holds the right results, with status 0. (With another status
-it may end early: after a loss no more is read.) A trial that fails prints its
+goes on. Whatever it does, the program ends in time, with one of its statuses
+and by no signal. Its standard output has a line for each print, in order,
+which is the right result or a failure, and no other byte. If nothing wrong was
+said, it has the right results, with status 0. (With another status it may end
+early, since nothing is read after a loss.) A trial that fails prints its
 seed; COUNT 1 and that SEED play it again.
 """
 
@@ -28,8 +29,8 @@ import zmq
 
 import wire
 
-LIMIT = 60.0  # seconds, within which a program that is to end has ended
-OWES = "has done all it was sent, but has not "  # gt-route, of such a worker
+LIMIT = 60.0  # seconds, within which a program must end
+OWES = "has done all it was sent, but has not "  # gt-route says this of a worker
 STATUSES = (0, 1, 2, 3, 4, 130)
 PROGRAM = """\
 x = tensor f32[2] 1 2
@@ -69,7 +70,7 @@ def one_of(rng, wrongs):
 # ---- what a worker may say that is wrong ------------------------------------
 
 def bodies(rng, w):
-    """Results that are none, or are not those that were asked for."""
+    """Results that are none, or that nobody asked for."""
     owed = b"".join(w.owed) or b"x = tensor f32[2] 1 2\n"
     return rng.choice([
         b"\n", b"#end 0\n", b"#gt 1\n", b"garbage\n", b"\x1b]0;owned\x07\n",
@@ -125,8 +126,8 @@ WORKER_WRONGS = {
 
 
 def play_owing(w, owes_results):
-    """It beats and has done all that it was sent, but keeps its results to
-    itself, or says no bye. Until it is over."""
+    """A worker that beats and does all it is sent, but keeps its results or
+    sends no bye. Goes on until the run is over."""
     w.say_hello()
     while True:
         w.step()
@@ -135,14 +136,16 @@ def play_owing(w, owes_results):
 
 
 def play_worker(rng, w, will_stop, will_be_silent):
-    """Until it is over; w.is_wrong: something wrong was said."""
+    """Plays a worker until the run is over; w.is_wrong tells that it said
+    something wrong."""
     wrong_at = rng.randrange(0, 12) if rng.random() < 0.85 else None
     stage = rng.choice(["hello", "welcome", "work", "work", "work"])
     name, wrong = one_of(rng, WORKER_WRONGS)
     if wrong_at is not None and stage == "hello":
-        # gt-route hears nothing before a hello; a second is another's.
+        # gt-route hears nothing before a hello, and a second hello is from
+        # another worker.
         if name != "a second hello":
-            w.is_wrong = True  # the connection, and the hello, may be lost
+            w.is_wrong = True  # the connection and the hello may be lost
             wrong(rng, w)
         if w.socket.closed:
             return
@@ -160,10 +163,10 @@ def play_worker(rng, w, will_stop, will_be_silent):
         if stage == "work" and is_time:
             if will_be_silent:
                 w.beat_at = float("inf")
-                while True:  # it is there, and says nothing
+                while True:  # the worker is there, and says nothing
                     w.step()
             if will_stop:
-                while True:  # it beats, and has done nothing
+                while True:  # the worker beats, and has done nothing
                     w.last_seq = 0
                     w.step()
             w.is_wrong = True
@@ -175,15 +178,15 @@ def play_worker(rng, w, will_stop, will_be_silent):
             w.say_done()
             w.say(wire.message("bye", status=0))
             while True:
-                w.step()  # until bye is answered
+                w.step()  # until gt-route answers the bye
 
 
 def check_output(out, results, may_fail):
-    """A line for each print, in order; else Wrong."""
+    """Raises Wrong unless the output has a line for each print, in order."""
     lines = out.split(b"\n")
     if lines.pop() != b"":
         raise Wrong(f"a line that is cut: {out[-80:]!r}")
-    # What comes after a loss is not read any more.
+    # Lines after a loss are not read any more.
     if len(lines) > len(results) or (
             len(lines) < len(results) and not may_fail):
         raise Wrong(f"{len(lines)} lines of {len(results)}: {out[:300]!r}")
@@ -198,8 +201,8 @@ def check_output(out, results, may_fail):
 
 
 def end_of(process, limit, ended_by=None):
-    """Its status, once it has ended by itself. A run that was over may end by
-    the signal that came then."""
+    """The status of a process that ends by itself. A run that was over may
+    also end by the signal that came at that moment."""
     try:
         status = process.wait(limit)
     except subprocess.TimeoutExpired:
@@ -214,7 +217,8 @@ def end_of(process, limit, ended_by=None):
 
 
 def await_first_word(process, path):
-    """A program that has said nothing may not know yet what a signal means."""
+    """Waits for a program to say something, since it may not handle signals
+    before."""
     end = time.monotonic() + LIMIT
     while (process.poll() is None and not said(path)
            and time.monotonic() < end):
@@ -227,7 +231,7 @@ def said(path):
 
 
 class Trial:
-    """One seed, in a folder of its own."""
+    """A trial with one seed, in a folder of its own."""
 
     def __init__(self, seed, table, folder):
         self.rng = random.Random(seed)
@@ -236,7 +240,8 @@ class Trial:
         self.endpoint = f"ipc://@gt-hostile-{os.getpid()}-{seed}"
         self.context = zmq.Context()
         self.context.setsockopt(zmq.LINGER, 200)
-        # A send to nobody fails after that, or it would wait for ever.
+        # A send that nobody receives fails after that time, or it would never
+        # return.
         self.context.setsockopt(zmq.SNDTIMEO, 2000)
         self.processes = []
 
@@ -340,7 +345,7 @@ class Trial:
             if came and came[0] == "bye":
                 route.say(wire.message("bye"))
                 return
-        route.socket.close(0)  # it is gone
+        route.socket.close(0)  # the worker is gone
 
     # ---- one of two workers is ours
     def run_peer(self):
@@ -378,9 +383,9 @@ class Trial:
         limit = time.monotonic() + LIMIT
         while route.poll() is None and time.monotonic() < limit:
             try:
-                peer.step()  # it is there still
+                peer.step()  # the peer is still there
             except zmq.ZMQError:
-                pass  # nobody took what it sent
+                pass  # nobody received what it sent
             time.sleep(0.05)
         status = end_of(route, 1)
         end_of(work, LIMIT)
@@ -390,7 +395,8 @@ class Trial:
 
 
 def until(process, limit, step):
-    """The same step, which gives up once the program has ended, or then."""
+    """The same step, which stops if the program has ended or the time is
+    over."""
     def limited(*arguments):
         if process.poll() is not None or time.monotonic() > limit:
             raise TimeoutError
@@ -455,7 +461,7 @@ ROUTE_WRONGS = [
 # ---- what a data peer may say that is wrong ---------------------------------
 
 class DataPeer:
-    """Worker 1 as worker 0 meets it."""
+    """Worker 1, as worker 0 sees it."""
 
     TOKEN = "00" * 16
 
@@ -484,7 +490,7 @@ class DataPeer:
     def step(self):
         while not self.data.closed and self.data.poll(0):
             peer, *came = self.data.recv_multipart()
-            if len(came) == 1:  # its hello, or its answer to ours
+            if len(came) == 1:  # its hello, or its answer to this peer's hello
                 if wire.parse(came[0])[0] == "hello":
                     self.to.send(wire.message("welcome"))
                     self.say(f"hello 1 1 0 {self.TOKEN}")
@@ -496,7 +502,7 @@ class DataPeer:
             self.say_wrong()
 
     def take(self, words):
-        """Shows what is asked for, and hands it over."""
+        """Shows the value that is asked for, and sends it."""
         if words[0] == "ask":
             self.say("here")
         if words[0] == "hello":
@@ -509,7 +515,7 @@ class DataPeer:
             first, size = int(words[6]), int(words[7])
             self.say(f"data {words[1]}", value[first:first + size])
 
-    # Of `y@0 = copy x@1`, the second instruction: see PLACED.
+    # In PLACED, `y@0 = copy x@1` is the second instruction.
     copy_seq = 2
     source = 0
 
@@ -542,7 +548,7 @@ class DataPeer:
 
 
 def digest():
-    """Of the op table, as gt-work says it."""
+    """The digest of the op table, as gt-work says it."""
     context = zmq.Context()
     endpoint = f"ipc://@gt-hostile-{os.getpid()}"
     route = wire.Route(context, endpoint)
@@ -554,7 +560,7 @@ def digest():
 
 
 def trial(seed, table):
-    """What is wrong, or None; and what was played."""
+    """What went wrong, or None; and which end was played."""
     kind = ("worker", "route", "peer")[seed % 3]
     with tempfile.TemporaryDirectory() as folder:
         run = Trial(seed, table, folder)

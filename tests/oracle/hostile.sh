@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # usage: tests/oracle/hostile.sh COUNT SEED
 #
-# hostile.py on the programs under test.
+# Runs hostile.py with the programs under test.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 export PATH=${GT_BIN:-$PWD/build/bin}:$PATH PYTHONDONTWRITEBYTECODE=1

@@ -1,4 +1,4 @@
-"""Runs the lines of programs.py by PyTorch, its autograd for grad."""
+"""Runs the lines of programs.py by PyTorch, whose autograd does grad."""
 import re
 
 import torch
@@ -30,7 +30,8 @@ OVER = {
 
 
 class Failed:
-    """What a line gave that gt-emit rejected, or that read such a result."""
+    """The result of a line that gt-emit rejected, or that read such a
+    result."""
 
 
 class Interpreter:
@@ -66,7 +67,7 @@ class Interpreter:
                 self.names.update((name, value) for name in words[:at])
 
     def leaf(self, tensor):
-        """A value of its own, which may be a target."""
+        """A value with no history, which may be a target."""
         tensor = tensor.detach()
         return tensor.requires_grad_(tensor.is_floating_point())
 
@@ -106,8 +107,8 @@ class Interpreter:
         if op == "reshape":
             return x.reshape(-1)
         if op == "layer_norm" and x.shape[-1] > 0:
-            # A row of equal numbers gives zeros, which loops would blow up
-            # from what rounding makes of them.
+            # A row of equal numbers gives zeros here. Rounding would give
+            # something else, which loops would make large.
             values[0] = x - x[..., :1]
         if op in NORMS:
             return NORMS[op](float(keys["eps"]))(*values)
@@ -123,7 +124,8 @@ class Interpreter:
         raise ValueError(f"no such op here: {op}")
 
     def operand(self, value, like):
-        """A number takes part by its category only."""
+        """The number with the dtype that it has beside a tensor, which depends
+        only on its category."""
         if not isinstance(value, str):
             return value
         number = float(value) if "." in value else int(value)
@@ -168,7 +170,8 @@ class Interpreter:
                 g if g.grad_fn and "retain=1" in words else self.leaf(g))
 
     def explain(self, number, message, found):
-        """An error of a target that was bound again names one not reached."""
+        """Notes that PyTorch reaches all targets, if the message says that a
+        target was bound again."""
         if "not on the one that it has now" in message and None not in found:
             self.problems.append(
                 f"line {number}: PyTorch reaches every target: {message}")

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The laws of the programs, over the examples and over random programs.
+"""Checks the laws of the programs over the examples and over random programs.
 
 usage: laws.py [PROGRAMS [FIRST_SEED]]
 """
@@ -14,7 +14,7 @@ from gt import Tally, difference, emit, work
 from interpret import Failed, Interpreter
 from programs import Program
 
-# What a random program may be told: a history that it used up.
+# A random program may be told that a history is consumed.
 EXPECTED = re.compile(r"was consumed by the grad at|the loss does not depend"
                       r"|and not on the one that it has now")
 EXAMPLES = {
@@ -28,7 +28,7 @@ EXAMPLES = {
 
 
 def stripped(text):
-    """As sed 's/ #.*//' leaves it."""
+    """The text without its notes, as sed 's/ #.*//' leaves it."""
     return re.sub(r" #.*", "", text)
 
 
@@ -64,7 +64,7 @@ def in_chunks(program, rng, *options):
 
 
 def check_stream(tally, name, stream, status, backend):
-    """What holds of every stream that gt-emit wrote."""
+    """Checks the laws that hold for every stream of gt-emit."""
     again, _, code = emit(stream)
     tally.check(f"{name}: gt-emit prints its own output unchanged",
                 same(again, stream) or (
@@ -80,7 +80,7 @@ def check_stream(tally, name, stream, status, backend):
     for isa in ("sse2", "avx2"):
         first, messages, code = work(stream, "cpu", "--threads", "1",
                                      "--isa", isa)
-        if code == 2:  # this machine has no such instructions
+        if code == 2:  # this machine lacks these instructions
             tally.skipped += 1
             continue
         second, _, _ = work(stream, "cpu", "--threads", "1", "--isa", isa,
@@ -91,7 +91,8 @@ def check_stream(tally, name, stream, status, backend):
 
 
 def check_values(tally, name, text, messages, results):
-    """What was printed is what PyTorch computes, as far as it went."""
+    """The printed values are those that PyTorch computes, as far as the
+    program ran."""
     model = Interpreter(messages)
     model.run(text)
     tally.check(f"{name}: errors are right", "; ".join(model.problems) or None)
@@ -126,7 +127,7 @@ def check_random(tally, seed):
     bare, _, _ = emit(stripped(text))
     bare, _, _ = work(bare, backend, "--threads", "1")
     plain = stripped(results) if status == 0 else None
-    if plain is not None:  # messages tell places, which stay the same
+    if plain is not None:  # messages name places, which stay the same
         tally.check(f"{name}: notes stripped from the source",
                     same(bare, results))
 

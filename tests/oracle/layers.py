@@ -89,8 +89,8 @@ def norm_cases():
 
 @dataclasses.dataclass
 class Attention:
-    """attention and its gradient written out, by heads."""
-    heads: int = 0  # 0: not given
+    """attention and its gradient, written out by heads."""
+    heads: int = 0  # not given if 0
     causal: bool = False
     scale: float = None
     first: int = 0
@@ -119,7 +119,8 @@ class Attention:
         return s.masked_fill(~seen, -numpy.inf)
 
     def kv_split(self, x, group):
-        """k or v by heads, each `group` times: PyTorch's enable_gqa."""
+        """k or v by heads, each of them `group` times, as by PyTorch's
+        enable_gqa."""
         if group == 1:
             return self.split(x)
         if self.heads:
@@ -129,7 +130,7 @@ class Attention:
 
     def run(self, q, k, v, mask=None, group=1):
         s = self.scores(self.split(q), self.kv_split(k, group), mask)
-        # A row that sees nothing gives 0, as in PyTorch since 2.5.
+        # A row that sees nothing gives 0, as in PyTorch from 2.5 on.
         none = (s == -numpy.inf).all(-1, keepdim=True) & (s.shape[-1] > 0)
         p = torch.softmax(s.masked_fill(none, 0.0), -1).masked_fill(none, 0.0)
         lse = torch.logsumexp(s.masked_fill(none, 0.0), -1).masked_fill(
@@ -226,14 +227,14 @@ def masked_cases():
                             FLOATS if large else FLOATS + HALVES,
                             {"m": (kind, "bool")} if kind == "bool" else kind,
                             0 if large else 2):
-                        if kind == "bool":  # lse is finite where all see one
+                        if kind == "bool":  # lse is finite if no row is blind
                             case.inputs["m"].reshape(-1, mask[-1] if mask else 1)[:, 0] = True
                         yield case
                         yield dataclasses.replace(
                             case, line="o = attention q k v m" + a.keys(),
                             function=lambda *x, a=a: a.run(*x)[0],
                             name="one result: " + case.name)
-    # Rows that see nothing: 0, and no gradient.
+    # Rows that see nothing give 0, and get no gradient.
     for kind in ("bool", "float"):
         for causal in (False, True):
             a = Attention(2, causal)
@@ -277,7 +278,7 @@ def grouped_cases():
             ("repeat_heads", 3, (2, 5, 4), 0), ("repeat_heads", 2, (3, 4), 2),
             ("fold_heads", 2, (4, 5, 2), 0), ("fold_heads", 2, (3, 8), 4)):
         def run(x, op=op, group=group, heads=heads):
-            # heads= are the fewer, of either tensor.
+            # heads= counts the fewer heads, whichever of the tensors has them.
             own = heads * group if op == "fold_heads" else heads
             y = x.unflatten(-1, (own, -1)) if heads else x
             at = -2 if heads else -3
@@ -292,8 +293,8 @@ def grouped_cases():
 
 
 def attention_grad_cases(a, shapes, part=""):
-    """o and lse are those of q, k and v, whose derivatives are the whole
-    story: not variables that a difference may keep."""
+    """The gradients. o and lse are computed from q, k and v, whose derivatives
+    say everything; a difference must not hold them fixed."""
     some = torch.zeros
     o, lse = a.run(*[some(s) for s in shapes.values()])
     for names in ("go", "go glse", "go glse m"):
@@ -374,7 +375,7 @@ def rope_cases():
 
 
 def with_scalar(found, **scalars):
-    """The cases with more inputs, which the function need not read."""
+    """The cases with more inputs, which their function may ignore."""
     for case in found:
         function = case.function
         yield dataclasses.replace(

@@ -17,19 +17,20 @@ def absolute(x):
 
 
 def log1p(x):
-    """torch.log1p, which is inf of 3e38 in f32 in PyTorch 1.13."""
+    """torch.log1p, which gives inf for 3e38 in f32 in PyTorch 1.13."""
     if x.dtype == torch.float32:
         return torch.log1p(x.double()).float()
     return torch.log1p(x)
 
 
 def whole(function, x):
-    """Rounds floats; PyTorch 1.13 has no such function of integers."""
+    """Rounds floats; PyTorch 1.13 has no such function for integers."""
     return function(x) if x.is_floating_point() else x.clone()
 
 
 def max_pool2d_pick(d, x, size, stride, padding):
-    """What stands in d where the windows of x have their largest."""
+    """The elements of d at the places of the largest elements of x's
+    windows."""
     _, at = F.max_pool2d(x.detach(), size, stride, padding,
                          return_indices=True)
     return d.flatten(2).gather(2, at.flatten(2)).reshape(at.shape)
@@ -70,7 +71,7 @@ def unary():
 
 
 def cases():
-    """Of all lines that are not in unary()."""
+    """The cases of all lines that unary() leaves out."""
     table, single = ops(), unary()
     for row in rows():
         if not row.torch or row.call in single:

@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
-"""Workers that are lost from a run that goes on (gt-route --keep-going).
+"""Tests runs that lose workers and go on (gt-route --keep-going).
 
 usage: losses.py COUNT [SEED]
 
-Each trial runs a program on two to four workers and kills or stops one of them,
-or two, at a random moment. Whatever it was doing: the run ends in time, with
-status 4; each print gives one line, in order, which is that of an undisturbed
-run or a failure; prints that need no worker that is lost are as they were.
+Each trial runs a program on two to four workers and kills or stops one or two
+of them at a random moment. Whatever the worker was doing, the run ends in time
+with status 4. Each print gives one line, in order, which is that of an
+undisturbed run or a failure; prints that need no lost worker are right.
 """
 import os
 import random
@@ -52,14 +52,14 @@ def route(workers, out, *options):
 
 
 def program(rng, folder):
-    """Steps before, while and after a worker is lost."""
+    """The steps before, during and after the loss of a worker."""
     step = "".join(rng.sample(STEPS, 6)).replace("{folder}", folder)
     return [INIT + step * rng.randint(1, 40), step * rng.randint(1, 400),
             step * rng.randint(1, 40)]
 
 
 def wrong(said, wanted, status):
-    """What is wrong with the output; None if nothing is."""
+    """What is wrong with the output, or None."""
     got, wanted = said.splitlines(), wanted.splitlines()
     if status not in (0, 4):
         return f"status {status}"
@@ -89,8 +89,8 @@ def trial(seed):
         run.stdin.write(before)
         run.stdin.flush()
         while os.fstat(out.fileno()).st_size == 0:
-            time.sleep(0.005)  # until all are there
-        if rng.random() < 0.7:  # it is at work
+            time.sleep(0.005)  # until all workers are there
+        if rng.random() < 0.7:  # now it is at work
             run.stdin.write(while_lost)
             run.stdin.flush()
             while_lost = ""

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Memory is bounded: each program at ten thousand lines and at many more.
+"""Checks that memory is bounded: compares each program at ten thousand lines
+and at many more.
 
 usage: memory.py [LINES]          (10000000)
 """
@@ -10,12 +11,13 @@ import threading
 from functools import partial
 
 FEW = 10_000
-FILLED = 100_000  # lines that fill the tables of what was seen lately
+FILLED = 100_000  # so many lines fill the tables of recent text
 ALLOWED = 1.1
-LAST = b"all.done"  # what is printed last; nothing else has it
+LAST = b"all.done"  # the last print, whose name nothing else has
 
 ADDS = "x = ones f32[4,4]\n", "x = add x 1\nx = mul x 0.5\n"
-# A product, since what follows from constants alone is written where it is read.
+# This is a product, since a value made of constants alone is written where it
+# is read.
 FREES = ("w = ones f32[4,4]\nx = matmul w w\n",
          "a = mul x 2\nb = add a a\nfree a b\n")
 TRAINING = ("w = ones f32[4,2]\nx = randn f32[8,4] 1\n",
@@ -31,7 +33,7 @@ SEEDS = FREES[0], "d = rand f32[4,4]\nw = mul x d\n"
 
 
 def fresh(lines, at="", cut=""):
-    """Text that never comes twice: other names and numbers each time."""
+    """Text that never comes twice, as names and numbers differ each time."""
     yield f"x{at} = ones f32[2]{cut}\n"
     for i in range(lines // 2):
         yield f"n{i}{at} = add x{at} {i}.25\nfree n{i}{at}\n"
@@ -43,7 +45,7 @@ def fresh_placed(lines):
 
 
 def high_water(pid):
-    """KiB that a process took at most, so far."""
+    """The most KiB that a process took so far."""
     with open(f"/proc/{pid}/status", encoding="ascii") as status:
         for line in status:
             if line.startswith("VmHWM:"):
@@ -52,7 +54,7 @@ def high_water(pid):
 
 
 def drain(stream, until, seen):
-    """Reads until the text comes by, then sets the event, and goes on."""
+    """Reads until the text comes, sets the event, and goes on reading."""
     tail = b""
     while chunk := stream.read1(1 << 20):
         tail = tail[-len(until):] + chunk
@@ -62,7 +64,7 @@ def drain(stream, until, seen):
 
 
 def peak_of(command, chunks, last):
-    """What a program took at most once it has done all that chunks ask."""
+    """The most memory that a program took when it has done all the lines."""
     seen = threading.Event()
     with subprocess.Popen(command, stdin=subprocess.PIPE,
                           stdout=subprocess.PIPE) as process:
@@ -71,7 +73,7 @@ def peak_of(command, chunks, last):
         reader.start()
         for chunk in chunks:
             process.stdin.write(chunk.encode())
-        # Through filters, and out of gt-work, comes what holds the word.
+        # A line that has this word comes through filters and out of gt-work.
         process.stdin.write(last.encode() + b" as=" + LAST + b"\n")
         process.stdin.flush()
         seen.wait(3000)
@@ -85,7 +87,7 @@ def peak_of(command, chunks, last):
 
 
 def rounds(head, body, lines):
-    """head, then body as often as makes about so many lines."""
+    """head, and then body repeated to about that many lines."""
     count = max(1, lines // body.count("\n"))
     step = max(1, 2000 // body.count("\n"))
     yield head
@@ -100,7 +102,7 @@ def stream_of(command, text):
 
 
 def made_of(command, head, body):
-    """What a filter makes of a loop: what comes first, and of a round."""
+    """What a filter writes for a loop: its beginning, and one round."""
     three = stream_of(command, head + body * 3 + "#end 0\n")
     four = stream_of(command, head + body * 4 + "#end 0\n")
     step = len(four) - len(three)
@@ -123,8 +125,8 @@ def check(failed, name, command, source, many, start=FEW, last="print x"):
 
 
 def placed(failed, name, stream, many):
-    """gt-shard over a stream, and gt-check over what it makes of that; without
-    a stream, over lines never seen before."""
+    """Checks gt-shard over a stream and gt-check over its output; without a
+    stream, over lines that never come twice."""
     head = "\nx = " if stream is None else stream[0]
     cut = [f"{n}: {{shard: {{tp: 0}}}}" for n in "wx" if f"\n{n} = " in head]
     with tempfile.NamedTemporaryFile("w", suffix=".yaml") as config:

@@ -3,16 +3,17 @@
 
 usage: mutants.py [-n MOST] [-s SEED] [STREAM...]
 
-Of the streams, or else of every example under every config, which must be clean,
-it makes mutants: one collective, conversion or copy between ranks is left out,
-dropped, doubled, moved, given other ends, another axis, none, another root or
-reduction, or its ranks in another order; or one split= is changed, or dropped,
-with shape= or without, but for prints and saves, which then are of pieces. A line in the same surroundings as an earlier one of its
-stream, as a loop's second round, is taken once. A mutant counts if gt-work
-prints other values than before, beyond rounding; those that it refuses to run
-are counted apart. gt-check must find all that leave out, drop or double the
-reduction of a gradient, and 95 % of all, of either sort. Prints the survivors,
-a line of counts a kind, and "N passed, N failed".
+Takes placed streams, or else every example under every config, which must be
+clean, and makes mutants of them: one collective, conversion or copy between
+ranks is left out, dropped, doubled, or moved, or it gets other ends, another
+axis or none, another root or reduction, or its ranks in another order; or one
+split= is changed or dropped, with shape= or without, except those of prints
+and saves, which then print and save pieces. Of lines in the same surroundings,
+as those of the rounds of a loop, only the first is used. A mutant counts if
+gt-work prints other values than before, beyond rounding; mutants that gt-work
+refuses are counted apart. gt-check must find all that leave out, drop or
+double the reduction of a gradient, and 95 % of all, of either sort. Prints the
+survivors, a line of counts for each kind, and "N passed, N failed".
 """
 import argparse
 import collections
@@ -32,12 +33,12 @@ OPS = ("all_reduce all_gather reduce_scatter all_to_all convert redistribute "
 CROSSING = re.compile(r"^(\S+) = (%s) (\S+)" % "|".join(OPS))
 ENDS = ("R", "I", "V", "P", "S0", "S1")
 ENOUGH = 0.95
-# Relative, to the largest magnitude of a tensor.
+# The bound is relative to the largest magnitude of a tensor.
 ROUNDING = 1e-4
 GRADIENT = ("drop", "leave out", "double")
 SUM = " of a gradient's sum"
 
-# Without its line `line`, and with `lines` at `at` of the others.
+# A mutant lacks the line `line`, and has `lines` at `at` of the others.
 Mutant = collections.namedtuple("Mutant", "stream kind line lines at")
 
 
@@ -49,7 +50,8 @@ def output(text, *command):
 # ---- mutants -----------------------------------------------------------------
 
 def with_key(line, key, value):
-    """The line with key=value in place of the key's own, or behind its keys."""
+    """The line with key=value in place of the key's own value, or after its
+    keys."""
     if re.search(r" %s=\S+" % key, line):
         return re.sub(r" %s=\S+" % key, " %s=%s" % (key, value), line)
     text, mark, notes = line.partition(" #")
@@ -70,8 +72,8 @@ def reversed_ranks(text):
 
 
 def orders_of(line, op, operand):
-    """The line, its ranks the other way round; as one group, or a copy's source
-    alone."""
+    """The line with its ranks in reverse order: all of them as one group, or
+    only those of a copy's source."""
     if op == "copy":
         if reversed_ranks(operand) != operand:
             yield "order", line.replace(" " + operand,
@@ -98,7 +100,8 @@ def ends_of(line, op):
 
 
 def mutants_of_crossing(lines, i, axes):
-    """(kind, lines in place of it, where if not there)."""
+    """Yields (kind, lines in place of this one, where they go if not
+    there)."""
     line = lines[i]
     result, op, operand = CROSSING.match(line).groups()
 
@@ -178,7 +181,7 @@ def mutants(stream, lines):
 
 
 def gradient_reductions(lines):
-    """The lines that add up what a line with #grad= gave."""
+    """The lines that add up the result of a line with #grad=."""
     names, found = set(), set()
     for i, line in enumerate(lines):
         results, _, rest = line.partition(" = ")
@@ -202,7 +205,7 @@ def values_of(words):
 
 
 def alike(a, b):
-    """Whether two outputs of gt-work are the same, but for rounding."""
+    """Whether two outputs of gt-work are the same but for rounding."""
     if a == b:
         return True
     a, b = a.split("\n"), b.split("\n")
@@ -218,7 +221,7 @@ def alike(a, b):
         if x is None or y is None:
             return False
         bound = ROUNDING * max(map(abs, x), default=0)
-        # Not-a-number is near nothing, unless it was one before.
+        # nan is near nothing, unless it was nan before.
         if any(p != q and not abs(p - q) <= bound and (p == p or q == q)
                for p, q in zip(x, y)):
             return False
@@ -235,7 +238,7 @@ Outcome = collections.namedtuple("Outcome", "does found notes")
 
 
 def outcome(text, before):
-    """What gt-work does, same, other or fails, and gt-check says."""
+    """What gt-work does (same, other or fails), and what gt-check says."""
     ran = output(text, "gt-work", "--threads", "1")
     if ran.returncode != 0 or " = fail " in ran.stdout:
         does = "fails"
@@ -248,7 +251,7 @@ def outcome(text, before):
 
 
 def reason(mutant, done):
-    """Why gt-check does not find it."""
+    """The reason why gt-check does not find the mutant."""
     if done.notes:
         return ("shards are read as unrelated values, which is legal: gt-check "
                 "notes it")
@@ -259,8 +262,8 @@ def reason(mutant, done):
 
 
 def judge(streams, before, chosen):
-    """Runs the mutants; the counts by kind, what it does and whether that is
-    found; the survivors by kind and reason."""
+    """Runs the mutants. Returns counts by kind, effect, and whether gt-check
+    found it, and the survivors by kind and reason."""
     lines = {name: text.splitlines() for name, text in streams.items()}
     reductions = {name: gradient_reductions(lines[name]) for name in lines}
     counts = collections.Counter()
@@ -297,7 +300,7 @@ def main():
 
 
 def run(streams, options):
-    """How many demands are not met."""
+    """Tests the streams and their mutants. Returns how many demands are not met."""
     failed = 0
     before = {}
     chosen = []
@@ -321,7 +324,7 @@ def run(streams, options):
 
 
 def sum_up(counts, chosen, total):
-    """Prints the counts; how many demands are not met."""
+    """Prints the counts. Returns how many kinds do not meet their demand."""
     failed = 0
     for kind in sorted({kind for kind, _, _ in counts}):
         same = counts[kind, "same", False]

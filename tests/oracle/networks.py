@@ -115,7 +115,7 @@ def weighted_cross_entropy(reduction, ignore, smoothing):
 
 
 def weighted_loss_cases():
-    """Weights, ignored classes and smoothing, alone and together."""
+    """Weights, ignored classes and smoothing, each alone and together."""
     rng = numpy.random.default_rng(9)
     for reduction in ("mean", "sum", "none"):
         for weighs in (False, True):
@@ -148,7 +148,7 @@ def weighted_loss_cases():
                              {"x": (5, 4), "t": (5,)}, HALVES,
                              {"t": ("index", 4)}, 2):
                 yield dataclasses.replace(case, wide_results=("y",))
-    # All are ignored: the mean is 0/0, the sum 0.
+    # All targets are ignored, so the mean is 0/0 and the sum 0.
     for reduction in ("mean", "sum"):
         for case in make("cross_entropy", "y = cross_entropy x t "
                          f"reduction={reduction} ignore_index=1",
@@ -160,7 +160,8 @@ def weighted_loss_cases():
 
 
 def marked(rng, found, ignore):
-    """The cases with some targets ignored, and no gradient for weights."""
+    """The cases with some targets ignored, and without a gradient by the
+    weights."""
     for case in found:
         if ignore is not None:
             t = case.inputs["t"]
@@ -222,7 +223,7 @@ def sgd_step(momentum):
 
 
 def adamw_step(steps, decay, betas, eps):
-    """The state after one more step; m and v are those of steps before."""
+    """The state after one more step; m and v come from the steps before."""
     def run(w, g, m, v):
         p = torch.nn.Parameter(w.clone())
         step = torch.optim.AdamW([p], 0.01, betas, eps, decay)

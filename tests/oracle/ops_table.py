@@ -1,4 +1,5 @@
-"""tests/ops.tsv, whose head says what stands where, and gt's own table."""
+"""Reads tests/ops.tsv, whose head explains its columns, and gt's own table of
+ops."""
 import dataclasses
 import json
 import pathlib
@@ -28,11 +29,11 @@ class Row:
 
     @property
     def call(self):
-        """What stands behind the "="."""
+        """The right side of the line."""
         return self.line.split(" = ")[1]
 
     def kinds(self):
-        """The kind of each operand's values, as cases.make() takes them."""
+        """The kind of each operand's values, as cases.make() takes it."""
         found = {}
         for name, (dtype, _, limit) in self.operands.items():
             kind = {">0": "positive", "<1": "unit", "": "normal"}.get(limit)

@@ -3,6 +3,7 @@
 
 usage: option_pairs.py K N
 
+<<<<<<< HEAD
 The options are those that --help lists, so that a new one joins by itself; one
 whose value cannot be told from its type needs a line in VALUES. Three settings:
 two options of gt-route, which starts its workers; two of gt-work on a file; and
@@ -11,6 +12,16 @@ status 1 and the program's results (4, where the worker leaves at the failure), 
 with status 2 where the options do not go together, and says so. Of all pairs, each
 N-th is run, from the K-th on (counted from 0; 0 1 runs all); their order is the same
 each time.
+=======
+The options are those that --help lists, so that a new one joins by itself; an
+option whose value cannot be told from its type needs a line in VALUES. There
+are three settings: two options of gt-route, which starts its workers; two of
+gt-work on a file; and one of each, where gt-work attaches to gt-route. A run
+ends within a limit, with status 1 and the program's results (4 if the worker
+leaves at the failure), or with status 2 and a message if the options do not go
+together. No pair is begun after SECONDS (0: all are run), and the order of the
+pairs is the same each time.
+>>>>>>> prose
 """
 
 import concurrent.futures
@@ -26,7 +37,7 @@ import tempfile
 import threading
 import time
 
-LIMIT = 60.0  # seconds for one run, on a machine that does other things too
+LIMIT = 60.0  # seconds for one run, as the machine may have other work
 
 PROGRAM = """\
 x = ones f32[2]
@@ -39,10 +50,10 @@ r = add q i
 print r
 print x as=w
 """
-NAMES = ["x", "q", "r", "w"]  # what it prints; q and r fail
+NAMES = ["x", "q", "r", "w"]  # it prints these; q and r fail
 
-# What an option is given; {} is the folder of the run. Of options that need
-# each other, all.
+# The value of each option; {} is the folder of the run. An option that needs
+# others is given with them.
 VALUES = {
     "--backend": ["ref"],
     "--isa": ["sse2"],
@@ -73,7 +84,7 @@ KEYS = {
                               "{}/work", "--route-key", "{}/open"],
                 "--trace-since": ["0", "--trace", "{}/trace", "--rank", "0"]},
 }
-# These say which setting it is, run nothing, or want a GPU.
+# These options choose the setting, run nothing, or need a GPU.
 LEFT_OUT = {"--help", "--version", "--bind", "--connect", "--list-devices",
             "--device"}
 
@@ -128,7 +139,7 @@ class Process:
         return self.process.poll() is None
 
     def end(self, limit=LIMIT):
-        """Its status, or None: it did not end, and was killed."""
+        """Its status, or None if it did not end and was killed."""
         self.reader.join(limit)
         ended = not self.reader.is_alive()
         if not ended:
@@ -141,7 +152,7 @@ class Process:
 
 
 def check_results(process, options, status):
-    """What is wrong with what a whole run printed, or None."""
+    """What is wrong with the output of a whole run, or None."""
     lines = process.out.splitlines()
     names = [line.split(" ")[0] for line in lines]
     if "--fail-fast" in options:
@@ -152,7 +163,7 @@ def check_results(process, options, status):
     for name, line in zip(names, lines):
         if name in "qr" and " = fail " not in line and "null" not in options:
             return f"printed {line}"
-        # What a worker that left had not yet said is a failure.
+        # A worker that left had not sent these results, so they are failures.
         if status == 4 and " = fail " in line:
             continue
         if name in "xw" and line.split(" = ")[1] != "tensor f32[2] 1 1":
@@ -192,7 +203,7 @@ def attached(folder, of_route, of_work):
         route_words += ["--workers", "1"]
     route = Process(folder, "gt-route", "--bind", endpoint, *route_words, "p.gt")
     work = Process(folder, "gt-work", "--connect", endpoint, *of_work)
-    # Where one of them refuses its options, the other waits for nobody.
+    # If one of them refuses its options, the other waits in vain.
     for one, other in ((work, route), (route, work)):
         while one.is_running() and other.is_running():
             time.sleep(0.01)
@@ -207,7 +218,7 @@ def attached(folder, of_route, of_work):
     if ("--key" in of_route) != ("--key" in of_work):
         ok = route.process.returncode == 4 and route.err and work.err
         return None if ok else "a worker without its keys was let in"
-    # An attached worker that stops at its first failure leaves: one peer less.
+    # An attached worker that stops at its first failure is lost to the run.
     return judge(route, of_route + of_work,
                  4 if "--fail-fast" in of_work else 1)
 

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
-"""Every op against PyTorch: values, gradients, gradients of gradients; and
-gradients in f64 against central differences of gt's own values.
+"""Compares every op with PyTorch: values, gradients, and gradients of
+gradients; and compares gradients in f64 with central differences of gt's own
+values.
 
 usage: oracle.py BACKEND...
 
@@ -23,26 +24,28 @@ from cases import Case, dtype_of
 from gt import (TOLERANCE, Tally, difference, emit, parse_result, results_of, tensor_line,
                 work)
 
-HALF_CHAIN = 4  # roundings that lines of a half type may add up
+HALF_CHAIN = 4  # so many roundings may add up in lines of a half type
 STEP = 1e-6  # of central differences; their error is about its square
 ZEROS = "the loss does not depend on"
 
 
 def largest(tensors):
-    """A tenth of the largest magnitude: what small elements are held to."""
+    """A tenth of the largest magnitude, to which small elements are
+    compared."""
     return 0.1 * max([float(t.detach().abs().max())
                       for t in tensors if t.numel()] + [0.0])
 
 
 class Written:
-    """A case as program lines, and what its prints should give."""
+    """A case as lines of a program, and the results that its prints should
+    have."""
 
     def __init__(self, number, case, rng):
         self.case = case
         self.prefix = f"c{number}"
         self.rng = rng
         self.lines = []
-        self.expected = {}  # printed name: tensor
+        self.expected = {}  # the tensor for each printed name
         self.scales = {}
         self.tolerances = {}
         self.slopes = []  # (prefix of two prints, gradient, direction)
@@ -71,13 +74,15 @@ class Written:
         self.lines.append("free " + " ".join(sorted(names)))
 
     def wide(self, tensor):
-        """Of a half type: the exact function, rounded once."""
+        """The tensor in f32 if it is of a half type, whose function is rounded
+        once."""
         if self.case.half and tensor.is_floating_point():
             return tensor.float()
         return tensor
 
     def rounded(self, name, tensor):
-        """In the dtype of the inputs; statistics such as lse stay wide."""
+        """The tensor in the dtype of the inputs; statistics such as lse stay
+        wide."""
         if not self.case.half or not tensor.is_floating_point():
             return tensor
         if name in self.case.wide_results:
@@ -157,7 +162,8 @@ class Written:
             self.print("o.h." + name, "h." + name, h, scale)
 
     def slope_lines(self, body, targets, grads):
-        """The loss a little before and behind, along a direction."""
+        """Prints the loss a little before and after the inputs along a
+        direction."""
         for (name, x), g in zip(targets.items(), grads):
             if x.numel() == 0:
                 continue
@@ -173,7 +179,7 @@ class Written:
             self.slopes.append((name, slope, scale))
 
     def problems(self, results):
-        """(what, problem or None) for everything that was printed."""
+        """Yields (what, problem or None) for everything that was printed."""
         for printed, tensor in self.expected.items():
             yield printed, difference(results.get(printed), tensor,
                                       self.tolerances[printed],
@@ -193,7 +199,8 @@ class Written:
                 return f"is {found}"
             losses.append(found[0])
         found = (losses[0] - losses[1]) / (2 * STEP)
-        # Rounding of the loss, and the third derivative times STEP squared.
+        # The error comes from rounding of the loss, and from the third
+        # derivative times the square of STEP.
         allowed = 1e-5 * (scale + abs(losses[0]) * 1e-4 + 1e-4)
         if abs(found - slope) <= allowed:
             return None
@@ -201,7 +208,8 @@ class Written:
 
 
 def unknown_messages(messages):
-    """What gt-emit said, but for gradients that are zeros by right."""
+    """What gt-emit said, except that gradients are zeros where they rightly
+    are."""
     lines = messages.splitlines()
     found = []
     for i, line in enumerate(lines):
@@ -211,7 +219,8 @@ def unknown_messages(messages):
 
 
 def coverage(tally, all_cases):
-    """Every op of the table has a case; every gradient a derivative."""
+    """Every op of the table has a case, and every op with a gradient a
+    derivative."""
     table = ops_table.ops()
     forward = {c.op for c in all_cases}
     backward = {c.op for c in all_cases if c.order > 0}

@@ -1,4 +1,5 @@
-"""Random placed programs (placed_steps.py), alone and with their gradients.
+"""Tests random placed programs (placed_steps.py), alone and with their
+gradients.
 
 usage: placed_check.py [COUNT [SEED]] [--only STEP,...] [--show N]
 

@@ -1,5 +1,5 @@
-"""Steps of random placed programs, what computes:
-point by point, sums, products, norms, attention, losses.
+"""Steps of random placed programs that compute: point-wise ops, sums,
+products, norms, attention and losses.
 placed_steps.py says what a step is.
 """
 from placed_random import Program, Value, axes_of
@@ -17,7 +17,8 @@ class Computing(Program):
         return self.made(v, v.shape, v.cuts, op="mul", tail=" 0.5")
 
     def binary(self, v):
-        """With another of its shape, or one that is broadcast to it."""
+        """An op with a value of the same shape, or with one that is broadcast
+        to it."""
         rank = len(v.shape)
         drop = self.rng.randint(0, rank) if self.rng.random() < 0.4 else 0
         shape, to = [], {}
@@ -74,7 +75,8 @@ class Computing(Program):
         return self.made(v, v.shape[:-1] + [n], out, sums, op, names)
 
     def batched(self, v):
-        """A product with its own dimensions before the last two."""
+        """A product with a value that has its own dimensions before the last
+        two."""
         rank = len(v.shape)
         if rank < 3:
             return None
@@ -103,7 +105,7 @@ class Computing(Program):
                          f" keepdims={int(keep)}")
 
     def reduce(self, v):
-        """What needs the dimension whole."""
+        """An op that needs a dimension whole and removes it."""
         whole = [d for d in v.whole_dims() if v.shape[d] > 1]
         if not whole:
             return None
@@ -118,7 +120,7 @@ class Computing(Program):
                          tail=f" axis={d} keepdims={int(keep)}")
 
     def along(self, v):
-        """What works along a dimension that is whole, and keeps it."""
+        """An op along a whole dimension that keeps the dimension."""
         whole = v.whole_dims()
         if not whole:
             return None
@@ -177,7 +179,8 @@ class Computing(Program):
                          [t.name], " reduction=none")
 
     def attention(self, v):
-        """Of itself with two others alike; sequences and features are whole."""
+        """Attention of the value with two others of its shape. Sequences and
+        features are whole."""
         rank = len(v.shape)
         if rank < 2 or v.sums or v.is_cut(rank - 1) or v.is_cut(rank - 2):
             return None
@@ -188,7 +191,7 @@ class Computing(Program):
                          [k.name for k in keys], " causal=1" * causal)
 
     def error(self, v):
-        """Element by element against another of its shape."""
+        """A loss for each element, against a value of the same shape."""
         if v.sums:
             return None
         w = self.like(v, v.shape, {d: d for d in range(len(v.shape))})

@@ -3,11 +3,12 @@
 
 usage: placed_gradients.py [-v]
 
-Of every example under every config the forward lines alone are placed, as if by
-hand, and gt-emit differentiates that. What it writes must be clean to gt-check,
-and give gt-work the gradients of the program for one device; and the same with
-all notes stripped. The same holds of each collective forward, and of programs
-with each op whose gradient states sizes. Prints "N passed, N failed".
+Only the forward lines of every example under every config are placed, as if by
+hand, and gt-emit differentiates them. gt-check must find nothing wrong in the
+result, and gt-work must give the gradients of the program for one device; the
+same must hold with all notes removed. It is tested as well with each
+collective forward, and with programs that have each op whose gradient states
+sizes. Prints "N passed, N failed".
 """
 import argparse
 import itertools
@@ -63,7 +64,7 @@ def letters(line):
 
 
 def of_result(line, name):
-    """The line, its notes those of one of its results."""
+    """The line with only those notes that are of this one of its results."""
     part = line.split(" = ")[0].split(" ").index(name)
     for key in ("type", "spec"):
         parts = note(line, key).split(";")
@@ -73,7 +74,7 @@ def of_result(line, name):
 
 
 def last_line(stream, name):
-    """The line that binds the name last, but as a free or a copy of it."""
+    """The line that last binds the name, other than a free or a copy of it."""
     for line in reversed(stream.splitlines()):
         if re.match(r"(?:\S+ )*%s@\S+ (?:\S+ )*= " % re.escape(name), line):
             return line
@@ -81,7 +82,7 @@ def last_line(stream, name):
 
 
 def forward(program):
-    """The lines before the first gradient; its loss and targets."""
+    """The lines before the first gradient, its loss, and its targets."""
     lines = program.splitlines()
     for i, line in enumerate(lines):
         found = re.match(r"\S.* = grad (\S+) (.*)", line.partition(" #")[0])
@@ -92,14 +93,15 @@ def forward(program):
 
 
 def by_hand(stream):
-    """A placed stream as one that a person wrote: no marks, no names of ours."""
+    """A placed stream as a person would write it, without marks and filters'
+    names."""
     lines = [line for line in stream.splitlines()
              if not re.match(r"#(gt|end)\b", line)]
     return re.sub(r"(?<![\w.])_([a-z])", r"hand.\1", "\n".join(lines)) + "\n"
 
 
 def with_loss(placed, loss):
-    """The program and the name of its loss as a sum over all ranks: what all
+    """The program, and the name of its loss as a sum over all ranks: what all
     of them compute counts once."""
     line = last_line(clean(placed), loss)
     ranks = re.search(re.escape(loss) + r"@(\S+)", line).group(1)
@@ -112,7 +114,8 @@ def with_loss(placed, loss):
 
 
 def cut_of(line, stream, name):
-    """split= of a tensor with the line's types, in the units of its own."""
+    """split= of a tensor with the line's types, in the units that the tensor
+    has."""
     spec = note(line, "spec")
     cuts = []
     for axis, letter in letters(line).items():
@@ -129,7 +132,8 @@ def cut_of(line, stream, name):
 
 
 def shown(stream, targets):
-    """Lines that print the gradients whole, and sum what is owed."""
+    """Lines that print the gradients whole, and take the sums that are
+    owed."""
     text = ""
     typed = clean(stream)
     for k, target in enumerate(targets):
@@ -174,7 +178,7 @@ def values(stream):
 
 
 def judge(placed, loss, targets, whole):
-    """Raises Wrong where the gradients of the placed program are."""
+    """Raises Wrong where the gradients of the placed program are wrong."""
     def with_grad(program):
         grads = " ".join(f"grad{k}@{t.partition('@')[2]}"
                          for k, t in enumerate(targets))
@@ -184,7 +188,7 @@ def judge(placed, loss, targets, whole):
     ready = with_prints(stream, targets)
     clean(ready, "-q")
     compare("placed", whole, values(ready))
-    # Notes say nothing that a value depends on.
+    # No value depends on a note.
     bare = "\n".join(NOTE.sub("", l) for l in placed.splitlines()) + "\n"
     try:
         bare = with_grad(bare)
@@ -205,7 +209,8 @@ def gradients_of_whole(program, loss, targets):
 
 
 def shipped_cases(folder):
-    """Name, placed program, loss, targets, gradients of the whole."""
+    """Yields name, placed program, loss, targets, and the gradients of the
+    whole."""
     shipped.novel(folder, 400)
     (folder / "share").symlink_to(ROOT / "share")
     for config in sorted((ROOT / "configs").glob("*.yaml")):
@@ -230,7 +235,8 @@ def shipped_cases(folder):
 
 
 def written_cases(programs):
-    """The same of programs that are written here, loss as they give it."""
+    """The same for programs that are written here, which have their own
+    losses."""
     for name, placed, loss, targets, whole in programs:
         names = [t.partition("@")[0] for t in targets]
         try:

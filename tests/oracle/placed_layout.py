@@ -1,5 +1,5 @@
-"""Steps of random placed programs, what moves elements:
-lookups, shapes, slices, joins.
+"""Steps of random placed programs that move elements: lookups, shapes, slices,
+joins.
 placed_steps.py says what a step is.
 """
 import math
@@ -9,7 +9,8 @@ from placed_random import Program, Value, axes_of, parts_of
 
 class Arranging(Program):
     def gather(self, v):
-        """Picked along a whole dimension, by indices cut along it or not."""
+        """Picks along a whole dimension, by indices that may be cut along
+        it."""
         whole = v.whole_dims()
         if not whole or v.sums:
             return None
@@ -23,7 +24,8 @@ class Arranging(Program):
                          f" axis={d}")
 
     def looked_up(self, v):
-        """Indices into a dimension that is cut; the parts sum to the whole."""
+        """Looks indices up in a dimension that is cut; the sum of the parts is
+        the whole."""
         cut = [d for d in range(len(v.shape)) if v.is_cut(d)]
         if not cut or v.sums or len(v.shape) != 2:
             return None
@@ -57,7 +59,7 @@ class Arranging(Program):
                          "embedding", [i.name])
 
     def scattered(self, v):
-        """Added to where indices along a whole dimension say."""
+        """Adds values where indices along a whole dimension say."""
         whole = v.whole_dims()
         if not whole:
             return None
@@ -114,7 +116,7 @@ class Arranging(Program):
                             + v.shape[d + 2:], cuts)
 
     def divide(self, v):
-        """A dimension into two, of which the first has the cuts."""
+        """Makes two dimensions of one; the first of them has its cuts."""
         choices = []
         for d, n in enumerate(v.shape):
             common = math.gcd(*self.parts(n, v.cuts_of(d)))

@@ -1,5 +1,6 @@
 """Placed programs that take each collective forward, and so its counterpart in
-the table of gt-check(1)'s types backward; each beside what it means as a whole.
+the table of gt-check(1) backward. Each stands beside a program for one device
+with its meaning.
 
 A chain begins with a tensor x of the type START, whose whole has the shape
 SHAPE, goes through STEPS and ends with the type END; WHOLE computes the same
@@ -8,8 +9,8 @@ from x on one device.
 
 SUM = "y = sum x axis=0"
 SAME = "y = copy x"
-SPREAD = "convert src=R dst=V #local"    # slice r of [n,...] for rank r
-STACK = "all_gather src=V dst=R #local"  # and back
+SPREAD = "convert src=R dst=V #local"    # rank r gets slice r of [n,...]
+STACK = "all_gather src=V dst=R #local"  # and gives it back
 
 # name, START, SHAPE, steps, END, whole
 CHAINS = [
@@ -89,7 +90,7 @@ CHAINS = [
                        ("P", "S1"), ("S0", "S1"), ("R", "S0"), ("I", "S1"),
                        ("I", "R"), ("R", "P"), ("I", "P"), ("R", "I")]
 ] + [
-    # Ends that are one type, and a dimension named and forgotten.
+    # The two ends are one type, or a dimension is named or forgotten.
     (f"{op} {start}>{end}", start, "6,4",
      [f"{op} src={start} dst={end}"], end, SAME)
     for op in ("convert", "reinterpret", "redistribute")
@@ -126,7 +127,8 @@ def programs():
             op, _, keys = step.partition(" ")
             lines.append(f"y{k}{at} = {op} {made} over=tp {keys}".rstrip())
             made = f"y{k}{at}"
-        # A number for each element, so that each has its own gradient.
+        # c has a number for each element, so that each element has its own
+        # gradient.
         result = {SUM: shape.partition(",")[2]}.get(whole, shape)
         if whole.startswith("y = transpose"):
             result = shape
@@ -138,8 +140,8 @@ def programs():
             "\n".join(one) + "\n"
 
 
-# name, lines for one device; what follows a "|" the placed ones have as well.
-# Every name gets ranks; y is what the loss is taken of.
+# Each has a name and lines for one device; only the placed program has the keys
+# after a "|". Every name gets ranks, and y is what the loss is taken of.
 OPS = [
     ("sums", "x = randn f32[5,4,3] 7 | split=tp:0\n"
      "a = sum x axis=1\nb = sum a axis=1 keepdims=1\ny = mul b b"),
@@ -240,7 +242,8 @@ def placed_line(line, at):
 
 
 def programs_of_ops():
-    """The same of ops whose gradients state sizes, on two ranks and three."""
+    """The same for ops whose gradients state sizes, on two ranks and on
+    three."""
     for ranks in (2, 3):
         at = f"@0-{ranks - 1}"
         for name, text in OPS:

@@ -1,11 +1,13 @@
-"""Placed programs made twice, line by line: with ranks, and as one device runs
-them. A value has a whole shape and, for each axis of the mesh, a type: cuts of
-its dimensions (outer first, some in units, some uneven, some over two axes as
-one), sums, or copies (R or I). placed_steps.py has the steps that make values.
+"""Makes placed programs twice, line by line: with ranks, and as one device
+runs them. A value has a whole shape and, for each axis of the mesh, a type: it
+cuts dimensions (the outer cut comes first; some cuts have units, are uneven,
+or are over two axes as one), or the value is a sum or a copy (R or I).
+placed_steps.py has the steps that make values.
 """
 import math
 
-# The first axis of a mesh with pp is that of a pipeline's stages.
+# In a mesh with pp, that axis is the first, and its ranks are stages of a
+# pipeline.
 MESHES = [{"tp": 2}, {"tp": 3}, {"dp": 2, "tp": 2}, {"dp": 3, "tp": 2},
           {"a": 2, "b": 2, "c": 2}, {"pp": 2, "dp": 2, "tp": 2},
           {"pp": 2, "tp": 3}]
@@ -13,7 +15,7 @@ SIZES = [1, 2, 3, 4, 5, 6, 7, 8, 12]
 
 
 def parts_of(sizes, count, unit):
-    """The parts of each size, cut in units: the first are longer."""
+    """The parts of each size, cut in units; the first parts are longer."""
     made = []
     for size in sizes:
         each, longer = divmod(size // unit, count)
@@ -28,7 +30,7 @@ def axes_of(cuts):
 class Value:
     def __init__(self, name, shape, cuts=(), sums=(), inv=()):
         self.name, self.shape = name, list(shape)
-        self.at = ""                      # its ranks, as a name has them
+        self.at = ""                      # its ranks, as they are written in a name
         self.cuts = list(cuts)            # (axis, dim, unit); axis: "dp+tp" too
         self.sums, self.inv = set(sums), set(inv)
 
@@ -52,7 +54,8 @@ class Value:
         return ",".join(map(str, self.shape))
 
     def moved(self, to):
-        """Its cuts where dimension d becomes to[d]; absent ones go."""
+        """Its cuts, where dimension d becomes to[d]; a dimension that is not
+        in `to` goes."""
         return [(a, to[d], u) for a, d, u in self.cuts if d in to]
 
 
@@ -81,7 +84,7 @@ class Program:
         return self.count + 1
 
     def both(self, results, op, names, tail="", more=""):
-        """A line of both programs; `more` is the placed one's alone."""
+        """Adds a line to both programs; `more` is only in the placed one."""
         results = [results] if isinstance(results, str) else results
         left = " ".join(results)
         self.whole.append(f"{left} = {op} {' '.join(names)}{tail}")
@@ -99,13 +102,14 @@ class Program:
         self.whole.append(f"{result} = copy {name}")
 
     def stated(self, v):
-        """split= of the result, and shape= where the line has no sizes."""
+        """split= of the result, and shape=, for a line that does not have the
+        sizes."""
         return f" split={v.split()} shape={v.dims()}" if v.cuts else ""
 
     # ---- types ---------------------------------------------------------------
 
     def free(self, v, inv=False):
-        """Axes on which it is R; or I."""
+        """Axes on which it is R, or with inv I."""
         return [a for a in self.axes if a not in v.sums
                 and a not in v.cut_axes() and (a in v.inv) == inv]
 
@@ -117,7 +121,7 @@ class Program:
         return sizes
 
     def unit(self, size, cuts):
-        """A unit in which one more axis may cut a dimension."""
+        """A unit that lets one more axis cut a dimension."""
         common = math.gcd(*self.parts(size, cuts))
         if common < 2 or self.rng.random() < 0.6:
             return 1
@@ -128,7 +132,7 @@ class Program:
         return v.cuts + [(axis, dim, self.unit(v.shape[dim], v.cuts_of(dim)))]
 
     def create(self, shape, cuts=None, inv=None, leaf=True):
-        """A leaf; cut and invariant as told, or at random."""
+        """Makes a leaf, with cuts and types as given, or random ones."""
         v = Value(self.name(), shape)
         v.at = self.at
         if cuts is None:
@@ -152,8 +156,8 @@ class Program:
         return v
 
     def like(self, v, shape, to, cuts=()):
-        """An operand to join with v, on whose dimension to[d] its own d lies;
-        sums are left to the caller."""
+        """An operand to join with v: its dimension d lies on v's dimension
+        to[d]. The caller sees to sums."""
         mine = [(a, d, u) for d, e in to.items() for a, f, u in v.cuts
                 if e == f]
         order = [a for a, _, _ in v.cuts]
@@ -198,7 +202,7 @@ class Program:
                            if v.cuts else f"print {name}{first} as={label}")
 
     def loss_of(self, v):
-        """The sum of its elements, weighted, as a P on every axis, on the last
+        """The weighted sum of its elements, a P on every axis, on the last
         stage."""
         self.at = v.at
         w = self.like(v, v.shape, {d: d for d in range(len(v.shape))})
@@ -216,7 +220,7 @@ class Program:
         return name
 
     def hand_over(self, result, name):
-        """To the next stage."""
+        """Copies a value to the next stage."""
         self.placed.append(f"{result}{self.stages[1]} = copy "
                            f"{name}{self.stages[0]}")
         self.whole.append(f"{result} = copy {name}")

@@ -1,5 +1,5 @@
-"""Steps of random placed programs, what crosses ranks,
-or says anew what a value is on an axis.
+"""Steps of random placed programs that cross ranks, or say anew what type a
+value has on an axis.
 placed_steps.py says what a step is.
 """
 from placed_random import Program
@@ -21,7 +21,7 @@ class Crossing(Program):
         return r
 
     def enter(self, v):
-        """An axis cuts a dimension from now on."""
+        """Lets one more axis cut a dimension."""
         if not v.shape:
             return None
         axes = sorted(v.sums) + self.free(v) + self.free(v, True)
@@ -38,7 +38,7 @@ class Crossing(Program):
         return r
 
     def leave(self, v):
-        """The innermost axis of a dimension goes."""
+        """Removes the innermost cut of a dimension."""
         inner = [c for k, c in enumerate(v.cuts)
                  if all(e[1] != c[1] for e in v.cuts[k + 1:])
                  and "+" not in c[0]]
@@ -63,7 +63,7 @@ class Crossing(Program):
         return r
 
     def retyped(self, v):
-        """I to R, R to P; or an end to itself, and S to V and back."""
+        """Converts I to R, R to P, a type to itself, or S to V and back."""
         axis = self.rng.choice(self.axes)
         op = self.rng.choice(["convert", "redistribute"])
         r = self.made(v, v.shape, v.cuts)
@@ -86,7 +86,7 @@ class Crossing(Program):
         return r
 
     def root(self, v):
-        """The sum to one rank of each group, and from it to all."""
+        """Takes the sum to one rank of each group, and from there to all."""
         if not v.sums:
             return None
         axis = self.rng.choice(sorted(v.sums))
@@ -101,7 +101,8 @@ class Crossing(Program):
         return s
 
     def respec(self, v):
-        """From specs to specs; axes that neither names stay as they are."""
+        """Goes from specs to specs; axes that neither names stay as they
+        are."""
         if not v.shape or any(u > 1 or "+" in a for a, _, u in v.cuts):
             return None
         r = self.made(v, v.shape, [])
@@ -121,7 +122,7 @@ class Crossing(Program):
         return r
 
     def handed(self, v):
-        """Given to the next stage of a pipeline."""
+        """Hands a value to the next stage of a pipeline."""
         if v.at == self.stages[-1]:
             return None
         r = self.made(v, v.shape, v.cuts)

@@ -1,4 +1,5 @@
-"""Random programs, placed at random, against themselves without ranks.
+"""Compares random programs, placed at random, with the same programs without
+ranks.
 
 usage: placements.py [COUNT [SEED]]
 
@@ -20,7 +21,7 @@ class Value:
     def __init__(self, name, shape, cuts, sums):
         self.name, self.shape = name, shape
         self.cuts = cuts  # (axis, dim) in order, outer first on one dim
-        self.sums = sums  # axes on which it is a P
+        self.sums = sums  # it is a P on these axes
 
     def split(self, cuts=None):
         cuts = self.cuts if cuts is None else cuts
@@ -54,7 +55,8 @@ class Program:
         self.placed.append(f"{result}{self.at} = {op}{placed}{tail}{split}")
 
     def move(self, result, op, name, tail):
-        """A line that only the placed program has."""
+        """Adds a line that only the placed program has; the other one
+        copies."""
         self.placed.append(f"{result}{self.at} = {op} {name}{self.at} {tail}")
         self.whole.append(f"{result} = copy {name}")
 
@@ -108,7 +110,7 @@ class Program:
     def matmul(self, v):
         m, k = v.shape
         n = self.rng.randint(1, 5)
-        cuts = []  # of w [k,n], k cut as v's columns are
+        cuts = []  # the cuts of w [k,n]; its k is cut as the columns of v
         for axis, dim in v.cuts:
             if dim == 1:
                 cuts.append((axis, 0))
@@ -201,7 +203,7 @@ class Program:
     # ---- the end ---------------------------------------------------------------
 
     def show(self, v, label):
-        """Prints the value: sums are taken first."""
+        """Prints the value; if it is a P, its sum is taken first."""
         name = v.name
         if v.sums:
             name = self.name()
@@ -282,7 +284,7 @@ def main():
         _, whole, said = run(p.whole)
         stream, placed, more = run(p.placed)
         again, _, _ = emit(stream)
-        # A zero's sign may depend on the order of a sum.
+        # The sign of a zero may depend on the order of a sum.
         plain = [line.replace(" -0", " 0") for line in whole]
         same = plain == [line.replace(" -0", " 0") for line in placed]
         if same and whole and not said + more and again == stream:

@@ -43,13 +43,13 @@ def unary_cases(rng):
         yield from make(op, line, function, {"x": (3, 5)}, HALVES, kind, 0)
         for kind in ("whole", "special"):
             yield from make(op, line, function, {"x": (23,)}, FLOATS, kind, 0)
-    for op in ("floor", "ceil", "round"):  # halves, to the even one
+    for op in ("floor", "ceil", "round"):  # halves go to the even number
         for case in make(op, f"y = {op} x", UNARY[op + " x"][0], {"x": (17,)},
                          FLOATS + HALVES, "whole", 1):
             case.inputs["x"] = case.inputs["x"] * 1.25 + 0.5
             case.tolerance = 0
             yield case
-    for op in ("abs", "relu", "sign"):  # the gradient at 0
+    for op in ("abs", "relu", "sign"):  # their gradient at 0
         yield from make(op, f"y = {op} x", UNARY[op + " x"][0], {"x": (9,)}, FLOATS,
                         "whole", 1)
 
@@ -74,7 +74,7 @@ def binary_cases(rng):
         if op not in ("pow", "mod", "floordiv"):
             yield from make(op, f"y = {op} a b", function,
                             {"a": (61,), "b": (61,)}, FLOATS, "special", 0)
-    for op in ("maximum", "minimum"):  # ties share the gradient
+    for op in ("maximum", "minimum"):  # equal elements share the gradient
         yield from make(op, f"y = {op} a b", BINARY[op][0],
                         {"a": (11,), "b": (11,)}, FLOATS, "whole", 1)
     for op in ("mod", "floordiv"):
@@ -119,7 +119,8 @@ def literal_cases():
 
 
 def weak(a, k):
-    """A number takes part in the choice of the dtype by its category only."""
+    """A number beside a tensor: only its category takes part in the choice of
+    the dtype."""
     dtype = torch.result_type(a, k)
     return a.to(dtype), torch.tensor(k, dtype=dtype)
 
@@ -193,7 +194,8 @@ def choice_cases(rng):
 
 
 def gradient_op_cases():
-    """Ops that only gradients use: PyTorch's own backward functions."""
+    """Ops that only gradients use, against PyTorch's own backward
+    functions."""
     pairs = {"g": (3, 5), "x": (3, 5)}
     yield from make("relu_grad", "z = relu_grad g x",
                     lambda g, x: g * (x > 0), pairs, FLOATS, "normal", 2)

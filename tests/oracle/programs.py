@@ -1,7 +1,8 @@
 """Random well-typed programs, a function of their seed alone.
 
-Loops, names bound again, gradients, frees, prints, notes and remarks; floats
-and integers. Shapes are few, so that many lines fit each other.
+Programs have loops, names that are bound again, gradients, frees, prints,
+notes and remarks, of floats and integers. There are few shapes, so that many
+lines fit each other.
 """
 import random
 
@@ -37,7 +38,7 @@ class Program:
         self.rng = random.Random(seed)
         self.lines = []
         self.types = {}
-        self.leaves = set()  # live float creations: good targets
+        self.leaves = set()  # floats that creations made, which are good targets
         self.made = 0
         self.write()
 
@@ -66,7 +67,7 @@ class Program:
         self.lines.append(line)
 
     def name(self):
-        """Mostly one that is bound again."""
+        """A name, mostly one that is bound already."""
         if self.types and self.rng.random() < 0.6:
             return self.rng.choice(sorted(self.types))
         self.made += 1
@@ -101,7 +102,8 @@ class Program:
                  and not (numbers and d == "bool")]
         return self.rng.choice(found) if found else None
 
-    # Each: (text of the right side, dtype, shape), or None if nothing fits.
+    # Each gives (text of the right side, dtype, shape), or None if nothing
+    # fits.
     def unary(self):
         x = self.pick(floats=True)
         return x and (f"{self.rng.choice(ONE)} {x}", *self.types[x])
@@ -132,7 +134,8 @@ class Program:
         a = self.pick()
         if not a:
             return None
-        # Of a float near what it is asked about, rounding would answer.
+        # A float near the number that it is compared with would be decided by
+        # rounding.
         than = "0.0371" if self.types[a][0] in FLOATS else "0"
         return (f"{self.rng.choice(ASK)} {a} {than}", "bool",
                 self.types[a][1])
@@ -192,7 +195,7 @@ class Program:
     def norm(self):
         x = self.pick(floats=True)
         if not x or self.types[x][1][-1:] in ((), (1,)):
-            return None  # of one element, the sign is that of a rounding
+            return None  # of one element, the sign would be that of a rounding
         dtype, shape = self.types[x]
         w = self.pick(shape=shape[-1:])
         if w and self.types[w][0] == dtype:
@@ -225,7 +228,8 @@ class Program:
         return (f"rope {x}{tail}", *self.types[x])
 
     def compute(self, name=None, wanted=None):
-        """A line; with a name, one of the type that the name has."""
+        """Adds a line; if a name is given, its result has the type that the
+        name has."""
         makers = [self.unary, self.unary, self.binary, self.binary,
                   self.literal, self.integer, self.ask, self.choose,
                   self.reduce, self.product, self.layout, self.softmax,

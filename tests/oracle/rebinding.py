@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Programs that bind names again under the tape, against PyTorch.
+"""Compares programs that bind names again under the tape with PyTorch.
 
 usage: rebinding.py BACKEND...
 """
@@ -25,7 +25,7 @@ def inputs(**tensors):
 
 
 def relu_loop():
-    """h = relu h, deep: each round's h is another value."""
+    """h = relu h several times; each round's h is another value."""
     x, w = data(1, 4, 3), leaf(2, 3, 3)
     lines = inputs(x=x, w=w) + ["h = copy x"]
     h = x
@@ -38,7 +38,7 @@ def relu_loop():
 
 
 def recurrent():
-    """A recurrent net over a sequence, its weights shared by all steps."""
+    """A recurrent net over a sequence, whose steps share their weights."""
     u, w, b = leaf(3, 3, 5), leaf(4, 5, 5), leaf(5, 5)
     x, target = data(6, 7, 2, 3), data(7, 2, 5)
     lines = inputs(u=u, w=w, b=b, x=x, target=target)
@@ -68,7 +68,7 @@ def two_losses():
 
 
 def updates():
-    """w = sub w step by hand: each round's w is a new leaf."""
+    """w = sub w step, written out; each round's w is a new leaf."""
     w, x, y = leaf(10, 3), data(11, 5, 3), data(12, 5)
     lines = inputs(w=w, x=x, y=y)
     lines += ["w = reshape w shape=3,1", "y = reshape y shape=5,1"]
@@ -89,7 +89,8 @@ def updates():
 
 
 def unrolled_update():
-    """A gradient through a step of descent, itself made of a gradient."""
+    """A gradient through a step of descent that is itself made of a
+    gradient."""
     w, x = leaf(13, 4), data(14, 4)
     lines = inputs(w=w, x=x) + [
         "v = mul w x", "v = sin v", "l = sum v", "g = grad l w retain=1",
@@ -115,7 +116,7 @@ def third_derivative():
 
 
 def swapped_names():
-    """Operands that are bound again by the line that reads them."""
+    """Operands that the lines which read them bind again."""
     a, b = leaf(16, 3), leaf(17, 3)
     lines = inputs(a=a, b=b) + [
         "x = mul a b", "y = sin x", "t = copy x", "x = mul y x",
@@ -131,7 +132,7 @@ def swapped_names():
 
 
 def prepared_data():
-    """Data that is bound again after the weights were made."""
+    """Data whose name is bound again after the weights were made."""
     w, x = leaf(18, 3), data(19, 3)
     lines = inputs(w=w, x=x)
     value = x
@@ -143,7 +144,7 @@ def prepared_data():
 
 
 def two_names():
-    """One value under two names: the gradient is that of both."""
+    """One value has two names, and its gradient counts both."""
     x = leaf(20, 3)
     lines = inputs(x=x) + [
         "y = copy x", "z = mul x y", "x = neg x", "l = sum z",
@@ -154,7 +155,7 @@ def two_names():
 
 
 def middle_target():
-    """A target inside the history, which is walked no further."""
+    """One of the targets lies inside the history of the loss."""
     w = leaf(21, 3)
     lines = inputs(w=w) + [
         "h = exp w", "y = mul h h", "l = sum y", "gh gw = grad l h w",
@@ -250,7 +251,8 @@ def peak(lines):
 
 
 def chain(freed):
-    """Layers with weights of their own: gradients come as activations go."""
+    """Layers have weights of their own; gradients come while activations
+    go."""
     lines = ["h = ones f32[64,64]"]
     layers = range(20)
     lines += [f"w{t} = full f32[64,64] 0.01" for t in layers]
@@ -264,7 +266,7 @@ def chain(freed):
 
 
 def flat(name, body, rounds=(40, 400)):
-    """Whether a loop takes no more memory and no more names when longer."""
+    """Whether a longer loop takes no more memory and no more names."""
     def run(n):
         return ["w = ones f64[32]", "x = full f64[32] 0.5",
                 "total = tensor f64[] 0"] + body * n

@@ -1,14 +1,14 @@
 #!/usr/bin/env python3
-"""Every operand of every op, bound again or freed: nothing else changes.
+"""Binds every operand of every op again, or frees it: nothing else changes.
 
 usage: rebound_operands.py BACKEND...
 
-A line of every form that the oracle knows, its operands names: numbers too,
-where a scalar's name may stand for them. Once as it is; and for each operand,
-its name bound to something else right after the line, or by the line itself, or
-freed, or only once the loss is there, or between two gradients of one history.
-Results, gradients and gradients of gradients are then to the bit what they are
-without; with ranks as well.
+Takes a line of every form that the oracle knows, with names for its operands,
+and with the name of a scalar in place of each number that allows it. The line
+runs unchanged; then, for each operand, its name is bound to something else
+right after the line, or by the line itself, or freed, or only once the loss is
+there, or between two gradients of one history. Results, gradients and
+gradients of gradients must stay the same to the bit; with ranks as well.
 """
 import copy
 import re
@@ -32,7 +32,8 @@ WAYS = ("bound after the line", "bound by the line", "freed",
 
 
 def forms(folder):
-    """One case a line, in f64 where there is one, with elements if it can."""
+    """One case for each line, in f64 and with elements if there is such a
+    case."""
     best = {}
     for case in [*lines.cases(), *pointwise.cases(), *arrays.cases(),
                  *networks.cases(), *layers.cases(), *creation.cases(folder)]:
@@ -46,7 +47,8 @@ def forms(folder):
 
 
 class Form:
-    """A line, what stands before it, and what its gradient is asked for."""
+    """A line, the lines before it, and the names by which its gradient is
+    asked for."""
 
     def __init__(self, case):
         self.before = [tensor_line("t." + n, t)
@@ -58,7 +60,8 @@ class Form:
         self.order = case.order
 
     def words(self):
-        """Results, under names that no operand has; the line's other words."""
+        """New names for the results, which no operand has, and the words after
+        the "="."""
         results, rest = self.line.split(" = ", 1)
         made = [f"made{k}" for k in range(len(results.split(" ")))]
         return made, rest.split(" ")
@@ -70,7 +73,8 @@ class Form:
         return [w for w in dict.fromkeys(self.words()[1][1:]) if w in bound]
 
     def with_scalars(self):
-        """A form for each of its numbers, with a scalar's name there."""
+        """Yields a form for each number of the line, with the name of a scalar
+        there."""
         results, rest = self.words()
         for i, word in enumerate(rest):
             if i == 0 or not NUMBER.match(word):
@@ -83,7 +87,8 @@ class Form:
             yield form
 
     def program(self, prefix, operand="", way="", at=""):
-        """Its lines; in one of the ways the operand's name loses its value."""
+        """The lines of the program. With an operand, its name loses its value
+        in that way."""
         spoil = ([f"free {operand}"] if way == "freed"
                  else [f"{operand} = full i32[3] 77"])
         results, rest = self.words()
@@ -126,7 +131,7 @@ class Form:
 
 
 def with_ranks(lines, at):
-    """The same on each of these ranks; the first of them prints."""
+    """The same lines on each of these ranks, of which the first prints."""
     if not at:
         return lines
     names = {w for line in lines if " = " in line
@@ -152,7 +157,8 @@ def run(programs, backend):
 
 
 def check(tally, backend, found, at):
-    """Those of the forms that are legal; of scalars, not all are."""
+    """The legal ones among the forms; some ops take no scalar in place of a
+    number."""
     _, plain = run([f.program(f"f{i}", at=at) for i, f in enumerate(found)],
                    backend)
     programs, wanted = [], {}
@@ -177,7 +183,8 @@ def check(tally, backend, found, at):
 
 
 def coverage(tally, forms_checked):
-    """Every op of the table that reads tensors, internal ones apart."""
+    """Checks that there is a form of every op that reads tensors and is not
+    internal."""
     covered = {form.split(" = ")[1].split(" ")[0] for form in forms_checked}
     for name, op in ops_table.ops().items():
         reads = op["signature"].split(" = ")[-1].split(" ")

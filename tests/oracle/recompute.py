@@ -60,7 +60,7 @@ class Program:
             f"copy {h}", f"transpose {h}", f"reshape {h} shape=4,4",
             f"maximum {h} {self.pick()}", f"rms_norm {h}"])
         signal = choose(["", "", " #signal=cut"])
-        if self.random.random() < 0.1:  # two results, of which one may go first
+        if self.random.random() < 0.1:  # one may be freed before the other
             self.body.append(f"p q = split {h} axis=1{self.note}")
             if self.random.random() < 0.5:
                 self.body.append(f"q = sin q{self.note}")
@@ -114,8 +114,8 @@ def shard(stream, config):
 
 
 def known(text):
-    """The text without what differs by the notes alone: messages may name them, and
-    names that gt-emit has invented."""
+    """The text without what differs only by the notes: messages may have them,
+    and names that gt-emit has made up."""
     return INVENTED.sub("", NOTE.sub("", text))
 
 

@@ -84,7 +84,7 @@ def problem_of(text, config, routes=False):
     if len(found) > len(findings(plain)):
         return found[0][1]
     expected, most = most_expected(stream, config), most_bytes(placed)
-    if expected != most and most < 1e6:  # six digits are printed
+    if expected != most and most < 1e6:  # gt-shard prints six digits
         return f"--summary: {expected} bytes, gt-check: {most}"
     return None
 

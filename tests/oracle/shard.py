@@ -31,7 +31,8 @@ from sharding import (MESHES, UNUSED, findings, first_change, mesh_text, shard,
                       value_of)
 from templates import TEMPLATES, Template
 
-# Values and gradients of integers are integers: sums are exact in any order.
+# Values and gradients of these ops over integers are integers, so sums are
+# exact in any order.
 EXACT = set("""add sub mul neg abs sign relu maximum minimum copy detach eq ne
 lt le gt ge and or not where clamp cast sum max min any all argmax argmin cumsum
 argsort sort topk matmul linear reshape squeeze unsqueeze transpose expand flip
@@ -39,12 +40,14 @@ pad slice concat stack split gather scatter_add embedding take scatter one_hot
 tensor full zeros ones
 arange eye randn rand randperm load""".split())
 UNITS = 0.1
-# Relative to the largest magnitude: sums in another order.
+# The bounds are relative to the largest magnitude, and allow sums in another
+# order.
 TOLERANCE = {"f64": 1e-11, "f32": 2e-5, "f16": 8e-3, "bf16": 6e-2}
 
 
 def layouts(mesh, rank):
-    """Every way to cut, units aside; the outer axis of a dimension first."""
+    """Every way to cut, without units; the outer axis of a dimension comes
+    first."""
     axes = list(mesh)
     for dims in itertools.product([None, *range(rank)], repeat=len(axes)):
         cuts = [f"{a}: {d}" for a, d in zip(axes, dims) if d is not None]
@@ -54,7 +57,7 @@ def layouts(mesh, rank):
 
 
 def layout(rng, mesh, shape):
-    """What shard: may say of a tensor of this shape."""
+    """A random shard: for a tensor of this shape."""
     cuts = []
     for axis in rng.sample(list(mesh), len(mesh)):
         if not shape or rng.random() < 0.35:
@@ -68,7 +71,7 @@ def layout(rng, mesh, shape):
 
 
 def note(rng, cut, rank):
-    """The same as a note of the line; None of what notes cannot say."""
+    """The same as a note of the line, or None if a note cannot say it."""
     entries = [e.split(": ") for e in cut.strip("{}").split(", ") if e]
     if not entries or "*" in cut:
         return None
@@ -81,9 +84,10 @@ def note(rng, cut, rank):
 
 
 class Piece:
-    """A part of a program that stands for itself, and its part of the config.
+    """A part of a program that is tested by itself, and its part of the
+    config.
 
-    Its printed names start with its prefix, its signals, too.
+    The names that it prints begin with its prefix, and so do its signals.
     """
 
     def __init__(self, prefix, what, exact):
@@ -122,7 +126,7 @@ def with_gradients(piece, rng, numbers, mesh, case, results):
 
 
 def line_of(case, piece, rng, mesh):
-    """The case's line; at times the config says how its result is cut."""
+    """The case's line; sometimes the config says how its result is cut."""
     first = case.results()[0]
     if first not in case.shapes or rng.random() < 0.6:
         return case.line
@@ -132,7 +136,8 @@ def line_of(case, piece, rng, mesh):
 
 
 def piece_of(case, number, rng, mesh, cuts=None):
-    """A case of the oracle, its operands cut at random, or as cuts say."""
+    """A case of the oracle whose operands are cut at random, or as `cuts`
+    says."""
     exact = case.op in EXACT and "f16" not in case.name
     piece = Piece(f"k{number}", case.name or case.line, exact)
     numbers = numpy.random.default_rng(rng.randrange(1 << 30))
@@ -167,7 +172,7 @@ def oracle_cases(folder):
 
 
 def of_halves(case, dtype):
-    """The same of f16 or bf16, where nothing is exact."""
+    """The same case in f16 or bf16, where nothing is exact."""
     case.name = case.name.replace("whole", dtype)
     for name in case.targets:
         case.inputs[name] = case.inputs[name].to(DTYPES[dtype])
@@ -176,7 +181,8 @@ def of_halves(case, dtype):
 
 
 def find_types(cases):
-    """Shapes of the results, as gt-work prints them; types of floats."""
+    """The shapes of the results, as gt-work prints them, and the types of
+    floats."""
     lines = []
     for i, case in enumerate(cases):
         lines += [tensor_line(n, t) for n, t in case.inputs.items()]
@@ -210,14 +216,14 @@ def compare(got, wanted, exact):
     if wanted.startswith("fail"):
         return None if got.startswith("fail") else f"did not fail: {got[:80]}"
     tensor = value_of(wanted)
-    if exact:  # but for the sign of zeros
+    if exact:  # zeros may differ in their sign
         return difference(got, tensor, 1e-300)
     dtype = wanted.split()[1].split("[")[0]
     return difference(got, tensor, TOLERANCE.get(dtype), 1.0)
 
 
 class Run:
-    """Pieces as one program under one config."""
+    """Pieces that make one program under one config."""
 
     def __init__(self, mesh, pieces):
         self.pieces = pieces
@@ -230,7 +236,8 @@ class Run:
         self.placed, self.said, self.status = shard(self.stream, self.config)
 
     def problems(self):
-        """By piece: what is wrong with it; under None: with them all."""
+        """For each piece, what is wrong with it; under None, what may be any
+        piece's fault."""
         found = {}
         if self.status != self.emit_status:
             found[None] = f"gt-shard: status {self.status}: {self.said[:600]}"
@@ -257,7 +264,8 @@ class Run:
 
 
     def check(self, found):
-        """Whose a finding is, the next print tells."""
+        """Assigns findings to pieces: a finding belongs to the piece that
+        prints next."""
         lines = self.placed.splitlines()
         by_prefix = {p.prefix: p for p in self.pieces}
         for number, text in findings(self.placed):
@@ -271,7 +279,7 @@ class Run:
 
 
 def lines_of(output):
-    """Printed lines by prefix and name."""
+    """The printed lines, by prefix and name."""
     found = {}
     for line in output.splitlines():
         name, text = line.split(" = ", 1)
@@ -289,7 +297,7 @@ class Tally:
         if not problems:
             self.passed += len(pieces)
             return
-        if None in problems:  # by halves, until it is known whose it is
+        if None in problems:  # halves the pieces until the faulty one is known
             if len(pieces) > 1:
                 middle = len(pieces) // 2
                 self.take(mesh, pieces[:middle])
@@ -317,14 +325,16 @@ def show(mesh, piece, problem):
 
 
 def check(tally, cases, rng, mesh):
-    """In batches, which programs start once for."""
+    """Tests the cases in batches, so that programs start once for many of
+    them."""
     pieces = [piece_of(case, i, rng, mesh) for i, case in enumerate(cases)]
     for start in range(0, len(pieces), 400):
         tally.take(mesh, pieces[start:start + 400])
 
 
 def check_all_cuts(tally, mesh, rng, only):
-    """Each template with its operands cut in every way, each in new sizes."""
+    """Each template with its operands cut in every way, each time in new
+    sizes."""
     for line, shapes in TEMPLATES:
         if only not in line:
             continue

@@ -1,12 +1,13 @@
-"""Random networks under random configs, against themselves without gt-shard:
-what the shipped examples do, in all sizes.
+"""Compares random networks under random configs with themselves without
+gt-shard. They do what the shipped examples do, in all sizes.
 
 usage: shard_networks.py [COUNT [SEED]]
 
-A few layers - products with and without bias, gated ones, norms, attention by
-heads, an embedding - a loss, gradients, an optimizer, some rounds, at times
-microbatches. Weights are cut by columns, rows, or over the data axis, the batch
-and the sequence over another; layers sit on stages of a pipeline.
+A network has a few layers (products with and without bias, gated ones, norms,
+attention by heads, an embedding), a loss, gradients, an optimizer, some
+rounds, and sometimes microbatches. Weights are cut by columns, by rows, or
+over the data axis; the batch and the sequence are cut over another axis;
+layers are on stages of a pipeline.
 """
 import random
 import sys
@@ -45,7 +46,7 @@ class Network:
         self.body.append(text + (f" #signal={signal}" if signal else "")
                          + self.mb)
 
-    # Each takes the activations x [B,S,E] and leaves x.
+    # Each takes the activations x [B,S,E] and leaves its result in x.
 
     def mlp(self, at):
         hidden = self.rng.choice([2, 3, 6, 8])
@@ -133,7 +134,7 @@ class Network:
             for w, signal, shape in self.weights:
                 made_now = made.format(d=self.dtype, s=shape, w=w)
                 moments += [f"m.{w} = {made_now}", f"v.{w} = {made_now}"]
-        late = self.rng.random() < 0.5  # made when the optimizer first runs
+        late = self.rng.random() < 0.5  # they are made when the optimizer first runs
         lines += [] if late else moments
         step = self.microbatched(names) if self.micro > 1 else [
             *self.body, " ".join(f"g.{w}" for w in names) + " = grad l "
@@ -205,7 +206,7 @@ def config_of(rng, network):
 
 
 def gt_config(rng):
-    """The form of GT's own files."""
+    """A config in the form of GT's own files."""
     n = rng.choice([2, 3, 4])
     half = n // 2
     stages = rng.random() < 0.5 and n > 2

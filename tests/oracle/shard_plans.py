@@ -1,11 +1,12 @@
-"""What gt-shard --plan finds for random networks, against the networks without
-gt-shard: it is accepted as it stands, and means the same.
+"""Compares the plans that gt-shard --plan finds for random networks with the
+networks without gt-shard: a plan is accepted unchanged, and means the same.
 
 usage: shard_plans.py [COUNT [SEED]]
 
-The networks are those of shard_networks.py, some larger; some gradients are of
-what the loss does not reach, so that they are zeros. One that diverges by
-itself, so that its last digits decide, is said and not counted.
+The networks are those of shard_networks.py, some of them larger. Some
+gradients are by values that the loss does not reach, and so are zeros. A
+network that diverges by itself, so that its last digits decide, is reported
+and not counted.
 """
 import random
 import re
@@ -19,7 +20,7 @@ from shard_programs import is_unstable, problem_of
 
 
 def with_unreached(text, rng):
-    """Another target, which the loss does not reach."""
+    """The program with one more target, which the loss does not reach."""
     shape = rng.choice(["3", "4,5", "64,64", "8,9,10"])
     text = re.sub(r"(?m)^(\S.*) = grad l ", r"gu \1 = grad l unused ", text)
     return (f"unused = randn f64[{shape}] 3\n{text}"
@@ -28,7 +29,7 @@ def with_unreached(text, rng):
 
 
 def program(seed):
-    """A network, and on how many ranks it is to run."""
+    """A random network, and on how many ranks it is to run."""
     rng = random.Random(seed)
     network = Network(rng, rng.choice([1, 1, 2]))
     if rng.random() < 0.5:
@@ -47,7 +48,7 @@ def filtered(stream, *options):
 
 
 def wrong_plan(text, ranks):
-    """What is wrong with the plan that --plan finds; None if nothing is."""
+    """What is wrong with the plan that --plan finds, or None."""
     stream = emit(text)[0]
     plan, said, status = filtered(stream, "--plan", "-n", ranks)
     if status:

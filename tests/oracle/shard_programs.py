@@ -1,12 +1,13 @@
-"""Random programs under random configs of both forms, against themselves
+"""Compares random programs under random configs of both forms with themselves
 without gt-shard.
 
 usage: shard_programs.py [COUNT [SEED]]
 
 Values agree within the bounds of laws.py, failures are failures, gt-shard
-prints its own output unchanged, with notes stripped the values stay.
-A program that differs is cut down to few lines before it is shown; one that
-diverges by itself, so that its last digits decide, is said and not counted.
+prints its own output unchanged, and without notes the values are the same. A
+program that differs is cut down to few lines before it is shown. A program
+that diverges by itself, so that its last digits decide, is reported and not
+counted.
 """
 import random
 import re
@@ -19,7 +20,7 @@ from sharding import (MESHES, findings, first_change, mesh_text, most_bytes,
 
 BOUND = {"f32": 1e-3, "f64": 1e-7}
 SIGNALS = ["s0", "s1", "s2", "s3", "t", "s0/t", "s1/t"]
-# What a config at random may be told.
+# A random config may be told these.
 SILENT = re.compile(
     r"is used by no line|matches no tensor|cuts no tensor over")
 
@@ -52,7 +53,8 @@ def place(rng, mesh):
 
 
 def with_signals(text, rng):
-    """More lines with signals; equal lines keep equal signals."""
+    """The program with signals on more lines; equal lines get equal
+    signals."""
     chosen = {}
     lines = []
     for line in text.splitlines():
@@ -76,7 +78,7 @@ def own_form(rng, text):
     lines = [f"mesh: {mesh_text(mesh)}", "signals:"]
     places = rng.random() < 0.4
     for name in rng.sample(SIGNALS, rng.randint(2, 6)):
-        # Where a line runs and how it is cut may not contradict each other.
+        # Where a line runs must not contradict how it is cut.
         if places and name[0] == "s" and "/" not in name:
             parts = [place(rng, mesh)]
         else:
@@ -149,7 +151,7 @@ def problem_of(text, config, options):
     if "fail" not in placed:
         expected = most_expected(stream, config, *options)
         most = most_bytes(placed)
-        if expected != most and most < 1e6:  # six digits are printed
+        if expected != most and most < 1e6:  # gt-shard prints six digits
             return f"--summary: {expected} bytes, gt-check: {most}"
     bare, _, _ = work(re.sub(r" #.*", "", placed))
     if bare != got and "fail" not in got:
@@ -177,7 +179,7 @@ def compare(got, wanted):
 
 
 def smaller(lines, fails):
-    """Fewer of the lines that still fail."""
+    """Removes lines as long as the rest still fails."""
     step = max(1, len(lines) // 2)
     while step:
         start = 0
@@ -192,7 +194,7 @@ def smaller(lines, fails):
 
 
 def kind_of(problem):
-    """What two problems have in common if they have one cause."""
+    """The part of a problem that is the same for problems of one cause."""
     found = re.search(r"\[[a-z-]+\]", problem)
     return found.group() if found else re.sub(
         r"/tmp/\S+|'[^']*'|[0-9.<>]+", "", problem)[:60]
@@ -204,7 +206,7 @@ def show(text, config, options, problem):
     def fails_as(program, yaml):
         try:
             found = problem_of(program, yaml, options)
-        except Exception as error:  # what the cutting itself breaks
+        except Exception as error:  # of a program that lost lines
             found = str(error)
         return found is not None and kind_of(found) == kind
 
@@ -235,8 +237,8 @@ WEIGHT = re.compile(r"(?m)^(\w+) = randn ((f32|f64)\[[\d,]*\]) \d+ scale=0\.4.*$
 
 
 def nudged(weight):
-    """A line that makes a weight, and lines that change its last digits, each
-    element by itself."""
+    """The line that makes a weight, and lines that change the last digits of
+    each of its elements."""
     name, of, dtype = weight.group(1, 2, 3)
     digit = "1e-7" if dtype == "f32" else "4e-16"
     return (f"{weight.group()}\nnudge = randn {of} 99 scale={digit}\n"
@@ -244,8 +246,8 @@ def nudged(weight):
 
 
 def is_unstable(text):
-    """Whether the program itself, on one worker, differs as much when its
-    random weights change in their last digits: a training that diverges, or a
+    """Whether the program itself, on one worker, differs as much when the last
+    digits of its random weights change. A training that diverges does, and a
     softmax of logits that are large and nearly equal."""
     other = WEIGHT.sub(nudged, text)
     return compare(work(emit(other)[0])[0], work(emit(text)[0])[0]) is not None

@@ -20,8 +20,8 @@ def mesh_text(mesh):
 
 
 def shard(stream, config, *options):
-    """gt-shard over a stream: its output, messages and status. That a config at
-    random has entries for nobody does not count."""
+    """gt-shard over a stream: its output, messages and status. Entries of a
+    random config that no line uses are not counted as faults."""
     with tempfile.NamedTemporaryFile("w", suffix=".yaml") as file:
         file.write(config)
         file.flush()
@@ -48,7 +48,7 @@ def findings(stream):
 
 
 def most_bytes(placed):
-    """What gt-check says that a rank holds at most."""
+    """The most bytes that a rank holds, by gt-check."""
     done = subprocess.run(
         ["gt-check", "-q", "--memory"], input=placed, capture_output=True,
         text=True, timeout=120, check=False)
@@ -57,7 +57,7 @@ def most_bytes(placed):
 
 
 def most_expected(stream, config, *options):
-    """What gt-shard says of the same."""
+    """The most bytes that a rank holds, by gt-shard."""
     said = shard(stream, config, *options, "--summary")[1]
     found = re.search(r"([\d.e+-]+) MB a rank at most", said)
     return round(float(found.group(1)) * 1e6)

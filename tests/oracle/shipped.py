@@ -1,7 +1,8 @@
-"""Every example under every config of configs/, small, as placed streams.
+"""Makes placed streams of every example under every config of configs/, in
+small sizes.
 
-What the examples print, and at the end all weights and an optimizer's moments,
-which show what happened to each gradient.
+They print what the examples print, and at the end all weights and the moments
+of optimizers, which show what happened to each gradient.
 """
 import pathlib
 import re
@@ -32,7 +33,8 @@ def trained(text):
 
 
 def with_prints(text):
-    """The program, and prints of what was trained; of one rank, if placed."""
+    """The program with prints of what was trained; of one rank, if it is
+    placed."""
     prints = []
     for name in trained(text):
         name, placed, _ = name.partition("@")
@@ -42,7 +44,7 @@ def with_prints(text):
 
 
 def novel(folder, length):
-    """text.npy: characters for the transformer."""
+    """Writes text.npy, characters for the transformer."""
     text = (ROOT / "share/novel/pride-and-prejudice.txt").read_bytes()
     header = ("{'descr': '|u1', 'fortran_order': False, 'shape': (%d,), }"
               % length)
@@ -62,7 +64,7 @@ def transformer(layers, fused):
 def programs(layers):
     """Name and text of all examples."""
     step = text_of("digits.gt") + "print loss\n"
-    # Fewer held-out images; the product of fewer numbers.
+    # There are fewer held-out images, and a product of fewer numbers.
     test = text_of("digits-test.gt").replace("1500:", "1700:")
     quick = text_of("quickstart.gt").replace("1000", "12")
     return {
@@ -77,8 +79,8 @@ def programs(layers):
 
 
 def filtered(text, *command):
-    """What a filter makes of the text. That a config has entries for other
-    programs does not count."""
+    """What a filter makes of the text. Entries of a config that are for other
+    programs are not counted as faults."""
     done = subprocess.run(command, input=text, capture_output=True, text=True,
                           check=False)
     said = done.stderr.splitlines()
@@ -94,14 +96,14 @@ def stream_of(program):
 
 
 def shipped(folder):
-    """Name and text of all placed streams; run in the folder, which gets what
-    they load."""
+    """Name and text of all placed streams. They are to be run in the folder,
+    which gets the files that they load."""
     novel(folder, 400)
     if not (folder / "share").exists():
         (folder / "share").symlink_to(ROOT / "share")
     streams = {}
     for config in sorted((ROOT / "configs").glob("*.yaml")):
-        # A pipeline wants a layer a stage.
+        # A pipeline needs a layer for each stage.
         layers = 2 if config.stem == "pipeline" else 1
         for name, program in programs(layers).items():
             streams[f"{name}.{config.stem}"] = filtered(

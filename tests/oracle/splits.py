@@ -1,4 +1,4 @@
-"""Every op split over ranks, against the same op in one piece.
+"""Compares every op split over ranks with the same op in one piece.
 
 usage: splits.py [--forward] [--every N] [SEED]
 
@@ -176,7 +176,7 @@ def table():
 
 
 def derived(known):
-    """Cases of the other ops that tests/ops.tsv has a line of."""
+    """Makes cases for the other ops that tests/ops.tsv has a line for."""
     found, ops = [], ops_table.ops()
     for row in ops_table.rows():
         op = ops[row.op]
@@ -195,7 +195,8 @@ def derived(known):
 
 
 def spelled(term, sizes):
-    """An index term in letters: mn for "...", its size where one is whole."""
+    """An index term in letters: mn for "...", and the size of a dimension that
+    is whole."""
     letters = "mn" if term.startswith("...") else ""
     rest = re.findall("([a-z])(!?)", term)
     for (letter, is_whole), size in zip(rest, sizes[len(sizes) - len(rest):]):
@@ -203,7 +204,7 @@ def spelled(term, sizes):
     return letters
 
 
-# What needs no case: no tensor is read or made by a rule of its own.
+# These need no case, as they read no tensor or make one by a rule of their own.
 EXCUSED = set("""tensor full zeros ones arange eye randn rand randperm load
     reshape expand clip dropout mesh endmesh axis all_reduce all_gather
     reduce_scatter all_to_all broadcast reduce convert reinterpret redistribute
@@ -229,7 +230,7 @@ def ranks_of(mesh):
 
 
 class Program:
-    """One program twice: whole, and on ranks."""
+    """A program written twice: whole, and on ranks."""
 
     def __init__(self, mesh, forward):
         self.whole, self.placed, self.forward = [], [f"mesh {mesh}"], forward
@@ -238,7 +239,7 @@ class Program:
         self.count = 0
 
     def both(self, text, names, split=""):
-        """A line; {x} stands for a name."""
+        """Adds a line to both; {x} stands for a name."""
         whole = {n: f"{n}.{self.count}" for n in names}
         placed = {n: f"{n}.{self.count}{self.set}" for n in names}
         self.whole.append(text.format(**whole))
@@ -260,7 +261,7 @@ def sizes_text(letters, sizes):
 
 
 def split_of(letters, split):
-    """split= of a tensor, given (axis, letter, unit) in order."""
+    """split= of a tensor; `split` gives (axis, letter, unit) in order."""
     return ",".join(
         f"{axis}:{letters.index(c)}" + (f"*{unit}" if unit > 1 else "")
         for axis, c, unit in split if c in letters)
@@ -318,7 +319,8 @@ def add_case(p, case, sizes, split):
     floats = [n for n, s in operands.items()
               if s.split(":")[1] in ("int", "pos", "unit")]
     y = outs[0]
-    # One number for each element of y, of the whole's index where split.
+    # r has a number for each element of y, which depends on the index in the
+    # whole.
     p.both(f"{{q}} = mul {{{y}}} 3", ("q", y))
     p.both("{l} = sum {q}", ("l", "q"))
     tag = f".{p.count}{p.set}"
@@ -363,7 +365,7 @@ def sizes_for(case, split, size):
     units = {c: unit for _, c, unit in split}
     for c in more.get("nonempty", ""):
         sizes[c] = max(sizes[c], units.get(c, 1))
-    # There is no largest of nothing: every rank needs a part.
+    # Nothing has no largest element, so every rank needs a part.
     if more.get("combine") in ("max", "min") and "nonempty" in more:
         for _, c, unit in split:
             if c in more["nonempty"]:
@@ -389,7 +391,7 @@ def run(lines, forward, mesh, what):
     stream = text
     if not forward:
         stream, said, _ = emit(text)
-        # Some gradients are zeros, which is warned of.
+        # Some gradients are zeros, and gt-emit warns of that.
         if said and "warning: grad: the loss does not depend" not in said:
             print(f"{mesh}: {what}: gt-emit says:\n{said[:2000]}")
     results, said, _ = work(stream)

@@ -2,8 +2,8 @@
 import numpy
 import torch
 
-# Sizes by letter; a dtype after a colon, f64 else; i:LETTER is an index below
-# that size.
+# Each letter is a size. A dtype may follow a colon, and is f64 otherwise;
+# i:LETTER is an index below that size.
 TEMPLATES = [
     ("y = matmul a b", "a=mk b=kn"), ("y = matmul a b ta=1", "a=km b=kn"),
     ("y = matmul a b tb=1", "a=mk b=nk"),
@@ -52,7 +52,7 @@ mse huber attention rope norm div gelu exp""".split())
 
 
 class Template:
-    """Stands in for a Case: inputs of random sizes."""
+    """Inputs of random sizes, used in place of a Case."""
 
     def __init__(self, line, shapes, rng, limit):
         self.line, self.name, self.before = line, "whole", ""
@@ -86,7 +86,7 @@ class Template:
         if letter not in sizes:
             if letter == "D":
                 sizes[letter] = 2
-            else:  # of a capital letter one at least
+            else:  # a capital letter is at least one
                 low = (2 if letter == "V" else 1) if letter.isupper() else 0
                 sizes[letter] = rng.choice(
                     list(range(low, 6)) + [rng.randint(low, limit)])

@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
 # usage: tests/oracle/transformer.sh RATIO SECONDS [NAME=VALUE ...]
 #
-# Trains as examples/transformer.sh does, within so many seconds, and checks what
-# it prints.
+# Trains as examples/transformer.sh does, within so many seconds, and checks its
+# output.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 export LC_ALL=C GT_BIN=${GT_BIN:-$PWD/build/bin}
-# Other tests may have the cores; a thread that waits shall not hold one.
+# Other tests may need the cores, so a waiting thread must not hold one.
 export OMP_WAIT_POLICY=${OMP_WAIT_POLICY:-passive}
 unset GT_BACKEND GT_VERBOSE
 ratio=$1 seconds=$2
@@ -34,12 +34,12 @@ falls() {
   awk -v is="$(value ratio)" -v most="$ratio" \
     'BEGIN { exit !(is != "" && is > 0.1 && is <= most) }'
 }
-# The last ratio is what the two numbers beside it say.
+# The last ratio is the quotient of the two numbers beside it.
 is_ratio() {
   awk -v a="$(value held)" -v b="$(value entropy)" -v is="$(value ratio)" \
     'BEGIN { d = a / b - is; exit !(d < 1e-5 && d > -1e-5) }'
 }
-# The entropy as awk computes it, from the text.
+# awk computes the same entropy from the text.
 is_entropy() {
   od -An -v -tu1 -w1 share/novel/pride-and-prejudice.txt |
     awk -v is="$(value entropy)" '
@@ -49,7 +49,7 @@ is_entropy() {
         exit !(e - is < 1e-4 && is - e < 1e-4)
       }'
 }
-# Behind the bar stands what it wrote: words of lower case above all.
+# After the bar comes the text that it wrote, mostly words in lower case.
 writes() {
   awk '
     /\|/ { on = 1; sub(/.*\|/, "") }

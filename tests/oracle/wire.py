@@ -1,5 +1,5 @@
 """The protocol of gt-wire(7) in Python: messages, and ends of connections that
-say what they are told to, however wrong."""
+send what they are told to, however wrong it is."""
 
 import os
 import pathlib
@@ -14,7 +14,7 @@ VERSION = int(re.search(r"kWireVersion = (\d+);", HEADER.read_text())[1])
 
 
 def message(verb, body=b"", **fields):
-    """A message's bytes; a field that is None is left out."""
+    """The bytes of a message; a field that is None is left out."""
     if isinstance(body, str):
         body = body.encode()
     words = [verb]
@@ -29,7 +29,7 @@ def message(verb, body=b"", **fields):
 
 
 def parse(frame):
-    """(verb, fields, body) of what gt itself has sent."""
+    """(verb, fields, body) of a message that gt has sent."""
     header, _, body = frame.partition(b"\n")
     words = shlex.split(header.decode())
     fields = dict(word.split("=", 1) for word in words[1:])
@@ -38,7 +38,8 @@ def parse(frame):
 
 
 def numbered(body, seq):
-    """(seq, text) of the instructions of a body whose first has that seq."""
+    """(seq, text) of the instructions in a body whose first one has that
+    seq."""
     for line in body.decode().splitlines():
         if line.startswith("#+"):
             seq += int(line[2:].split()[0])
@@ -48,11 +49,11 @@ def numbered(body, seq):
 
 
 class Gone(Exception):
-    """The other end said that it is over."""
+    """The other end said that the run is over."""
 
 
 class End:
-    """One socket, polled for at most so long."""
+    """One socket, which is polled for at most so long."""
 
     def __init__(self, context, kind):
         self.socket = context.socket(kind)
@@ -65,8 +66,8 @@ class End:
 
 
 class Worker(End):
-    """A worker's connection to gt-route. Its prints are answered by `answer`,
-    which is given (seq, text) and gives bytes."""
+    """A worker's connection to gt-route. `answer` gets (seq, text) of each
+    print and gives the bytes of its result."""
 
     def __init__(self, context, endpoint, answer, data="", **hello):
         super().__init__(context, zmq.DEALER)
@@ -77,10 +78,10 @@ class Worker(End):
             "name": f"w{id(self)}", "rank": None, "host": "h",
             "pid": os.getpid(), "data": data, "threads": 1, "isa": "none",
             "backend": "cpu"} | hello
-        self.welcome = None  # fields and body, once it came
-        self.last_seq = 0  # of the instructions that came
-        self.bytes = 0  # of credit
-        self.owed = []  # results that were not sent
+        self.welcome = None  # fields and body, once it has come
+        self.last_seq = 0  # that of the last instruction that came
+        self.bytes = 0  # the credit that is left
+        self.owed = []  # results that were not sent yet
         self.is_end = False
         self.beat_at = 0.0
 
@@ -97,7 +98,7 @@ class Worker(End):
             bytes=self.bytes if taken is None else taken, wait=wait))
 
     def step(self, seconds=0.05):
-        """Takes what has come and beats; the verb, or None."""
+        """Takes what has come, and beats. Gives the verb, or None."""
         if self.welcome and time.monotonic() > self.beat_at:
             self.beat_at = time.monotonic() + 0.4
             self.say_done()
@@ -138,13 +139,13 @@ class Route(End):
         self.socket.bind(endpoint)
         self.peer = None
         self.beat_at = 0.0
-        self.seq = 0  # the last that was sent
+        self.seq = 0  # that of the last instruction that was sent
 
     def say(self, *frames):
         self.socket.send_multipart([self.peer, *frames])
 
     def step(self, seconds=0.05):
-        """(verb, fields, body) of what came, or None. Beats."""
+        """(verb, fields, body) of what came, or None. Beats as well."""
         if self.peer and time.monotonic() > self.beat_at:
             self.beat_at = time.monotonic() + 0.4
             self.say(message("beat"))

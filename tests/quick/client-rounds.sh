@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# As tests/full/client-rounds.sh, a few rounds.
+# Runs tests/full/client-rounds.sh with fewer rounds.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 export PYTHONDONTWRITEBYTECODE=1

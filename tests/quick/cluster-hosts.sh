@@ -1,14 +1,15 @@
 #!/usr/bin/env bash
-# gt-cluster on two hosts in network namespaces, which it reaches by ssh: one at the
-# end of a slow link, which is cut then. What runs there gives what one gt-work
-# gives; a cut is told, and taking down goes on when the link is back.
+# gt-cluster uses two hosts in network namespaces, which it reaches by ssh; one is
+# at the end of a slow link, which is cut later. Programs give what one gt-work
+# gives, the cut is reported, and down completes its work when the link is back.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 . scripts/common.sh
 . tests/tools/namespaces.sh
 export PATH=${GT_BIN:-$PWD/build/bin}:$PATH:/usr/sbin
 unset GT_BACKEND GT_VERBOSE GT_INSTRUCTION_LOG GT_CONFIG GT_CONNECT SLURM_JOB_ID
-# How long a host may be cut off before it is lost; more than a loaded machine stands.
+# A host that is cut off for so long is lost; a loaded machine is not silent that
+# long.
 export GT_SILENCE=5
 
 head=gt$$h near=gt$$n far=gt$$f
@@ -18,7 +19,7 @@ pids=()
 
 clean() {
   local pid name
-  exec 2>/dev/null # a shell tells what was killed
+  exec 2>/dev/null # a shell reports what was killed
   for pid in "${pids[@]}"; do kill -KILL "$pid" 2>/dev/null || true; done
   wait 2>/dev/null || true
   grep -lzs "^GT_CLUSTER=$(cat "$work/token" 2>/dev/null || echo none)" \
@@ -36,7 +37,7 @@ for program in ssh sshd ssh-keygen; do
 done
 why=$(need_namespaces "$head") || skip_rest "$why"
 
-# Beside the wires from the head there is one between the hosts.
+# The hosts have a link to the head each, and one between them.
 build_hosts() {
   local name
   for name in "$head" "$near" "$far"; do
@@ -54,7 +55,8 @@ build_hosts() {
   ip -n "$far" route add 10.98.1.2/32 dev to_n src 10.98.2.2
 }
 
-# serve HOST NAME ADDRESS: an sshd there, whose sessions keep their state apart.
+# serve HOST NAME ADDRESS starts an sshd there, whose sessions have a state of their
+# own.
 serve() {
   mkdir -p "$work/$2"
   cat >"$work/$2/conf" <<CONF
@@ -75,7 +77,7 @@ CONF
   done
 }
 
-# at_head COMMAND...: there, with an ssh that knows the hosts.
+# at_head COMMAND... runs it at the head, with an ssh that knows the hosts.
 at_head() {
   ip netns exec "$head" env PATH="$work/bin:$PATH" "$@"
 }
@@ -105,7 +107,7 @@ check() { # NAME STATUS
   fi
 }
 
-# left HOST: what the cluster has there.
+# left HOST prints the files that the cluster has there.
 left() {
   find "$work/$1/state" -path '*/gt-hosts/*' 2>/dev/null || true
 }
@@ -121,7 +123,8 @@ printf '%s\n' 'root@10.98.1.2 slots=2' 'root@10.98.2.2 # far' >"$work/hosts"
 
 # ---- a slow link -----------------------------------------------------------------
 
-# slow HOST INTERFACE: by netem; a kernel without it can still narrow the link.
+# slow HOST INTERFACE makes the link slow by netem, or narrow if the kernel lacks
+# netem.
 slow() {
   ip netns exec "$1" tc qdisc add dev "$2" root netem delay 60ms 20ms rate 4mbit \
     loss 1% 2>/dev/null ||

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Ops at the ends of their dtypes against PyTorch, on both backends.
+# Compares ops at the ends of their dtypes with PyTorch, on both backends.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 export PATH=${GT_BIN:-$PWD/build/bin}:$PATH PYTHONDONTWRITEBYTECODE=1

@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
-# A process of a running pipeline dies or stops: never a hang. How soon it is
-# said is for the full tier, since other work may have the cores here.
+# A process of a running pipeline dies or stops, and the pipeline never hangs. The
+# full tier tests how soon that is reported, since here other work may have the
+# cores.
 exec "$(dirname "${BASH_SOURCE[0]}")/../oracle/faults.sh" 10 1 30

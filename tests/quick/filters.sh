@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# The laws of the filters over every program that the other tests run: no crash, their own output unchanged, what is legal accepted.
+# Checks the laws of the filters over every program that other tests run: no filter
+# crashes, each passes its own output unchanged, and legal text is accepted.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 export PATH=${GT_BIN:-$PWD/build/bin}:$PATH PYTHONDONTWRITEBYTECODE=1

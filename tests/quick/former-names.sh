@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Random programs that bind the names behind their losses again.
+# Random programs bind names that their losses depend on again.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 export PATH=${GT_BIN:-$PWD/build/bin}:$PATH PYTHONDONTWRITEBYTECODE=1

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Placed programs against PyTorch's processes, two and three, that exchange by
-# gloo: values, gradients and weights after some steps, rank by rank.
+# Compares placed programs with two and three processes of PyTorch that exchange by
+# gloo: values, gradients, and weights after some steps, rank by rank.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 export PATH=${GT_BIN:-$PWD/build/bin}:$PATH PYTHONDONTWRITEBYTECODE=1

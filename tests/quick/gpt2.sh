@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
-# The small GPT-2 of scripts/oracle as a gt program, on both backends: logits,
-# losses, all gradients, and the weights after ten steps of AdamW, as near as f32
-# rounding lets them be. Where a gradient is 0 but for rounding, as that of the
-# keys' bias, AdamW makes more of it: PyTorch's own f32 strays by 5e-6 there.
-# GT_BACKENDS names others, as scripts/test-gpu does.
+# Runs the small GPT-2 of scripts/oracle as a gt program on both backends. Logits,
+# losses, all gradients, and the weights after ten steps of AdamW are as near
+# PyTorch's as f32 rounding allows. Where a gradient is 0 but for rounding, as that
+# of the keys' bias, AdamW makes the rounding larger: PyTorch's own f32 differs by
+# 5e-6 there. GT_BACKENDS names other backends, as scripts/test-gpu does.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 export PATH=${GT_BIN:-$PWD/build/bin}:$PATH
@@ -14,7 +14,7 @@ program() {
     -v steps=10 "$@" -f tests/oracle/gpt2.awk
 }
 
-# compare PART ATOL: the results of a part, those of `work`/got and /expected
+# compare PART ATOL compares that part of the results in `got` and `expected`.
 compare() {
   if scripts/gt-cmp --rtol 1e-5 --atol "$2" <(part "$1" "$work/got") \
     <(part "$1" "$work/expected"); then

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
-# Three hosts in network namespaces, gt-route on one and a worker on each of the
-# others: the examples print what one gt-work prints, bit for bit. Each host has
-# a name, a process space and a /proc of its own, so no memory is shared and
-# values travel over ZeroMQ; the bytes on the wire between the workers say so.
+# Three hosts in network namespaces run gt-route and a worker on each of the other
+# two. The examples print what one gt-work prints, bit for bit. Each host has a
+# name, processes and a /proc of its own, so no memory is shared and values travel
+# over ZeroMQ; the bytes on the wire between the workers show that.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 . tests/tools/namespaces.sh
@@ -19,7 +19,7 @@ route=gt$$r first=gt$$a second=gt$$b
 work=$(mktemp -d "${TMPDIR:-/tmp}/gt-hosts.XXXXXX")
 pids=()
 
-# What a namespace still runs ends with the process that opened it.
+# What a namespace still runs is ended with the process that opened the namespace.
 clean() {
   local pid name
   for pid in "${pids[@]}"; do kill -KILL "$pid" 2>/dev/null || true; done
@@ -31,7 +31,7 @@ clean() {
 }
 trap clean EXIT
 
-# Between the workers there is a wire of its own, and no way round it.
+# The workers have a wire between them, and no other way to each other.
 build_hosts() {
   local name
   for name in "$route" "$first" "$second"; do
@@ -49,13 +49,13 @@ build_hosts() {
   ip -n "$second" route add 10.99.1.2/32 dev to_a src 10.99.2.2
 }
 
-# received HOST INTERFACE: bytes that came in there.
+# received HOST INTERFACE prints the bytes that came in there.
 received() {
   ip netns exec "$1" awk -F '[: ]+' -v name="$2" '$2 == name { print $3 }' \
     /proc/net/dev
 }
 
-# Who may attach, and what the workers say they are.
+# These options say who may attach, and which keys the workers have.
 trust=(--insecure) first_key=(--insecure) second_key=(--insecure)
 use_keys() {
   local name
@@ -69,7 +69,7 @@ use_keys() {
   second_key=(--key "$work/b.key" --route-key "$work/route.pub")
 }
 
-# through STREAM: what the three hosts print of it.
+# through STREAM prints the results of the stream from the three hosts.
 through() {
   local status=0
   pids=()
@@ -98,7 +98,7 @@ check() { # NAME STATUS
   fi
 }
 
-# same NAME: of the stream on stdin.
+# same NAME runs the stream on standard input on three hosts and on one.
 same() {
   local status=0
   gt-emit >"$work/p"
@@ -136,7 +136,7 @@ same digits-tp2 < <(
   cat examples/digits-tp2-test.gt
 )
 
-# 8 MiB each way, and a failure that travels with the data.
+# The program sends 8 MiB each way, and a failure that travels with the data.
 printf '%s\n' 'mesh tp=2' 'x@0-1 = randn f32[2,1024,1024] 1 split=tp:0' \
   'y@1 = copy x@0' 'z@0 = copy x@1' 's@0 = sum z@0' 's@1 = sum y@1' \
   'print s@0-1' 'r@0-1 = all_reduce x@0-1' 'print r@1 as=r' >"$work/copies.gt"
@@ -145,7 +145,7 @@ same copies <"$work/copies.gt"
 crossed=$(($(received "$first" to_b) - before))
 ((crossed > 4 << 20)) && over=0 || over=1
 check "the bytes went over the wire ($crossed)" "$over"
-# Both hosts were told apart, and their clocks are one here.
+# gt-route told the two hosts apart, and their clocks agree.
 hosts=$(grep -o 'host=[a-z]*' "$work/log" | sort -u | tr '\n' ' ')
 [[ $hosts == 'host=a host=b ' ]] && told=0 || told=1
 check "hosts: $hosts" "$told"

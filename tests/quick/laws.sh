@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# The laws of the programs, over the examples and over random programs.
+# Checks the laws of the programs over the examples and over random programs.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 export PATH=${GT_BIN:-$PWD/build/bin}:$PATH PYTHONDONTWRITEBYTECODE=1

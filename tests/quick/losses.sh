@@ -1,6 +1,5 @@
 #!/usr/bin/env bash
-# Workers that are lost from runs that go on: what does not need them is as it
-# would have been.
+# Runs lose workers and go on. Results that need none of those workers are the same.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 export PATH=${GT_BIN:-$PWD/build/bin}:$PATH PYTHONDONTWRITEBYTECODE=1

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# gt-check finds what breaks the placed streams of the examples: some mutants.
+# gt-check finds changes that break the placed streams of the examples; some mutants
+# are run.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 export PATH=${GT_BIN:-$PWD/build/bin}:$PATH PYTHONDONTWRITEBYTECODE=1

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Every op against PyTorch on both backends: values, gradients, gradients of
-# gradients; and gradients against central differences.
+# Compares every op with PyTorch on both backends: values, gradients, and gradients
+# of gradients. Gradients are compared with central differences, too.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 export PATH=${GT_BIN:-$PWD/build/bin}:$PATH PYTHONDONTWRITEBYTECODE=1

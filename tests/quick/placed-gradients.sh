@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Gradients of programs that are placed before gt-emit sees them: clean to
-# gt-check, and those of the program for one device.
+# Programs are placed before gt-emit differentiates them. gt-check finds nothing
+# wrong in the gradients, and they are those of the program for one device.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 export PATH=${GT_BIN:-$PWD/build/bin}:$PATH PYTHONDONTWRITEBYTECODE=1

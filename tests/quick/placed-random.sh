@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Random placed programs of all families of ops: the values of the same programs
-# without ranks, and nothing that gt-check finds, gradients included.
+# Random placed programs of all families of ops give the values of the same programs
+# without ranks, and gt-check finds nothing in them or in their gradients.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 export PATH=${GT_BIN:-$PWD/build/bin}:$PATH PYTHONDONTWRITEBYTECODE=1

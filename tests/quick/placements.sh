@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Random placed programs against themselves without ranks, gradients included:
-# as one whole, and rank by rank.
+# Compares random placed programs with the same programs without ranks, gradients
+# included: as one whole, and rank by rank.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 export PATH=${GT_BIN:-$PWD/build/bin}:$PATH PYTHONDONTWRITEBYTECODE=1

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Programs that bind names again under the tape, on both backends: values
-# against PyTorch, memory, messages.
+# Programs bind names again that their gradients need, on both backends: values are
+# PyTorch's, and memory and messages are right.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 export PATH=${GT_BIN:-$PWD/build/bin}:$PATH PYTHONDONTWRITEBYTECODE=1

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Every operand of every op, bound again or freed, early and late, on both
-# backends: no value changes.
+# Every operand of every op is bound again or freed, early and late, on both
+# backends, and no value changes.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 export PATH=${GT_BIN:-$PWD/build/bin}:$PATH PYTHONDONTWRITEBYTECODE=1

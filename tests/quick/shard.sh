@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# gt-shard against the same programs without it: every op with its operands cut
-# at random, random programs and networks under random configs, and with schedules.
+# Compares gt-shard with the same programs without it: every op with its operands
+# cut at random, random programs and networks under random configs, and schedules.
 set -uo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.." || exit
 export PATH=${GT_BIN:-$PWD/build/bin}:$PATH PYTHONDONTWRITEBYTECODE=1

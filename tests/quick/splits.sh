@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Every op, and forms written by hand, split over ranks: pieces put together
+# Every op, and forms written by hand, are split over ranks: the pieces put together
 # equal the whole, forward and backward, on both backends.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."

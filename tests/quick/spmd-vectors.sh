@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# The conformance vectors of sharded types, and further ones.
+# Checks the conformance vectors of sharded types, and further ones.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 tests/spmd-vectors <(cat tests/spmd-vectors.tsv tests/spmd-vectors-more.tsv)

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Runs a command at a terminal of its own, as its foreground, and types Ctrl-C
+"""Runs a command at a terminal of its own, in the foreground, and types Ctrl-C
 once a line of its output matches.
 
 usage: at_terminal.py PATTERN COMMAND...
@@ -37,7 +37,7 @@ def main(pattern, command):
     while True:
         try:
             chunk = os.read(terminal, 4096)
-        except OSError:  # nobody has it open any more
+        except OSError:  # no process has the terminal open any more
             break
         if not chunk:
             break

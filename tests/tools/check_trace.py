@@ -18,7 +18,7 @@ def fail(text):
 
 
 def check_slices(slices):
-    """No two of one thread overlap but as one within the other."""
+    """No two slices of a thread overlap, unless one lies within the other."""
     for thread, events in slices.items():
         stack = []
         for start, end in events:

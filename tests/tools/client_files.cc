@@ -1,5 +1,5 @@
-// Files of a cluster that have the names of files here: of
-// tests/client-cluster.bats. Prints what load finds.
+// Files of a cluster have the names of files here; prints what load finds.
+// tests/client-cluster.bats runs it.
 #include <unistd.h>
 
 #include <exception>

@@ -1,5 +1,5 @@
-// A program that Ctrl-C is typed at: tests/cpp-examples.bats. It goes on until
-// then, and with the word "handles" it ends in order when it comes.
+// A program at which tests/cpp-examples.bats types Ctrl-C. Until then it goes
+// on, and with the word "handles" it then ends in order.
 #include <signal.h>
 
 #include <cstdio>

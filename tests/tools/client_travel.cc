@@ -1,9 +1,10 @@
-// Values of more than 1,000 elements go to where a program runs, and come back:
-// tests/client-cluster.bats. Prints "same", or what went wrong, with status 1.
+// Values of more than 1,000 elements go to where a program runs, and come back.
+// Prints "same", or what went wrong, with status 1. tests/client-cluster.bats
+// runs it.
 //
 //   client_travel [ROUNDS]
 //
-// Of 0 rounds the value is x, which nobody reads before the end.
+// With 0 rounds the value is x, which is not read before the end.
 #include <cstdio>
 #include <cstdlib>
 #include <exception>
@@ -14,7 +15,7 @@
 
 namespace {
 
-// A value of 5,000 elements that cannot be computed.
+// A value of 5,000 elements fails.
 bool fails() {
   const gt::Tensor broken =
       gt::floordiv(gt::ones(gt::i32(5000)), gt::zeros(gt::i32(5000)));

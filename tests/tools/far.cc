@@ -1,10 +1,11 @@
-// A backend as a plug-in whose memory the host cannot touch, as a GPU's is: an
-// address of it that is followed ends the program. It does its work later than
-// it is told to, on a thread of its own. tests/backends.bats loads it.
+// A backend as a plug-in whose memory the host cannot touch, like that of a
+// GPU: a program that follows an address of it ends in a signal. The backend
+// works later than it is told to, on a thread of its own. tests/backends.bats
+// loads it.
 //
-// The kernels are those of `ref`. Environment: GT_FAR_COUNT=FILE appends, for
-// each backend that is made, a line with how many kernels of the op `add` have
-// run; GT_FAR_FAILS=N lets the N-th copy from the device fail.
+// The kernels are those of `ref`. GT_FAR_COUNT=FILE appends, for each backend
+// that is made, a line with how many kernels of the op `add` have run.
+// GT_FAR_FAILS=N makes the N-th copy from the device fail.
 #include <sys/mman.h>
 
 #include <algorithm>
@@ -25,8 +26,8 @@
 namespace gt::exec {
 namespace {
 
-// The memory behind addresses that nobody may follow, for all backends of the
-// process: they share one device.
+// The memory behind addresses that nobody may follow. All backends of the
+// process share it, as they share one device.
 class FarMemory {
  public:
   static FarMemory& instance() {
@@ -52,7 +53,7 @@ class FarMemory {
     release_aligned(it->second.data);
     blocks_.erase(it);
   }
-  // Where the bytes at an address are; null of what is no address of it.
+  // Where the bytes at an address are; null if it is no address of this memory.
   char* find(const void* address) {
     const auto* at = static_cast<const char*>(address);
     if (at < base_ || at >= base_ + kSize) return nullptr;
@@ -66,9 +67,10 @@ class FarMemory {
   }
 
  private:
-  // Of addresses alone; a thread sanitizer grants no more at once.
+  // So many addresses are reserved, and no memory. The thread sanitizer allows
+  // no larger reservation.
   static constexpr size_t kSize = size_t{1} << 36;
-  static constexpr size_t kGuard = 64;  // between two blocks
+  static constexpr size_t kGuard = 64;  // unused addresses between blocks
   struct Block {
     char* data;
     size_t bytes;
@@ -103,7 +105,7 @@ struct FarEvent final : DeviceEvent {
   }
 };
 
-// Work in the order in which it was given, later.
+// Does work later, in the order in which it was given.
 class Stream {
  public:
   Stream() : thread_([this] { loop(); }) {}
@@ -134,7 +136,7 @@ class Stream {
         work_.pop_front();
       }
       if (work == nullptr) return;
-      std::this_thread::yield();  // who does not wait for it is likely first
+      std::this_thread::yield();  // a caller that does not wait goes first
       work();
     }
   }
@@ -179,7 +181,7 @@ class FarDevice final : public Device {
   }
   std::shared_ptr<DeviceEvent> record() override { return stream.record(); }
   void wait_for(const DeviceEvent& event) override {
-    // The run that owns the event holds it for as long as the stream works.
+    // The run that owns the event keeps it as long as the stream works.
     auto& mine = const_cast<FarEvent&>(static_cast<const FarEvent&>(event));
     stream.give([&mine] { mine.wait(); });
   }
@@ -194,7 +196,7 @@ class FarDevice final : public Device {
   int downloads_ = 0;
 };
 
-// Kernels that never fail, and so may run later.
+// These kernels never fail, so they may run later.
 constexpr std::string_view kLater[] = {
     "add",   "sub",    "mul",  "neg",    "relu",      "tanh",
     "exp",   "sum",    "mean", "matmul", "transpose", "reshape",
@@ -245,7 +247,7 @@ class FarKernel final : public Kernel {
   };
   static char* find(const void* address) {
     char* data = FarMemory::instance().find(address);
-    GT_CHECK(data != nullptr);  // an address of the host was given
+    GT_CHECK(data != nullptr);  // an address of the host is wrong here
     return data;
   }
   Status run(const Work& work) { return kernel_->run(work.in, work.out); }

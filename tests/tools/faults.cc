@@ -9,13 +9,12 @@
 //                                    classes when main has returned
 //   GT_FAULT_HIT=FILE                appends "CLASS K" when a call was failed
 //
-// The classes: read, write, open, rename (and link), sync, of calls that the
-// program itself makes; socket (what makes a descriptor), thread, map and
-// memory, of its libraries' calls too, but for libzmq's own threads,
-// where 4.3.4 does not check what it allocates, and glibc's look at
-// /etc/protocols. What a program does before main is not counted, nor is what
-// cannot fail: transfers on eventfd and the like, and messages on standard
-// error.
+// The classes: read, write, open, rename (and link) and sync are calls of the
+// program itself. socket (what makes a descriptor), thread, map and memory are
+// calls of its libraries, too, except those of libzmq's own threads, since
+// libzmq 4.3.4 does not check its allocations there, and glibc's look at
+// /etc/protocols. Calls before main are not counted, nor calls that cannot
+// fail: transfers on eventfd and the like, and messages on standard error.
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
 #endif
@@ -68,12 +67,12 @@ constexpr const char* kNames[kClasses] = {"read",   "write", "open",
 
 std::atomic<bool> g_armed{false};
 std::atomic<long> g_counts[kClasses];
-thread_local bool g_is_foreign = false;  // one of libzmq's threads
+thread_local bool g_is_foreign = false;  // this is a thread of libzmq
 int g_class = -1;
 long g_k = 0;
 bool g_goes_on = false;
 int g_how = 0;
-uintptr_t g_begin = 0, g_end = 0;  // of the program itself
+uintptr_t g_begin = 0, g_end = 0;  // where the program itself is
 
 void append(const char* variable, const char* text) {
   const char* path = std::getenv(variable);
@@ -90,14 +89,14 @@ bool is_own(void* caller) {
   return at >= g_begin && at < g_end;
 }
 
-// Files, pipes and terminals alone.
+// Only calls on files, pipes and terminals can fail.
 bool can_fail(int fd) {
   if (fd == STDERR_FILENO) return false;
   struct stat info {};
   return ::fstat(fd, &info) != 0 || (info.st_mode & S_IFMT) != 0;
 }
 
-// Whether this call is to fail.
+// Whether this call has to fail.
 bool hits(Class which) {
   if (!g_armed.load(std::memory_order_relaxed) || g_is_foreign) return false;
   const long n = g_counts[which].fetch_add(1) + 1;
@@ -110,7 +109,8 @@ bool hits(Class which) {
   return true;
 }
 
-// libzmq ends the process where it gets no thread; gt asks for them before.
+// libzmq ends the process if it gets no thread, so its calls do not fail here;
+// gt asks for the threads before.
 bool is_of_zmq(void* caller) {
   Dl_info info{};
   return ::dladdr(caller, &info) != 0 &&
@@ -134,7 +134,7 @@ F* next(F*, const char* name) {
   return reinterpret_cast<F*>(::dlsym(RTLD_NEXT, name));
 }
 
-// -1 with errno, where a call that gives a descriptor or a status is to fail.
+// Sets errno if a call that gives a descriptor or a status has to fail with -1.
 bool fails(Class which) {
   if (!hits(which)) return false;
   errno = g_how;
@@ -309,8 +309,8 @@ int pthread_create(pthread_t* thread, const pthread_attr_t* attributes,
   return real(thread, attributes, run_foreign, foreign);
 }
 
-// libzmq asks this as it starts (OpenPGM does); where there is no memory for
-// it, glibc 2.36 follows a null pointer (nss_database.c).
+// libzmq calls this as it starts (OpenPGM does). If there is no memory for it,
+// glibc 2.36 follows a null pointer (nss_database.c).
 int getprotobyname_r(const char* name, protoent* entry, char* buffer,
                      size_t size, protoent** result) {
   static auto* const real = next(&::getprotobyname_r, "getprotobyname_r");
@@ -344,7 +344,7 @@ void* aligned_alloc(size_t alignment, size_t size) noexcept {
 }
 
 int posix_memalign(void** to, size_t alignment, size_t size) noexcept {
-  if (fails(kMemory)) return g_how;  // the kernel has set errno, too
+  if (fails(kMemory)) return g_how;  // the kernel has set errno
   *to = __libc_memalign(alignment, size);
   return *to == nullptr ? ENOMEM : 0;
 }

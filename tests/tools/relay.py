@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""relay.py PORT TARGET_PORT: a link between two ports of this host that can be
-made bad. It prints "ready" once it listens, and takes commands, one a line of
-standard input:
+"""relay.py PORT TARGET_PORT: a link between two ports of this host, which can
+be made bad. It prints "ready" once it listens, and takes commands, one a line,
+from standard input:
 
   cut N   ends the connections after N more bytes, and takes no others; says
           "was cut after N" then
@@ -18,11 +18,11 @@ class Relay:
     def __init__(self, port, target):
         self.target = target
         self.passes = True
-        self.left = None  # bytes until the cut; None: there is none
-        self.cut_after = 0  # as the command had it
-        self.flips = None  # bytes until one that is changed
+        self.left = None  # bytes until the cut; None if no cut comes
+        self.cut_after = 0  # the N of the command
+        self.flips = None  # bytes until the one that is changed
         self.peers = {}  # the other end of each socket
-        self.kept = {}  # bytes for a socket
+        self.kept = {}  # bytes that wait for each socket
         self.selector = selectors.DefaultSelector()
         self.port = port
         self.listener = None

@@ -1,6 +1,6 @@
-// result_types: a stream in, the same stream out, with what each line binds in
-// a remark behind it, "# y f32[8,2]". What a new filter that needs types takes;
-// CONTRIBUTING.md points here.
+// result_types: a filter that adds to each line a remark with the types of what
+// the line binds, "# y f32[8,2]". It shows what a new filter that needs types
+// takes; CONTRIBUTING.md points here.
 #include <unistd.h>
 
 #include <string>

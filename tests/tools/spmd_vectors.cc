@@ -1,9 +1,9 @@
-// Runs conformance vectors of sharded types (gt-check(1), VECTORS) against the
-// checker: spmd_vectors FILE. Prints what fails and "N passed, N failed, N
-// skipped"; exits 1 if something failed.
+// spmd_vectors FILE checks gt's types against conformance vectors of sharded
+// types (gt-check(1), VECTORS). It prints what fails and "N passed, N failed, N
+// skipped", and exits 1 if something failed.
 //
-// The vectors have a shorthand of their own. What gt spells otherwise is read
-// as its gt form; what it cannot say is skipped and counted.
+// The vectors have a shorthand of their own. It is read as gt spells the same
+// thing, and vectors that gt cannot say are skipped and counted.
 #include <cstdio>
 #include <fstream>
 #include <iostream>
@@ -59,8 +59,8 @@ struct Skip {
 };
 
 struct Outcome {
-  std::string kind;  // of the first finding
-  std::string text;  // all of it
+  std::string kind;  // that of the first finding
+  std::string text;  // all of the finding
   std::set<std::string> fixes;
   Placement type;
 };
@@ -102,7 +102,7 @@ class Vector {
     return options;
   }
 
-  // The first is the current one, so it is declared last.
+  // The first mesh is the current one, so it is declared last.
   void declare_meshes(const std::string& text) {
     const Words meshes = split_text(text, " / ");
     for (size_t m = meshes.size(); m > 0; --m) {
@@ -148,7 +148,7 @@ class Vector {
     return false;
   }
 
-  // "a 8x16:bf16 tp:P spec=dp+tp,- grad", "s scalar tp:V 0"
+  // Declares a value: "a 8x16:bf16 tp:P spec=dp+tp,- grad", "s scalar tp:V 0".
   bool declare(const std::string& text) {
     const Words words = words_of(text);
     ShardedValue value;
@@ -209,7 +209,7 @@ class Vector {
     return !in_place || mutate(words[1], result);
   }
 
-  // The new type of what is changed in place.
+  // Gives a value that is changed in place its new type.
   bool mutate(const std::string& target, const std::string& result) {
     const ShardedValue* before = checker_.value_of(target);
     const ShardedValue* after = checker_.value_of(result);
@@ -400,7 +400,7 @@ class Vector {
     return {"transpose", words[1], "axes=" + joined(axes, ",")};
   }
 
-  // slice a START LENGTH axis=0
+  // Turns "slice a START LENGTH axis=0" into gt's slice.
   Words sliced(const Words& words) {
     if (words.size() < 4) return words;
     const std::string& length = words[3];
@@ -409,7 +409,7 @@ class Vector {
             "size=" + (it == numbers_.end() ? length : it->second)};
   }
 
-  // chunk a 2 axis=0
+  // Turns "chunk a 2 axis=0" into gt's split.
   std::string parts(const Words& words, const std::string& result) {
     const std::string axis = key_of(words, "axis", "0");
     const Shape& shape = shape_of(words[1]);
@@ -456,7 +456,7 @@ class Vector {
     return joined(out, ", ");
   }
 
-  // The named form that a redistribute stands for.
+  // Finds the named op that a redistribute stands for.
   static Words routed(Words words) {
     const char src = key_of(words, "src", "?")[0];
     const char dst = key_of(words, "dst", "?")[0];
@@ -483,7 +483,8 @@ class Vector {
   Outcome outcome_;
 };
 
-// "tp:S0,dp:R spec=...", "! kind fix: a, b", or counterparts. "" if it is met.
+// Compares with "tp:S0,dp:R spec=...", "! kind fix: a, b", or counterparts;
+// gives "" if they are met.
 std::string compare(const Vector& vector, const std::string& wanted) {
   const Outcome& is = vector.outcome();
   const std::string got = is.kind.empty()

@@ -1,5 +1,5 @@
-// A digest of bytes that come in pieces is the hash of all of them, whatever
-// this processor computes it with.
+// The digest of bytes that come in pieces is the hash of all of them, by
+// whatever instructions this processor computes it.
 #include <gtest/gtest.h>
 
 #include <string>

@@ -14,7 +14,8 @@ namespace gt {
 namespace {
 
 TEST(IdTable, IsAMapUnderManyRandomChanges) {
-  // Few hashes, so that runs are long and most removals leave a gap in one.
+  // There are few hashes, so runs are long and most removals leave a gap in
+  // one.
   const auto hash_of = [](uint32_t id) { return uint64_t{id % 37} << 40; };
   IdTable table;
   std::unordered_map<uint32_t, bool> is_in;

@@ -19,14 +19,14 @@ TEST(NumberPool, TheSmallestFreeOneComesFirst) {
   EXPECT_EQ(numbers.take(), 5U);
 }
 
-TEST(NumberPool, WhatIsKeptIsNotGiven) {
+TEST(NumberPool, AKeptNumberIsNotGiven) {
   NumberPool numbers;
   numbers.keep(1);
   numbers.keep(1000);
   EXPECT_EQ(numbers.take(), 0U);
   EXPECT_EQ(numbers.take(), 2U);
   numbers.give(0);
-  numbers.keep(0);  // though it was free
+  numbers.keep(0);  // it was free
   EXPECT_EQ(numbers.take(), 3U);
   numbers.give(0);
   numbers.give(1);
@@ -39,9 +39,9 @@ TEST(NumberPool, WhatIsKeptIsNotGiven) {
 TEST(NumberSet, TheSmallestComesFirst) {
   NumberSet set;
   EXPECT_EQ(set.take(), NumberSet::kNone);
-  // In any order, and over several words of the summary.
+  // The numbers come in any order, and fill several words of the summary.
   for (size_t i = 0; i < 10'000; ++i) set.add(i * 1237 % 10'000);
-  set.add(3);  // is there
+  set.add(3);  // is there already
   set.remove(5);
   set.remove(5);
   set.remove(1'000'000);  // was never there

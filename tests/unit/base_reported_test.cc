@@ -15,8 +15,8 @@ TEST(Reported, TellsOncePerPlaceOfAFile) {
   EXPECT_EQ(reported.take_counts("gt", true), "");
 }
 
-// A line of a client's source may write several lines, in each round with other
-// names.
+// A line of a client's source may write several lines, whose names differ from
+// round to round.
 TEST(Reported, TellsEachReasonAtOnePlace) {
   Reported reported;
   EXPECT_TRUE(reported.is_first({"p.py", 3}, "t1 is divided by 0", ""));
@@ -33,7 +33,7 @@ TEST(Reported, TellsOncePerTextOfAStream) {
   EXPECT_FALSE(is_first(9, "index 12 is out of range for 2 rows", "y = f t x"));
   EXPECT_TRUE(is_first(9, "size 3 from 7 is out of range", "y = f t x"));
   EXPECT_FALSE(is_first(14, "index 0 is out of range for 2 rows", "y = f t x"));
-  // Digits of a name tell lines apart, numbers do not.
+  // Digits that are part of a name tell lines apart; numbers do not.
   EXPECT_TRUE(is_first(5, "index 7 is out of range for 2 rows", "y1 = f t x"));
   EXPECT_TRUE(is_first(6, "index 7 is out of range for 2 rows", "y2 = f t x"));
   EXPECT_TRUE(is_first(7, "why", "w = sgd w g 0.25"));

@@ -1,4 +1,4 @@
-// Lines in and out of descriptors, and the form of messages.
+// Lines are read from and written to descriptors; and the form of messages.
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <unistd.h>
@@ -36,7 +36,8 @@ class Pipe {
   int ends_[2] = {-1, -1};
 };
 
-// Lines of `bytes`, written in pieces of `piece`; too long ones as "LONG:...".
+// The lines that are read of `bytes`, which come in pieces of `piece` bytes; a
+// line that is too long is "LONG:...".
 std::vector<std::string> lines_written(const std::string& bytes, size_t piece) {
   Pipe pipe;
   std::thread writer([&] {
@@ -226,14 +227,14 @@ TEST(Message, CutsLongLinesAroundTheColumn) {
   ASSERT_NE(shown, std::string::npos);
   const size_t start = text.rfind('\n', caret) + 1;
   EXPECT_EQ(text.at(shown + (caret - start)), '!');
-  // A column behind the end stands one behind the line.
+  // A column beyond the end puts the caret right behind the line.
   EXPECT_EQ(format_error("p", {}, {"m", 99}, "ab"), "p: m\n  ab\n    ^\n");
 }
 
 TEST(Message, ShowsWhatIsHidden) {
   EXPECT_EQ(excerpt("a\x1b[31m"), "a\\x1b[31m");
   EXPECT_EQ(excerpt(std::string(50, 'a')), std::string(40, 'a') + "...");
-  // A character is not cut in two.
+  // A character of several bytes is not cut in two.
   EXPECT_EQ(excerpt(std::string(39, 'a') + "\u00e4b"),
             std::string(39, 'a') + "...");
   EXPECT_EQ(format_error("p", {"\x1b]0;x\x07", 3}, {"m\nn", 0}, ""),
@@ -260,13 +261,13 @@ TEST(Printable, NothingInItActsOnATerminal) {
       {"plain \u00e4 \u4e2d \U0001f600", "plain \u00e4 \u4e2d \U0001f600"},
       {"\x1b[31m\r\x08", "\\x1b[31m\\x0d\\x08"},
       {std::string_view("\0\x7f", 2), "\\x00\\x7f"},
-      {"\u0080\u009b31m", "\\u0080\\u009b31m"},         // C1: a CSI of one
-      {"\u202e\u2066\u2069", "\\u202e\\u2066\\u2069"},  // other ways round
+      {"\u0080\u009b31m", "\\u0080\\u009b31m"},         // C1: a CSI in one byte
+      {"\u202e\u2066\u2069", "\\u202e\\u2066\\u2069"},  // from right to left
       {"\u200b\ufeff\u2028", "\\u200b\\ufeff\\u2028"},
       {"\U000e0041", "\\U000e0041"},
       {"\x9b"
        "31m \xff",
-       "\\x9b31m \\xff"},  // no UTF-8
+       "\\x9b31m \\xff"},  // not UTF-8
       {"\xc0\xaf\xed\xa0\x80\xe2\x82", "\\xc0\\xaf\\xed\\xa0\\x80\\xe2\\x82"},
       {"a\tb", "a b"},
   };
@@ -279,7 +280,7 @@ TEST(Printable, NothingInItActsOnATerminal) {
   EXPECT_EQ(printable_lines("a\nb\n"), "a\nb\n");
 }
 
-// Whatever comes, what is shown is UTF-8 without a control character.
+// For all bytes, the text that is shown is UTF-8 without control characters.
 TEST(Printable, AllBytesAreMadeFit) {
   uint32_t state = 1;
   for (int round = 0; round < 2000; ++round) {

@@ -9,7 +9,7 @@
 namespace gt::check {
 namespace {
 
-// The kinds of what is wrong with the lines, "4: src-type".
+// The lines with findings, and their kinds, as "4: src-type".
 std::string findings(Checker& checker, std::string_view text) {
   std::string out;
   for (size_t number = 1; !text.empty(); ++number) {
@@ -30,7 +30,8 @@ std::string findings(std::string_view text) {
   return findings(checker, text);
 }
 
-// x on ranks 0 to 3 of a grid, and on 4 to 7 what a copy makes of it.
+// The findings where x is on ranks 0 to 3 of a grid, and is copied to the ranks
+// `to`.
 std::string copied(const std::string& x, const std::string& to) {
   return findings("mesh pp=2 dp=2 tp=2\n" + x + "\ny@" + to +
                   " = copy x@0-3\n");
@@ -50,7 +51,7 @@ TEST(Check, CopiesThatTurnAGrid) {
   EXPECT_EQ("", copied(cut, "4-7"));
   EXPECT_EQ("3: src-type", copied(cut, "4,6,5,7"));
   EXPECT_EQ("3: src-type", copied(cut, "5,4,7,6"));
-  // Summands may change places, but not go to another sum.
+  // Summands may change places within their sum, but not go to another sum.
   const std::string sum = "x@0-3 = ones f32[4,4] #type=tp:P,dp:R";
   EXPECT_EQ("", copied(sum, "4-7"));
   EXPECT_EQ("", copied(sum, "5,4,7,6"));
@@ -76,7 +77,7 @@ TEST(Check, ANameInPartsOnSomeRanks) {
       mesh +
       "x@0-1 = ones f32[4] split=tp:0\nx@2-3 = zeros f32[4] split=tp:0\n";
   EXPECT_EQ("", findings(parts + "y@2-3 = relu x@2-3\n"));
-  // Unrelated along pp, and no dimension is cut there.
+  // The parts are unrelated along pp, and no dimension is cut there.
   EXPECT_EQ("4: vary-global", findings(parts + "y@0-3 = relu x@0-3\n"));
   EXPECT_EQ("3: unbound", findings(mesh + "x@0-1 = ones f32[4]\n"
                                           "y@0-3 = relu x@0-3\n"));
@@ -84,7 +85,7 @@ TEST(Check, ANameInPartsOnSomeRanks) {
   EXPECT_EQ("5: unbound", findings(parts + "free x@0-1\ny@0-1 = relu x@0-1\n"));
 }
 
-TEST(Check, TheGradientOfWhatStandsElsewhere) {
+TEST(Check, TheGradientOfAValueOnOtherRanks) {
   const std::string text =
       "mesh tp=3\nw@0-2 = ones f32[4]\nx@0-2 = ones f32[4] #type=tp:I\n";
   const std::string gradient = "g@0-2 = neg x@0-2 #grad=w\n";
@@ -102,7 +103,8 @@ TEST(Check, TheGradientOfASummand) {
             findings(text + " #type=tp:I\ng@0-1 = neg x@0-1 #grad=w\n"));
 }
 
-// What is said of y, which reads an x of these axes on these.
+// What is said of y, which reads an x that was typed on the axes of another
+// mesh.
 std::string on_other_axes(const std::string& x, const std::string& type,
                           const std::string& y) {
   Checker checker({});

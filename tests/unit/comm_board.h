@@ -1,6 +1,6 @@
-// A communicator between workers of one process: what a worker shows, the
-// others read at its address. It shares no code with PeerCommunicator, so that
-// what both must do is what comm/communicator.h says.
+// A communicator between workers of one process: the others read what a worker
+// shows at its address. It shares no code with PeerCommunicator, so both are
+// held to what comm/communicator.h says.
 #pragma once
 
 #include <condition_variable>
@@ -16,7 +16,7 @@
 
 namespace gt::exec {
 
-// What all workers show each other, guarded by one mutex.
+// What all workers show each other; one mutex guards it.
 struct Board {
   explicit Board(unsigned n) : workers(n), passed(n), reads(n), woken(n) {}
 
@@ -25,11 +25,11 @@ struct Board {
     Type type;
     Fault fault;
     comm::Communicator::RunPtr run;
-    std::set<unsigned> readers;  // that have not read it
+    std::set<unsigned> readers;  // those that have not read it
   };
-  using Key = std::pair<unsigned, comm::Tag>;  // whose it is, and which
+  using Key = std::pair<unsigned, comm::Tag>;  // its owner, and which value
 
-  // The reader has read it: the owner will hear of it.
+  // Notes that the reader has read it, so that its owner will hear of that.
   void note_read(std::map<Key, Shown>::iterator it, unsigned reader) {
     if (it->second.readers.erase(reader) == 0) return;
     reads[it->first.first].push_back(it->second.run);
@@ -40,8 +40,8 @@ struct Board {
   std::mutex mutex;
   std::condition_variable changed;
   std::map<Key, Shown> shown;
-  std::vector<comm::Tag> passed;  // by worker: all before it is over there
-  // By owner, what was read of it and it has not heard of.
+  std::vector<comm::Tag> passed;  // by worker: it is done with all before
+  // By owner, the reads that it has not heard of yet.
   std::vector<std::vector<comm::Communicator::RunPtr>> reads;
   std::vector<bool> woken;
 };
@@ -126,7 +126,7 @@ class BoardCommunicator final : public comm::Communicator {
     std::vector<RunPtr> read;
     {
       std::unique_lock lock(board_.mutex);
-      if (is_aborted_) {  // nobody is waited for any more
+      if (is_aborted_) {  // no worker is waited for any more
         for (auto it = board_.shown.begin(); it != board_.shown.end();) {
           const auto next = std::next(it);
           if (it->first.first == self_) {
@@ -172,7 +172,7 @@ class BoardCommunicator final : public comm::Communicator {
   unsigned self_;
   Device& device_;
   User* user_ = nullptr;
-  bool is_aborted_ = false;  // guarded by the board's mutex, as is why_
+  bool is_aborted_ = false;  // the board's mutex guards this and why_
   std::string why_;
 };
 

@@ -8,7 +8,7 @@
 namespace gt::exec {
 namespace {
 
-// Ranks 0 to ranks - 1 dealt to workers in blocks.
+// Deals the ranks 0 to ranks - 1 to workers, in blocks.
 std::string blocks(unsigned ranks, unsigned workers) {
   std::string out;
   for (unsigned r = 0; r < ranks; ++r) {

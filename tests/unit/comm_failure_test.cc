@@ -1,5 +1,5 @@
-// Exchanges when something goes wrong, or waits: failures that cross, fences,
-// workers that lie or fall silent.
+// Exchanges that wait or go wrong: failures that cross, fences, and workers
+// that lie or fall silent.
 #include <gtest/gtest.h>
 
 #include <cstdio>
@@ -21,7 +21,7 @@ TeamOptions two_workers() {
   return options;
 }
 
-// Results and messages as those of one worker that plays all ranks.
+// Results and messages are those of one worker that plays all ranks.
 void expect_as_alone(const std::string& program) {
   const Outcome alone = run_text(program);
   std::vector<std::string> wanted = lines_of(alone.out);
@@ -69,7 +69,7 @@ TEST(CommFailure, OfAWholeIsPrintedOnceByWhoPutsItTogether) {
   EXPECT_EQ(outcomes[1].out, "");
 }
 
-// A line that only one worker rejects: the other is told.
+// Only one worker rejects the line, and the other is told of it.
 TEST(CommFailure, APieceThatIsMissingOrOfAnotherTypeIsSaid) {
   const auto outcomes = run_team(
       "x@0-1 = tensor f32[2] 1 2\n1: free x@1\n"
@@ -103,7 +103,7 @@ TEST(CommFailure, ARankThatNobodyPlays) {
             std::string::npos);
 }
 
-// Memory for three pieces, lent to others again and again.
+// The memory holds three pieces, and is lent to others again and again.
 TEST(CommFailure, MemoryComesBackOnceItWasRead) {
   std::string text = "x@0-1 = ones f32[262144]\n";
   for (int i = 0; i < 20; ++i) {
@@ -160,7 +160,7 @@ TEST(CommTransfer, AFenceOrdersFiles) {
   std::filesystem::remove(path);
 }
 
-// What failed in the file is known behind the fence, and nothing else is.
+// Behind the fence it is known which file was not saved, and nothing else is.
 TEST(CommTransfer, AFenceTellsWhatWasNotSaved) {
   const std::string path = testing::TempDir() + "gt-fence-told.npy";
   const std::string quoted = "\"" + path + "\"";
@@ -180,8 +180,8 @@ TEST(CommTransfer, AFenceTellsWhatWasNotSaved) {
   std::filesystem::remove(path);
 }
 
-// Compute goes on while an exchange waits for the other worker, until a line
-// needs its result.
+// A worker goes on computing while an exchange waits for the other worker,
+// until a line needs the result.
 TEST(CommOverlap, ComputeRunsOnUntilItNeedsTheResult) {
   Hub hub(2, [](unsigned from, unsigned /*to*/, const std::string& bytes) {
     return from == 1 && bytes.starts_with("ready");
@@ -223,15 +223,15 @@ TEST(CommOverlap, ComputeRunsOnUntilItNeedsTheResult) {
   EXPECT_EQ(members[1].finish().out, "y@1 = tensor f32[2] 2 2\n");
 }
 
-// Worker 1 is played by the test.
+// The test plays worker 1.
 class Liar : public testing::Test {
  protected:
   using Answer = std::function<void(const std::string& message)>;
 
-  // What worker 0 prints of a sum with our piece.
+  // What worker 0 prints of a sum with a piece of worker 1.
   std::string sum_with(const Answer& answer,
                        std::chrono::milliseconds patience = kPatience) {
-    // What a lie before has left in a queue must not reach this worker.
+    // What an earlier lie has left in a queue must not reach this worker.
     hub_.emplace(2);
     is_over_ = false;
     TeamOptions options = two_workers();
@@ -260,7 +260,8 @@ class Liar : public testing::Test {
     return outcome.out;
   }
   void say(const std::string& bytes) { hub_->send(1, 0, bytes); }
-  // Says hello when greeted, without memory, and `bytes` once it is shown.
+  // Says hello when greeted, without memory, and says `bytes` when a piece is
+  // shown.
   Answer lie(const std::string& bytes) {
     return [this, bytes](const std::string& message) {
       if (message.starts_with("hello")) say(kHello);
@@ -372,7 +373,7 @@ TEST_F(Liar, SilenceHasALimit) {
       << out;
 }
 
-TEST_F(Liar, WhoNeverGreetsIsNamed) {
+TEST_F(Liar, AWorkerThatNeverGreetsIsNamed) {
   TeamOptions options = two_workers();
   options.patience = std::chrono::milliseconds(50);
   TeamMember member(*hub_, 0, options);

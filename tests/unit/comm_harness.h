@@ -1,4 +1,4 @@
-// Several workers in one process, on a link that is a few queues, and the same
+// Several workers in one process, whose link is a few queues; and the same
 // program on one worker.
 #pragma once
 
@@ -22,11 +22,11 @@
 
 namespace gt::exec {
 
-// What workers say to each other, kept in order. A test may look at a message,
+// Keeps what workers say to each other in order. A test may look at a message,
 // and hold it back until release().
 class Hub {
  public:
-  // True: it is held back. Called by the sender's thread.
+  // Called by the thread of the sender; true holds the message back.
   using Watch =
       std::function<bool(unsigned from, unsigned to, const std::string& bytes)>;
 
@@ -38,7 +38,7 @@ class Hub {
     const bool is_held = watch_ && watch_(from, to, bytes);
     {
       const std::lock_guard lock(mutex_);
-      // Nothing overtakes what is held back.
+      // No message overtakes one that is held back.
       auto& held = held_[{from, to}];
       if (holds_ && (is_held || !held.empty())) {
         held.push_back(std::move(bytes));
@@ -118,11 +118,11 @@ class HubLink final : public comm::Link {
   unsigned worker_;
 };
 
-// How values go from worker to worker.
+// The ways in which values go from worker to worker.
 enum class Way : uint8_t {
-  kMapped,    // they live in arenas that others map
+  kMapped,    // in arenas that others map
   kFetched,   // in messages
-  kOnABoard,  // by a communicator of the tests' own
+  kOnABoard,  // by a communicator of the tests
 };
 inline constexpr std::array kWays{Way::kMapped, Way::kFetched, Way::kOnABoard};
 inline const char* name_of(Way way) {
@@ -133,14 +133,14 @@ inline const char* name_of(Way way) {
 
 struct TeamOptions {
   unsigned workers = 2;
-  std::string ranks;  // of "#ranks - "
+  std::string ranks;  // the words after "#ranks - "
   Way way = Way::kMapped;
   std::string backend = "ref";
   WorkerOptions worker;
   std::chrono::milliseconds patience{20'000};
 };
 
-// One of several workers, and what it says.
+// One of several workers, and what it prints and says.
 class TeamMember {
  public:
   TeamMember(Hub& hub, unsigned self, const TeamOptions& options)
@@ -221,8 +221,8 @@ inline std::vector<std::string> lines_of(const std::string& text) {
   return lines;
 }
 
-// Every worker is fed every line and plays its own part of it; but for lines
-// such as "1: print x", which are that worker's alone.
+// Feeds every line to every worker, which plays its own part of it. A line such
+// as "1: print x" is fed only to that worker.
 inline std::vector<Outcome> run_team(const std::string& text,
                                      const TeamOptions& options,
                                      Hub::Watch watch = {}) {
@@ -254,7 +254,7 @@ inline std::vector<Outcome> run_team(const std::string& text,
   return outcomes;
 }
 
-// The results of all, as a sorted list: each of them is printed once.
+// The results of all workers, sorted: each of them is printed once.
 inline std::vector<std::string> sorted_lines(
     const std::vector<Outcome>& outcomes) {
   std::vector<std::string> all;

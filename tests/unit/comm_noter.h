@@ -1,4 +1,4 @@
-// The notes that gt-route writes, for tests of workers without one.
+// Writes the notes that gt-route writes, for tests of workers without gt-route.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -13,7 +13,7 @@
 
 namespace gt::exec {
 
-// Writes #pieces= at the lines that cross ranks, as gt-route does.
+// Adds #pieces= to lines that cross ranks, as gt-route does.
 class Noter {
  public:
   std::string note(const std::string& text) {

@@ -1,5 +1,5 @@
-// The parts under an exchange: messages, regions, the table of ranks, shared
-// memory.
+// The parts of which an exchange is made: messages, regions, the table of
+// ranks, and shared memory.
 #include <gtest/gtest.h>
 
 #include <cstring>
@@ -101,7 +101,7 @@ TEST(CommMessage, ReadsTheRegionsThatAreTaken) {
   }
 }
 
-// Whatever is read is written the same; nothing crashes.
+// Whatever can be read is written the same, and nothing crashes.
 TEST(CommMessage, SurvivesBytesThatChange) {
   std::mt19937 random(7);
   size_t read = 0;
@@ -131,7 +131,7 @@ TEST(CommMessage, SurvivesBytesThatChange) {
   EXPECT_GT(read, 1000U);
 }
 
-// Every region of small values, against one element at a time.
+// Every region of small values is compared with moving one element at a time.
 TEST(CommRuns, PackWhatARegionHolds) {
   HostDevice device(nullptr);
   for (const Shape& shape : {Shape{}, Shape{5}, Shape{3, 4}, Shape{2, 3, 4},
@@ -209,7 +209,7 @@ TEST(Hosting, SaysWhoPlaysARank) {
                            "- 0-65536=0", "- 0-=1", "- 1=", "- 2=1 =1"}) {
     EXPECT_FALSE(take(text)) << text;
   }
-  EXPECT_EQ(hosting.worker_of("x", 2), 1U);  // as it was
+  EXPECT_EQ(hosting.worker_of("x", 2), 1U);  // as before
 }
 
 TEST(ArenaMemory, OthersReadWhatIsWritten) {
@@ -244,7 +244,7 @@ TEST(ArenaMemory, IsNotBelievedWithoutItsTokenAndSize) {
   EXPECT_FALSE(MappedArena::map(pid, 0, arena.size(), arena.token()).ok());
 }
 
-// Blocks never overlap, are aligned, and come back to one gap.
+// Blocks never overlap, are aligned, and become one gap when they are freed.
 TEST(ArenaMemory, GapsJoinAgain) {
   auto made = Arena::make(size_t{64} << 20);
   ASSERT_TRUE(made.ok());

@@ -1,5 +1,6 @@
-// Elementary functions of the cpu backend's loops, in units in the last place
-// of the C library's in a wider type. GT_EVERY=1 takes every f32 there is.
+// Compares the elementary functions in the cpu backend's loops with the C
+// library's functions in a wider type, in units in the last place. GT_EVERY=1
+// takes every f32.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -16,7 +17,7 @@ namespace {
 
 struct Function {
   const char* op;
-  double most32, most64;  // units that a result may be off
+  double most32, most64;  // units by which a result may be off
   double (*wide32)(double x);
   long double (*wide64)(long double x);
 };
@@ -32,7 +33,7 @@ constexpr Function kFunctions[] = {
 };
 #undef GT_WIDE
 
-// The loops of instruction sets that have fma and this machine has.
+// The loops of the instruction sets with fma that this machine has.
 std::vector<const cpu::Loops*> loops_with_fma() {
   std::vector<const cpu::Loops*> found;
   for (const auto& [isa, loops] :
@@ -65,7 +66,7 @@ double units(T y, W value) {
   if (std::signbit(rounded) != std::signbit(y)) return INFINITY;
   if (y == rounded && std::isinf(y)) return 0;
   using Limits = std::numeric_limits<T>;
-  if (std::isinf(y)) y = Limits::max();  // as far as the value goes beyond
+  if (std::isinf(y)) y = Limits::max();  // inf counts as the largest
   if (std::isinf(value)) return INFINITY;
   int exponent = 0;
   std::frexp(value, &exponent);
@@ -76,7 +77,8 @@ double units(T y, W value) {
 
 constexpr size_t kBlock = 4096;
 
-// Zero, the ends of what is subnormal and normal, and what is not finite.
+// Zero, the ends of the subnormal and the normal numbers, and what is not
+// finite.
 template <typename T>
 std::vector<T> ends() {
   using Limits = std::numeric_limits<T>;
@@ -92,8 +94,8 @@ std::vector<T> ends() {
   return x;
 }
 
-// The largest error over the ends and over blocks that `next` fills until it
-// says no.
+// Checks the largest error over the ends, and over blocks that `next` fills
+// until it returns false.
 template <typename T, typename W, typename Next>
 void check(const Function& f, W (*wide)(W), double most, const Next& next) {
   const auto all = loops_with_fma();
@@ -148,7 +150,7 @@ TEST(Elementary, F64IsWithinItsUnits) {
     std::mt19937_64 random(1);
     int left = blocks;
     check<double>(f, f.wide64, f.most64, [&](std::vector<double>& x) {
-      // Magnitudes from the least to the largest, and many near 1.
+      // Most values are near 1; the others have any magnitude.
       std::uniform_real_distribution<double> near(-30, 30);
       for (double& value : x) {
         const uint64_t bits = random();

@@ -1,4 +1,4 @@
-// What a collective's ends, dimensions and sizes must agree on.
+// The ends, dimensions and sizes of a collective must agree.
 #include "emit_harness.h"
 
 namespace gt::emit {

@@ -1,4 +1,4 @@
-// A session fed with text, and a whole program through emit().
+// Feeds a session with text, or a whole program to emit().
 #pragma once
 
 #include <gtest/gtest.h>
@@ -14,7 +14,7 @@
 
 namespace gt::emit {
 
-// What comes out of each line, and what was said of them all.
+// Keeps what each line becomes, and what is said of all of them.
 class FedSession {
  public:
   explicit FedSession(EmitOptions options = {})
@@ -22,7 +22,7 @@ class FedSession {
                 [this](std::string_view text) { said += text; }),
         file_(session.add_file("p", false)) {}
 
-  // Feeds lines; what the last of them became.
+  // Feeds lines, and returns what the last of them became.
   std::string feed(std::string_view text) {
     std::string out;
     while (!text.empty()) {
@@ -34,7 +34,7 @@ class FedSession {
     return out;
   }
 
-  // A state's text, line numbers apart.
+  // The text of the state, without line numbers.
   std::string state() {
     std::string text;
     session.state(text, [](Origin&) {});
@@ -49,14 +49,14 @@ class FedSession {
   size_t line_ = 0;
 };
 
-// The lines from `mark` on.
+// The text from `mark` on.
 inline std::string from(const std::string& text, const std::string& mark) {
   const size_t at = text.find(mark);
   return at == std::string::npos ? "no " + mark + " in\n" + text
                                  : text.substr(at);
 }
 
-// The stream of a job, without a file of its own on disk.
+// The stream of a job, which is written into memory.
 inline std::string stream_of(const EmitJob& job, Exit* status = nullptr) {
   const int fd = ::memfd_create("stream", MFD_CLOEXEC);
   EXPECT_GE(fd, 0);

@@ -1,4 +1,4 @@
-// Programs with ranks: names, what is added, gradients as text.
+// Programs with ranks: names, added lines, and gradients as text.
 #include "emit_harness.h"
 
 namespace gt::emit {
@@ -41,7 +41,7 @@ TEST(EmitPlaced, APieceThatIsNotThereIsNamed) {
   EXPECT_EQ(fed.feed("z@0 = neg y@0"),
             "z@0 = fail \"p:5: neg: 'y' has no piece on rank 0; there is 'y', "
             "without ranks\"\n");
-  // An operand may live on more ranks than the line runs on.
+  // An operand may live on more ranks than its line.
   EXPECT_EQ(fed.feed("z@1 = neg x@0-1"), "z@1 = neg x@0-1\n");
   fed.feed("x@1 = ones i64[2]");
   EXPECT_EQ(fed.feed("z@0-1 = neg x@0-1"),
@@ -49,8 +49,8 @@ TEST(EmitPlaced, APieceThatIsNotThereIsNamed) {
             "i64 on rank 1\"\n");
 }
 
-// A pattern that was seen before is known by the mesh, the types and the pieces
-// under which it was.
+// A pattern that was seen before is known for the mesh, types and pieces that
+// it was seen with.
 TEST(EmitPlaced, KnownPatternsAreAskedForWhatTheyReadNow) {
   FedSession fed;
   fed.feed("mesh tp=2\nx@0-1 = ones f32[2]");
@@ -163,7 +163,7 @@ TEST(EmitPlaced, AReductionToOneHasOneDtype) {
   EXPECT_EQ(fed.said, "");
 }
 
-// What is added beside the lines of a smaller mesh speaks of more ranks.
+// A line that is added for a value of the larger mesh may name all its ranks.
 TEST(EmitPlaced, ValuesOutliveTheirMesh) {
   FedSession fed;
   fed.feed(
@@ -323,7 +323,8 @@ TEST(EmitPlaced, ALossIsRightAsASumOrAsOneNumber) {
   EXPECT_EQ(from(fed.feed("g@0-3 = grad l@0-3 w@0-3"), "_e0").substr(0, 41),
             "_e0@0-3 = ones f32[] #bwd #type=tp:I\n_e1@");
   EXPECT_EQ(fed.said, "");
-  // Along an axis on which its ranks do not differ it is what it is.
+  // On an axis along which the ranks of the loss do not differ, its type does
+  // not matter.
   fed.feed("m@1,3 = mul w@1,3 2 #type=dp:P\n");
   fed.feed("s@2 = mul w@2 2\nh@0-3 = grad s@2 w@0-3");
   EXPECT_EQ(fed.said, "");
@@ -355,7 +356,7 @@ TEST(EmitSession, AStreamThatWasEmittedGetsNoResultAdded) {
       << "computed again";
 }
 
-// As gt-work says it of a line that it reads itself.
+// gt-work says the same of such a line.
 TEST(EmitPlaced, APrintThatFailsPrintsALineForEachRank) {
   FedSession fed;
   fed.feed("mesh dp=2\nx@0-1 = ones f32[2]");

@@ -1,4 +1,5 @@
-// Replay: the same stream as without it, whatever comes round.
+// Replay writes the stream that would be written without it, whatever comes
+// again.
 #include "stream/replay.h"
 
 #include <fcntl.h>
@@ -15,7 +16,7 @@ namespace {
 const std::string kInit =
     "w = ones f32[3]\nx = ones f32[3]\nt = zeros f32[]\nk = ones f32[3]\n";
 
-// Lines that fit each other in any order, once kInit was read.
+// Lines that fit each other in any order, after kInit.
 const char* const kLines[] = {
     "h = mul x w",  "h = exp x",       "l = sum h",       "l = mean w",
     "k = mul k x",  "k = detach k",    "t = add t l",     "t = detach t",
@@ -42,7 +43,7 @@ class Programs {
     return text;
   }
 
-  // Rounds of several bodies, some of them broken in the middle.
+  // Rounds of several bodies, some of which break off in the middle.
   std::string program() {
     std::string text = kInit;
     const size_t loops = 1 + below(4);
@@ -77,7 +78,8 @@ TEST(Replay, OfItsOwnStreamChangesNothing) {
   }
 }
 
-// The program comes through a pipe, in pieces of random length.
+// The stream of a program that comes through a pipe, in pieces of random
+// length.
 std::string in_pieces(const std::string& program, Programs& random) {
   int ends[2];
   EXPECT_EQ(::pipe2(ends, O_CLOEXEC), 0);
@@ -101,7 +103,7 @@ std::string in_pieces(const std::string& program, Programs& random) {
 TEST(Replay, DoesNotDependOnHowTheInputIsCut) {
   for (uint32_t seed = 0; seed < 100; ++seed) {
     Programs random(seed);
-    // Messages name the input.
+    // Messages would name the input, so no line may cause one.
     std::string program = random.program();
     while (program.find("nobody") != std::string::npos) {
       program.replace(program.find("nobody"), 6, "w");
@@ -112,7 +114,7 @@ TEST(Replay, DoesNotDependOnHowTheInputIsCut) {
   }
 }
 
-// Feeds rounds by hand; after how many the round was known, or 0.
+// Feeds rounds, and returns after how many the round was known, or 0.
 size_t rounds_until_ready(const std::string& round, size_t most) {
   FedSession fed;
   Replay replay(fed.session);
@@ -141,11 +143,11 @@ TEST(Replay, KnowsARoundAfterAFew) {
 }
 
 TEST(Replay, KnowsNoRoundThatLeavesMoreBehind) {
-  EXPECT_EQ(rounds_until_ready("t = add t l\n", 20), 0U);  // says something
+  EXPECT_EQ(rounds_until_ready("t = add t l\n", 20), 0U);  // a message comes
   EXPECT_EQ(rounds_until_ready("l = sum w\nt = add t l\n", 50), 0U);
 }
 
-// Counts what a replay took from a source.
+// Counts the rounds that a replay took from its source.
 TEST(Replay, AnswersWholeRoundsAndLeavesTheRest) {
   const std::string round = "x = add x 1\nprint x\n";
   std::string program = kInit;

@@ -1,4 +1,4 @@
-// Seeds that a program leaves out.
+// Seeds that a program leaves out are numbered by gt-emit.
 #include "emit_harness.h"
 
 namespace gt::emit {
@@ -16,7 +16,8 @@ TEST(EmitSeeds, ASeedCountsTheUsesOfAllRanks) {
             "x@0 = randn f32[2] _eseed@0\n_eseed@0-2 = add _eseed@0-2 1\n");
 }
 
-// No line reads both registers, so they cannot count together.
+// The registers with and without ranks cannot count together, as no line reads
+// both.
 TEST(EmitSeeds, SeedsWithAndWithoutRanksNeverMeet) {
   const std::string far = "4611686018427387904";  // 2^62
   FedSession plain_first;
@@ -25,7 +26,7 @@ TEST(EmitSeeds, SeedsWithAndWithoutRanksNeverMeet) {
             "_eseed@0-1 = tensor i64[] " + far +
                 "\nv@0-1 = randn f32[2] _eseed@0-1\n"
                 "_eseed@0-1 = add _eseed@0-1 1\n");
-  // The next rank joins its set's count.
+  // Another rank joins the count of its set.
   EXPECT_EQ(plain_first.feed("u@2 = randn f32[2]"),
             "_eseed@2 = copy _eseed@0\nu@2 = randn f32[2] _eseed@2\n"
             "_eseed@0-2 = add _eseed@0-2 1\n");
@@ -47,7 +48,7 @@ TEST(EmitSeeds, AGradientHasTheSeedOfItsForwardLine) {
             "_e0@0-1 = copy _eseed@0-1\n"
             "_eseed@0-1 = add _eseed@0-1 1\n");
   fed.feed("l@0-1 = sum y@0-1");
-  // The seed is R, and leaves an I what it is.
+  // The seed is R, so an I stays an I.
   EXPECT_EQ(from(fed.feed("g@0-1 = grad l@0-1 x@0-1"), "g@0-1"),
             "g@0-1 = dropout _e2@0-1 0.5 _e0@0-1 #bwd #grad=x\n"
             "free _e2@0-1 _e0@0-1\n");

@@ -54,7 +54,7 @@ TEST(EmitSession, AnAliasIsFreedAfterTheLastGradientLineThatReadsIt) {
   EXPECT_EQ(out.substr(read), "g = mul _e2 _e0 #bwd #grad=w\nfree _e2 _e0\n");
 }
 
-TEST(EmitSession, WhatAUserKeepsIsNotCopied) {
+TEST(EmitSession, AValueThatAUserKeepsIsNotCopied) {
   FedSession fed;
   const std::string out =
       fed.feed(std::string(kLayer) + "l = sum h2\ng = grad l w");
@@ -131,7 +131,7 @@ TEST(EmitSession, ALoopWithoutGradKeepsNothing) {
   for (int i = 0; i < 3; ++i) fed.feed(round);
   const size_t size = fed.session.state_size();
   for (int i = 0; i < 1000; ++i) fed.feed(round);
-  // What is gone is cleared away from time to time.
+  // State that is no longer needed is removed from time to time.
   EXPECT_LT(fed.session.state_size(), size + 100);
 }
 
@@ -164,7 +164,8 @@ TEST(EmitSession, ATargetThatWasBoundSinceTheLossIsAnError) {
 
 // ---- names that had values behind the loss ----------------------------------
 
-// Feeds lines, of which only the last may have a message: what that says.
+// Feeds lines, of which only the last may have a message, and returns that
+// message.
 std::string said_of_last(std::string_view lines) {
   FedSession fed;
   const size_t last = lines.rfind('\n') + 1;
@@ -186,17 +187,17 @@ TEST(EmitSession, ATargetBoundAgainSinceItsHistoryWasConsumedIsAnError) {
 }
 
 TEST(EmitSession, AllNamesBehindAnEndedHistoryAreKnown) {
-  // The loss was bound again last, and the target before.
+  // Here the loss is bound again last, and the target before it.
   EXPECT_NE(said_of_last("a = ones f32[]\nl = mul a 1\na = neg a\nl = neg l\n"
                          "g = grad l a")
                 .find("depends on a value that a had before p:3"),
             std::string::npos);
-  // The target was bound before the loss was computed.
+  // Here the target is bound again before the loss is computed.
   EXPECT_NE(said_of_last("a = ones f32[]\nh = mul a 1\na = ones f32[]\n"
                          "h = neg h\nl = sum h\ng = grad l a")
                 .find("depends on a value that a had before p:3"),
             std::string::npos);
-  // On a part of its ranks.
+  // Here the target is bound again on a part of its ranks.
   EXPECT_NE(said_of_last("mesh dp=2\na@0-1 = ones f32[]\nl@0-1 = mul a@0-1 1\n"
                          "a@0-1 = neg a@0-1\nl@0-1 = neg l@0-1\n"
                          "l@0-1 = all_reduce l@0-1 over=dp\n"
@@ -250,7 +251,7 @@ TEST(EmitSession, AFailureSpreadsAndIsSaidOnce) {
   EXPECT_EQ(fed.session.messages(), 3U) << fed.said;
 }
 
-TEST(EmitSession, AFailedNameThatIsBoundAgainIsWell) {
+TEST(EmitSession, AFailedNameThatIsBoundAgainHasNoFailure) {
   FedSession fed;
   fed.feed("y = neg x\ny = ones f32[2]");
   EXPECT_EQ(fed.feed("z = neg y"), "z = neg y\n");
@@ -258,7 +259,7 @@ TEST(EmitSession, AFailedNameThatIsBoundAgainIsWell) {
 
 // ---- what a grad consumed ---------------------------------------------------
 
-// Two losses go through xb, which was computed from a named tensor.
+// Both losses go through xb, which is computed from a named tensor.
 constexpr char kBatch[] =
     "v = ones f32[2]\nw = ones f32[2]\nx = ones f32[2]\nxb = mul x 2\n"
     "h = mul xb w\nl = sum h\ng = grad l w\n";
@@ -287,7 +288,7 @@ TEST(EmitSession, ATargetBehindWhatWasConsumedIsAnError) {
 TEST(EmitSession, WhatWasConsumedStaysKnownThroughASecondGrad) {
   FedSession fed;
   fed.feed(kBatch);
-  // What is behind h is now behind k.
+  // What was behind h is now behind k.
   fed.feed("k = mul h v\nm = sum k\ng = grad m v\nn = sum k\n");
   fed.said.clear();
   fed.feed("g = grad n w");
@@ -297,7 +298,8 @@ TEST(EmitSession, WhatWasConsumedStaysKnownThroughASecondGrad) {
   EXPECT_EQ(fed.said, "");
 }
 
-// A gradient's own lines can be too large where the program's are not.
+// The lines of a gradient can be too large although those of the program are
+// not.
 TEST(EmitSession, AGradientThatIsTooLargeFailsItsLineAlone) {
   FedSession fed;
   fed.feed(

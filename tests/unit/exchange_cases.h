@@ -1,4 +1,4 @@
-// Lines that cross ranks, of every op, made at random, and where ranks live.
+// Random lines of every op that crosses ranks, and where the ranks live.
 #pragma once
 
 #include <iterator>
@@ -10,7 +10,7 @@
 
 namespace gt {
 
-// A line over ranks 0 to n-1, and what its pieces hold.
+// A line over ranks 0 to n-1, and the types of its pieces.
 struct Case {
   size_t ranks = 1;
   std::string mesh;  // "" or "mesh tp=3"
@@ -41,7 +41,7 @@ class Generator {
     return kAll[below(3)];
   }
 
-  // Ranks in a mesh of one or two axes; a group is along tp.
+  // Ranks of a mesh with one or two axes; a group is along tp.
   Case grid() {
     Case c;
     members_ = 1 + below(9);
@@ -98,7 +98,7 @@ class Generator {
         type.shape[d] = members_;
         c.line = begin(c, op) + src + " dst=V scatter_dim=" + text;
         break;
-      case 1:  // uneven, as split= cuts
+      case 1:  // uneven, cut as split= does
         c.line = begin(c, op) + src + " dst=S" + text + " split=tp:" + text +
                  " shape=" + to_string(type.shape);
         break;
@@ -236,7 +236,8 @@ class Generator {
     }
   }
 
-  // Everyone alone; ranks in blocks; ranks dealt out; all in one place.
+  // Each rank alone, ranks in blocks, ranks dealt out, or all ranks in one
+  // place.
   HomeOf homes() {
     const auto workers = static_cast<int64_t>(1 + below(4));
     switch (below(4)) {
@@ -256,7 +257,7 @@ class Generator {
   }
 
  private:
-  // A part for each member, and their sum.
+  // A size for each member; `all` becomes their sum.
   std::string sizes(int64_t& all) {
     std::string out;
     last_sizes_.clear();

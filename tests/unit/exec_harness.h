@@ -1,4 +1,4 @@
-// A worker fed with text, and all that it says.
+// A worker that is fed with text, and all that it prints and says.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -39,7 +39,7 @@ struct Outcome {
   WorkerStats stats;
 };
 
-// Runs the lines of `text`, as if they stood in a file called "t".
+// Runs the lines of `text` as if they were in a file called "t".
 inline Outcome run_text(Backend& backend, const std::string& text,
                         const WorkerOptions& options = {},
                         const std::vector<std::string>& roots = {}) {

@@ -1,4 +1,4 @@
-// A recipe's faults stay in the values that have them.
+// The faults of a recipe stay in the values that have them.
 #include "exec/queue/interpreter.h"
 
 #include <gtest/gtest.h>
@@ -10,7 +10,7 @@
 namespace gt::exec {
 namespace {
 
-// Adds one to its operand, or fails where that is negative.
+// Adds one to its operand, and fails if that is negative.
 class Increment final : public Kernel {
  public:
   Status run(std::span<const void* const> in,
@@ -22,7 +22,7 @@ class Increment final : public Kernel {
   }
 };
 
-// Steps of one operand and one result each, as values of the recipe.
+// A recipe of steps with one operand and one result each.
 Recipe recipe_of(uint32_t arguments,
                  const std::vector<std::pair<int32_t, int32_t>>& steps) {
   Recipe recipe;
@@ -64,12 +64,12 @@ TEST_F(InterpreterTest, AFaultSpreadsAndIsReportedOnce) {
   EXPECT_EQ(reports_, 1);
 }
 
-TEST_F(InterpreterTest, WhatIsMadeAnewIsWell) {
+TEST_F(InterpreterTest, AValueMadeAgainHasNoFault) {
   const Recipe one = recipe_of(1, {{0, 1}});
   memory_[0] = -1;
   run(one, std::array{&a_, &b_});
   ASSERT_NE(b_.fault, nullptr);
-  run(one, std::array{&b_, &c_});  // reads what is poisoned
+  run(one, std::array{&b_, &c_});  // the operand is poisoned
   EXPECT_EQ(c_.fault, b_.fault);
   memory_[0] = 4;
   run(one, std::array{&a_, &b_});
@@ -80,7 +80,7 @@ TEST_F(InterpreterTest, WhatIsMadeAnewIsWell) {
 }
 
 TEST_F(InterpreterTest, ValuesOfOneAddressAreApart) {
-  Value other{&memory_[1], nullptr};  // as a backend without data may give
+  Value other{&memory_[1], nullptr};  // a backend without data may give that
   const Recipe one = recipe_of(1, {{0, 1}});
   memory_[0] = -1;
   run(one, std::array{&a_, &b_});

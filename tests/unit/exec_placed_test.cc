@@ -1,4 +1,5 @@
-// Programs with ranks on one worker: registers by rank, collectives, failures.
+// Programs with ranks on one worker: registers by rank, collectives, and
+// failures.
 #include <gtest/gtest.h>
 
 #include "exec_harness.h"
@@ -33,7 +34,7 @@ TEST(Placed, CopyMovesByPositionAllAtOnce) {
             "y@5 = tensor f32[] 2\n");
 }
 
-// (a + b) + c with halves of 3: the first two, then the third.
+// The tree of three is (a + b) + c.
 TEST(Placed, SumsAreTakenInOneTree) {
   const Outcome r = run_text(
       "x@0 = tensor f32[] 1e8\nx@1 = tensor f32[] -1e8\n"

@@ -85,7 +85,7 @@ TEST_F(PoolTest, ADeviceThatPutsWorkOffIsToldWhatIsFree) {
   EXPECT_TRUE(forgotten.empty());
   pool.drop(buffer);
   EXPECT_EQ(forgotten, std::vector<const Value*>{buffer->value});
-  // Others need not know.
+  // Other devices need not be told.
   Pool silent(backend->device(), *this, 0);
   silent.release(silent.allocate(c));
   EXPECT_EQ(forgotten.size(), 1);
@@ -112,8 +112,7 @@ TEST_F(PoolTest, TheFirstOfTheFreeBuffersIsHandedOut) {
   }
 }
 
-// Values of one round: what is used at its begin is a small part of what is
-// used in its middle.
+// At the beginning of a round little memory is used, and in its middle much.
 TEST_F(PoolTest, ARoundThatComesAgainTakesNothingFromTheDevice) {
   Pool pool(backend->device(), *this, 0);
   const size_t mega = size_t{1} << 20;

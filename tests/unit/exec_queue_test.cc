@@ -7,7 +7,8 @@
 namespace gt::exec {
 namespace {
 
-// Records the lines of what it runs; a record may carry words to check.
+// Notes the lines of the records that it runs; a record may carry words to
+// check.
 class Recorder : public Queue::Handler {
  public:
   void run(uint64_t* record) override {

@@ -53,7 +53,7 @@ TEST_F(RegistersTest, AFailureIsKeptAndReplaced) {
   registers.fail(id, std::make_shared<const std::string>("why"));
   EXPECT_TRUE(registers[id].has_failed());
   EXPECT_EQ(*registers.failure_of(id), "why");
-  // The message may be the very one that is replaced.
+  // The message may be the same object that is replaced.
   registers.fail(id, registers.failure_of(id));
   EXPECT_EQ(*registers.failure_of(id), "why");
   bind("x");
@@ -72,11 +72,12 @@ TEST_F(RegistersTest, NumbersOfDeadNamesAreUsedAgain) {
   EXPECT_NE(registers[first].stamp.generation, generation);
 }
 
-TEST_F(RegistersTest, WhatALineObtainsStaysItsOwn) {
+TEST_F(RegistersTest, ANumberThatALineObtainsStaysItsOwn) {
   for (int i = 0; i < 40'000; ++i) {
     registers.release(bind("n" + std::to_string(i)));
   }
-  // "dead" becomes the longest dead name of all, and a line obtains it first.
+  // In the end "dead" is the name that has been dead for longest, and a line
+  // obtains it first.
   const RegisterId dead = bind("dead");
   registers.release(dead);
   for (int i = 0; i < 30'000; ++i) {

@@ -1,5 +1,5 @@
-// Blocks of tasks that come again: held back, recorded, done again, and run
-// task by task where they turn out to be others.
+// Blocks of tasks that come again are held back, recorded and replayed, and are
+// run task by task if they turn out to differ.
 #include "exec/queue/repeats.h"
 
 #include <gtest/gtest.h>
@@ -11,8 +11,8 @@
 namespace gt::exec {
 namespace {
 
-// Notes what it is told, and which tasks were done in which order, whatever did
-// them.
+// Notes what it is told, and the order in which tasks are done, in whatever
+// way.
 class NotingRunner final : public Repeats::Runner {
  public:
   void run_each(Tasks& tasks) override {
@@ -40,8 +40,8 @@ class NotingRunner final : public Repeats::Runner {
 
   bool records = true, replays = true;
   std::string said;
-  std::vector<uint64_t> lines;  // of the tasks, as they were done
-  // How many were done whenever those that were held back had run.
+  std::vector<uint64_t> lines;  // those of the tasks, as they were done
+  // How many tasks were done each time when none was held back any more.
   std::vector<size_t> ends;
 };
 
@@ -57,7 +57,7 @@ class RepeatsTest : public testing::Test {
     }
   }
 
-  // The task of a line, with a number and the address of its result.
+  // Runs the task of a line, with a number and the address of its result.
   void run(size_t line, size_t address = 0, uint64_t number = 0) {
     std::array<uint64_t, kTaskWords + 2> words{};
     auto& task = *reinterpret_cast<TaskRecord*>(words.data());
@@ -71,12 +71,13 @@ class RepeatsTest : public testing::Test {
     told_.push_back(line);
     if (!repeats_.hold(task)) runner_.note(task);
   }
-  // Lines from `first` on, each with its own address, or one besides it.
+  // Runs lines from `first` on, each with its own address, or `besides` after
+  // that.
   void run_lines(size_t first, size_t n, size_t besides = 0) {
     for (size_t i = first; i < first + n; ++i) run(i, i + besides);
   }
   std::string take() { return runner_.take(); }
-  // Everything was done, in the order in which it was told.
+  // All tasks were done, in the order in which they came.
   void expect_all_done() {
     repeats_.cut();
     EXPECT_EQ(runner_.lines, told_);
@@ -112,7 +113,7 @@ TEST_F(RepeatsTest, TheEndOfABlockIsToldBeforeTheNextTask) {
   for (int i = 0; i < 3; ++i) run_lines(200, 100);
   const std::vector<size_t> whole = {300, 600};
   EXPECT_EQ(runner_.ends, whole);
-  // A task of no block, then one that begins another block.
+  // A task that is in no block comes, and then one that begins another block.
   run_lines(0, 50);
   run(400);
   run_lines(0, 50);
@@ -159,7 +160,7 @@ TEST_F(RepeatsTest, ABlockThatDoesNotGoOnIsRunTaskByTask) {
 
 TEST_F(RepeatsTest, OtherAddressesAreRecordedAnewAndTheOldestIsUpdated) {
   for (int i = 0; i < 2; ++i) run_lines(0, 40);
-  // Values that take turns at eight addresses.
+  // The values take turns at eight addresses.
   for (size_t turn = 0; turn < 8; ++turn) {
     run_lines(0, 40, turn);
     EXPECT_EQ(take(), "record; replay 40; ");
@@ -209,8 +210,8 @@ TEST_F(RepeatsTest, WhatCannotBeRecordedOrDoneIsRunTaskByTask) {
   expect_all_done();
 }
 
-// Steps that take turns and begin alike: what both have, and what each has of
-// its own.
+// Steps that take turns and begin alike make three blocks: their common
+// beginning, and the rest of each.
 TEST_F(RepeatsTest, StepsThatTakeTurnsAreBlocks) {
   for (int i = 0; i < 10; ++i) {
     if (i == 6) take();
@@ -236,7 +237,8 @@ TEST_F(RepeatsTest, TooManyBlocksPushOutTheOldest) {
   expect_all_done();
 }
 
-// Recordings take memory, so they have no more tasks than eight of the largest.
+// Recordings take memory, so all together hold no more tasks than eight of the
+// largest.
 TEST_F(RepeatsTest, TooManyTasksPushOutTheOldest) {
   const auto run_block = [this](size_t block, size_t besides) {
     run_lines(300 * block, 300, besides);

@@ -1,4 +1,4 @@
-// Tasks that are run ahead of their checks, on a device that knows no outcome
+// Tasks run before their checks are known, on a device that knows no outcome
 // until it is told to.
 #include "exec/queue/speculative_issue.h"
 
@@ -12,7 +12,7 @@
 namespace gt::exec {
 namespace {
 
-// Nothing is known before the device is waited for.
+// A device that knows nothing before it is waited for.
 class LateDevice final : public Device {
  public:
   void* allocate(size_t /*bytes*/) override { return nullptr; }
@@ -36,7 +36,7 @@ class LateDevice final : public Device {
   std::deque<Status> left_;
 };
 
-// Done as soon as it is waited for.
+// A download that is done as soon as it is waited for.
 class LateDownload final : public DeviceDownload {
  public:
   bool is_done(bool waits) override { return done = done || waits; }
@@ -44,7 +44,7 @@ class LateDownload final : public DeviceDownload {
   bool done = false;
 };
 
-// Adds one, and finds out later that it cannot where the operand is negative.
+// Adds one, and reports only later that its operand is negative.
 class LateIncrement final : public Kernel {
  public:
   LateIncrement(LateDevice& device, int& runs) : device_(device), runs_(runs) {}
@@ -101,7 +101,7 @@ class SpeculativeIssueTest : public testing::Test {
 TEST_F(SpeculativeIssueTest, AFaultSpreadsOnceItIsKnown) {
   memory_[0] = -3;
   run(a_, b_);
-  run(b_, c_);  // which finds that -2 is negative, too, and has no say
+  run(b_, c_);  // -2 is negative too, but is not reported
   EXPECT_EQ(runs_, 2);
   issue_.settle(false);
   EXPECT_FALSE(issue_.is_settled());
@@ -118,7 +118,7 @@ TEST_F(SpeculativeIssueTest, AFaultSpreadsOnceItIsKnown) {
   EXPECT_EQ(reports_, 1);
 }
 
-TEST_F(SpeculativeIssueTest, WhatReadsAKnownFaultIsNotRun) {
+TEST_F(SpeculativeIssueTest, ATaskThatReadsAKnownFaultIsNotRun) {
   memory_[0] = -3;
   run(a_, b_);
   issue_.settle(true);
@@ -126,12 +126,12 @@ TEST_F(SpeculativeIssueTest, WhatReadsAKnownFaultIsNotRun) {
   EXPECT_EQ(runs_, 1);
   EXPECT_EQ(c_.fault, b_.fault);
   memory_[0] = 5;
-  run(a_, b_);  // is made anew, and known at once
+  run(a_, b_);  // the value is made anew, which is known
   EXPECT_EQ(b_.fault, nullptr);
   EXPECT_TRUE(issue_.is_settled());
 }
 
-TEST_F(SpeculativeIssueTest, WhatIsMadeAnewInBetweenIsWell) {
+TEST_F(SpeculativeIssueTest, AValueMadeAgainInBetweenHasNoFault) {
   memory_[0] = -3;
   run(a_, b_);
   run(b_, c_);
@@ -171,7 +171,7 @@ TEST_F(SpeculativeIssueTest, ACallKnowsTheFaultsOfItsTime) {
   issue_.after([&] { had = b_.fault != nullptr; },
                std::make_shared<LateDownload>());
   memory_[0] = 1;
-  run(a_, b_);  // what was printed is made anew, and is well
+  run(a_, b_);  // the printed value is made anew
   issue_.settle(true);
   EXPECT_TRUE(had);
   EXPECT_EQ(b_.fault, nullptr);

@@ -1,4 +1,4 @@
-// What a worker records of what ran.
+// The trace in which a worker records what ran.
 #include "exec/trace/trace.h"
 
 #include <fstream>
@@ -40,7 +40,7 @@ Traced trace_of(const std::string& text, bool caches = true) {
   return out;
 }
 
-// "at op bytes flops signal text" of each row.
+// "at op bytes flops signal text" for each row.
 std::vector<std::string> told(const Traced& traced) {
   std::vector<std::string> out;
   for (const TraceRow& row : traced.rows) {
@@ -127,7 +127,7 @@ TEST(Trace, ALongLiteralIsCut) {
   EXPECT_TRUE(shown.ends_with(" 1 # ...")) << shown;
 }
 
-TEST(Trace, WhatFailsRanToo) {
+TEST(Trace, AFailedLineRanToo) {
   const Traced traced = trace_of(
       "n = tensor i64[] 0\n"
       "x = mod n n\n"

@@ -1,4 +1,4 @@
-// What a worker makes of lines: values, failures, order, and how much it
+// What a worker makes of lines: values, failures, their order, and how much it
 // decodes and prepares.
 #include "exec/worker/worker.h"
 
@@ -9,7 +9,7 @@
 namespace gt::exec {
 namespace {
 
-// The reference backend, counting what it prepares and what it allocates.
+// The reference backend, which counts what it prepares and allocates.
 class CountingBackend final : public Backend, private Device {
  public:
   std::string_view name() const override { return "counting"; }

@@ -15,7 +15,8 @@ namespace {
 
 using Sets = std::vector<comm::Workers>;
 
-// The sets of the mesh of these lines, with these words of "#ranks".
+// The sets of workers along the axes of these lines, with these words of
+// "#ranks".
 Sets sets_of(std::initializer_list<const char*> lines, unsigned workers,
              const std::string& ranks) {
   Meshes meshes;
@@ -65,7 +66,7 @@ TEST(WorkersAlong, AreThoseOfFlattenedAxes) {
 }
 
 TEST(WorkersAlong, AreOneForSeveralRanksOfAWorker) {
-  // Ranks 0 and 1, 2 and 3, and so on are of one worker.
+  // Ranks 0 and 1 belong to one worker, ranks 2 and 3 to another, and so on.
   EXPECT_EQ(sets_of({"mesh dp=2 tp=4"}, 4, "- 0-1=0 2-3=1 4-5=2 6-7=3"),
             (Sets{{0, 2}, {1, 3}, {0, 1}, {2, 3}}));
   EXPECT_EQ(sets_of({"mesh dp=2 tp=2"}, 1, "- 0-3=0"), Sets{});

@@ -1,4 +1,4 @@
-// Files: what roots allow, after symbolic links.
+// Which files the roots allow, after symbolic links are followed.
 #include "file/files.h"
 
 #include <fcntl.h>
@@ -68,13 +68,13 @@ TEST_F(FilesTest, AnOpenFileWithoutANameIsWrittenWhereItLies) {
   };
   const Files files = Files::make({}).value();
   EXPECT_TRUE(files.open_nameless(path_of(nameless)).ok());
-  // A file that has a name is replaced under its name, whatever leads to it.
+  // A file with a name is replaced under its name, whatever path leads to it.
   const Fd named(::open((top_ / "files/x").c_str(), O_RDWR | O_CLOEXEC));
   EXPECT_FALSE(files.open_nameless(path_of(named)).ok());
   EXPECT_FALSE(files.open_nameless((top_ / "files/x").string()).ok());
   EXPECT_FALSE(with("files").open_nameless(path_of(nameless)).ok());
 
-  // The new bytes are all that is in it afterwards.
+  // Afterwards the file has the new bytes and nothing else.
   const Type large{Dtype::kF32, Shape({500})}, small{Dtype::kF32, Shape({2})};
   const std::vector<float> values(500, 1.5F);
   ASSERT_TRUE(

@@ -150,7 +150,7 @@ TEST_F(NpyTest, LoadsRows) {
 }
 
 TEST_F(NpyTest, LoadsFortranOrderAndForeignBytes) {
-  // 4 rows of 2 by 3, element value = its row-major index.
+  // There are 4 rows of 2 by 3; the value of an element is its row-major index.
   std::vector<uint16_t> values;
   for (int k = 0; k < 3; ++k) {
     for (int j = 0; j < 2; ++j) {

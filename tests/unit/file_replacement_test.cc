@@ -1,4 +1,4 @@
-// A file that takes another's place, while other programs look for files that
+// A file takes the place of another one, while other programs remove files that
 // were left behind.
 #include "file/replacement.h"
 

@@ -22,7 +22,7 @@ class SafetensorsCacheTest : public ::testing::Test {
   }
   void TearDown() override { fs::remove_all(folder); }
 
-  // One tensor of that name, in a new file of the name or in the old one.
+  // Writes one tensor of that name, in a new file or in the old one.
   void put(const std::string& file, const std::string& tensor) const {
     SafetensorsHeader header;
     header.tensors.push_back(safetensors_entry(tensor, {Dtype::kU8, {1}}));
@@ -71,7 +71,7 @@ TEST_F(SafetensorsCacheTest, SeesAFileThatGrew) {
   EXPECT_NE(read(cache, "a")->find("a tensor with a longer name"), nullptr);
 }
 
-// Within a tick of the file system's clock, two contents can look the same.
+// Two contents can look the same within a tick of the file system's clock.
 TEST_F(SafetensorsCacheTest, TrustsNoFileThatHasJustChanged) {
   put("a", "x");
   SafetensorsCache cache(std::chrono::hours(1));

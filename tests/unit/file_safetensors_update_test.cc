@@ -25,7 +25,7 @@ class SafetensorsTest : public ::testing::Test {
   }
   void TearDown() override { fs::remove_all(folder); }
 
-  // '@' stands for the file.
+  // In the text '@' stands for the file.
   Outcome run(std::string text) const {
     for (size_t at = 0; (at = text.find('@', at)) != std::string::npos;) {
       text.replace(at, 1, file);
@@ -143,7 +143,8 @@ TEST_F(SafetensorsTest, AFailedValueIsNotSaved) {
             "z = tensor i64[] 5\n");
 }
 
-// The save waits for others; that its file cannot be written is found later.
+// The save waits for others, and that its file cannot be written is found
+// later.
 TEST_F(SafetensorsTest, AWriteThatFailsLateIsToldByItsLine) {
   exec::Saves saves(Files::make({}).value());
   const Type type{Dtype::kF32, {1}};

@@ -1,5 +1,6 @@
-// Every collective's and conversion's gradient against the adjoint: <dy, A x>
-// and <A^T dy, x> are one number, where a P counts as its sum and an I once.
+// The gradients of collectives and conversions are their adjoints: <dy, A x>
+// and <A^T dy, x> are one number, where a P counts as its sum and an I counts
+// once.
 #include <map>
 #include <sstream>
 
@@ -15,9 +16,9 @@ constexpr int kGroup = 3;
 using Pieces = std::vector<std::vector<double>>;  // by rank
 
 struct Move {
-  const char* line;    // without result and operand
-  char src, dst;       // letters; S is V
-  const char* shapes;  // of x on tp 0, 1, 2; one for all alike
+  const char* line;    // without the result and the operand
+  char src, dst;       // letters, of which S is V
+  const char* shapes;  // x's on tp 0, 1, 2, or one for all
 };
 
 std::string shape_on(const std::string& shapes, int place) {
@@ -43,7 +44,7 @@ class Adjoint {
   explicit Adjoint(const Move& move) : move_(move) {}
 
   void check() {
-    // What comes out, to know its shapes.
+    // The program runs once to learn the shapes of its results.
     const auto y = run(head() + "print y@0-5\n");
     if (::testing::Test::HasFatalFailure()) return;
     std::string program = head();
@@ -75,7 +76,8 @@ class Adjoint {
   }
   bool dual_is_one() const { return move_.dst == 'I' || move_.dst == 'P'; }
 
-  // Pieces of their own are V; what they are meant as is said here.
+  // Pieces that are made by themselves are V; this line gives them their
+  // meaning.
   static std::string retype(const std::string& name, char letter) {
     if (letter == 'V') return "";
     return name + "@0-5 = retype " + name + "@0-5 over=tp src=V dst=" + letter +
@@ -134,7 +136,8 @@ class Adjoint {
     return out;
   }
 
-  // A value of a type with its gradient, over both groups.
+  // The product of a value with its gradient, over both groups, by the value's
+  // type.
   static double pair(const Pieces& value, const Pieces& gradient, char letter) {
     double all = 0;
     for (int group = 0; group < 2; ++group) {

@@ -12,7 +12,7 @@
 namespace gt::grad {
 namespace {
 
-// A tape on which names are numbers, and each line stands at the next place.
+// A tape on which names are numbers, and each line has the next place.
 class TapeTest : public ::testing::Test {
  protected:
   ValueId leaf(SymbolId name, bool differentiable = true) {
@@ -21,7 +21,8 @@ class TapeTest : public ::testing::Test {
     return v;
   }
 
-  // A line of one result. `needed`: operands whose data its gradient reads.
+  // A line with one result; `needed` are the operands whose data its gradient
+  // reads.
   ValueId line(SymbolId name, std::initializer_list<ValueId> operands,
                std::initializer_list<uint32_t> needed = {},
                bool reads_itself = false) {
@@ -79,7 +80,7 @@ TEST_F(TapeTest, KeepsALineWhileItsResultIsHeld) {
   const ValueId l = line(3, {h});
   EXPECT_EQ(tape.node_count(), 2U);
   let_go(h, 2);
-  EXPECT_EQ(tape.node_count(), 2U);  // l follows from it
+  EXPECT_EQ(tape.node_count(), 2U);  // l depends on it
   let_go(l, 3);
   EXPECT_EQ(tape.node_count(), 0U);
   EXPECT_TRUE(tape.users(w).empty());
@@ -96,7 +97,7 @@ TEST_F(TapeTest, KeepsALineWhileItReachesATarget) {
   let_go(w, 1);
   EXPECT_EQ(tape.node_count(), 0U);
   EXPECT_EQ(tape.lost(l).kind, Lost::Kind::kRebound);
-  EXPECT_EQ(tape.lost(l).name, 1U);  // the one that went last
+  EXPECT_EQ(tape.lost(l).name, 1U);  // the last one that went
   EXPECT_FALSE(tape.lost(l).hides_targets());
 }
 
@@ -105,7 +106,7 @@ TEST_F(TapeTest, AHeldValueInTheMiddleIsATarget) {
   const ValueId h = line(2, {w});
   line(3, {h});
   let_go(w, 1);
-  EXPECT_EQ(tape.node_count(), 1U);  // from h on
+  EXPECT_EQ(tape.node_count(), 1U);  // the line that reads h
   EXPECT_EQ(tape.producer(h), kNil);
 }
 
@@ -137,12 +138,12 @@ TEST_F(TapeTest, AnInternalNameIsNoTarget) {
 TEST_F(TapeTest, AnInternalValueIsIdleOnceNobodyNeedsItsData) {
   const ValueId w = leaf(1);
   const ValueId h = line(2, {w});
-  const ValueId l = line(3, {h}, {0});  // its gradient reads h
+  const ValueId l = line(3, {h}, {0});  // the line's gradient reads h
   EXPECT_EQ(tape.reads(h), 1U);
   let_go(h, 2);
   tape.hold(h, 4, true);
   EXPECT_TRUE(tape.take_idle().empty());
-  tape.add_read(h);  // a line to come
+  tape.add_read(h);  // a line that is still to come
   consume(l);
   EXPECT_EQ(tape.reads(h), 0U);
   EXPECT_TRUE(tape.take_idle().empty());
@@ -161,7 +162,7 @@ TEST_F(TapeTest, ALineThatReadsItsOwnResultDoesNotKeepItself) {
   EXPECT_EQ(tape.node_count(), 0U);
 }
 
-TEST_F(TapeTest, WhatWasConsumedSaysSo) {
+TEST_F(TapeTest, AConsumedHistorySaysSo) {
   const ValueId w = leaf(1);
   const ValueId h = line(2, {w});
   const ValueId l = line(3, {h});
@@ -174,7 +175,7 @@ TEST_F(TapeTest, WhatWasConsumedSaysSo) {
   }
 }
 
-// z = mul h r after h was consumed; then h and r go.
+// z = mul h r comes after h was consumed; then h and r lose their names.
 TEST_F(TapeTest, NamesThatGoHideNoHistoryThatWasConsumed) {
   const ValueId w = leaf(1);
   const ValueId h = line(2, {w});
@@ -189,7 +190,7 @@ TEST_F(TapeTest, NamesThatGoHideNoHistoryThatWasConsumed) {
   EXPECT_EQ(tape.lost(z).kind, Lost::Kind::kConsumed);
 }
 
-// The names in a set, in order.
+// The names of a set, in order.
 std::vector<SymbolId> names_of(const NameSets::Ref& set) {
   std::vector<SymbolId> names;
   if (!set) return names;
@@ -208,10 +209,10 @@ TEST_F(TapeTest, AnEndedHistoryKeepsTheNamesBehindIt) {
   const ValueId l = line(4, {h});
   bind_again(w, 1);
   bind_again(h, 3);
-  EXPECT_TRUE(names_of(tape.former_names(l)).empty());  // x is there
+  EXPECT_TRUE(names_of(tape.former_names(l)).empty());  // x has its name
   bind_again(x, 2);
   EXPECT_EQ(names_of(tape.former_names(l)), (std::vector<SymbolId>{1, 2, 3}));
-  // In a loop all values share one set.
+  // In a loop all values share one set of names.
   ValueId last = l;
   for (int round = 0; round < 3; ++round) {
     const ValueId next = line(5, {last});
@@ -273,7 +274,7 @@ TEST_F(TapeTest, FormsAreKeptOnceAndAsLongAsALineHasThem) {
   }
 }
 
-// y = mul a b c d e, and all of them by the same gradient.
+// y = mul a b c d e, and the same gradient by all of them.
 TEST_F(TapeTest, ALineMayReadMany) {
   std::vector<ValueId> leaves;
   for (SymbolId name = 1; name <= 5; ++name) leaves.push_back(leaf(name));
@@ -294,8 +295,8 @@ TEST_F(TapeTest, ALineMayReadMany) {
   EXPECT_LT(tape.value_limit(), 20U);
 }
 
-// The oldest lines go, which are the last in the list of what w is read by.
-TEST_F(TapeTest, WhatIsForgottenLeavesNothingBehind) {
+// The oldest lines go, which are the last of those that read w.
+TEST_F(TapeTest, AForgottenLineLeavesNothingBehind) {
   const ValueId w = leaf(1);
   ValueId h = leaf(2);
   Lost why;
@@ -310,7 +311,7 @@ TEST_F(TapeTest, WhatIsForgottenLeavesNothingBehind) {
   EXPECT_LT(tape.value_limit(), 3000U);
 }
 
-// Where a name was bound again is known whether it was near or far.
+// The place where a name was bound again is found, however far it is.
 TEST_F(TapeTest, WhereANameWasBoundAgain) {
   const ValueId x = leaf(3);
   SymbolId name = 10;

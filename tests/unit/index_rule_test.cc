@@ -11,9 +11,9 @@
 namespace gt {
 namespace {
 
-// "8: a.0 b.1 -> r0.0" for each label; "+" before those that are summed, "?"
-// before those that are looked up, "!" before others that need split=, "*3"
-// after a place in units of 3.
+// "8: a.0 b.1 -> r0.0" for each label. "+" marks labels that are summed, "?"
+// those that are looked up, and "!" others that need split=; "*3" follows a
+// place in units of 3.
 std::string rule_of(const std::string& text,
                     const std::vector<std::string>& types) {
   Line line;
@@ -79,7 +79,7 @@ TEST(IndexRule, ReductionsDropDimensions) {
             "2: x.0 -> r0.0; +3: x.1 ->; 4: x.2 -> r0.1");
   EXPECT_EQ(rule_of("y = argmax x axis=1", {"f32[2,3,4]"}),
             "2: x.0 -> r0.0; 4: x.2 -> r0.1");
-  // Parts have their own largest, of which the largest is taken.
+  // Each part has its own largest element, and the largest of these is taken.
   EXPECT_EQ(rule_of("y = max x axis=1", {"f32[2,3,4]"}),
             "2: x.0 -> r0.0; 3: x.1 ->; 4: x.2 -> r0.1");
   EXPECT_EQ(rule_of("y = softmax x axis=0", {"f32[2,3]"}), "3: x.1 -> r0.1");
@@ -112,7 +112,8 @@ TEST(IndexRule, RowsThatAreTakenAreLookedUpAlongTheirAxis) {
       "2: g.0 -> r0.0; +3: g.1 i.0 ->; 4: g.2 -> r0.2; ?9: -> r0.1");
 }
 
-// Of two indices to one place the later counts: they are of one rank.
+// Of two indices to one place the later one counts, so they must be on one
+// rank.
 TEST(IndexRule, WritesAlongTheAxisStayTogether) {
   EXPECT_EQ(
       rule_of("y = scatter x i s axis=0", {"f32[9,4]", "i64[3,4]", "f32[3,4]"}),
@@ -133,7 +134,7 @@ TEST(IndexRule, HeadsAreUnitsOfTheLastDimension) {
             "+5: q.0 o.0 l.0 g.0 -> r0.0");
 }
 
-// What is cut is the head that a group shares.
+// Heads in a dimension of their own are cut as heads that share one.
 TEST(IndexRule, HeadsApartAreCutAsHeadsSideBySide) {
   EXPECT_EQ(rule_of("y = split_heads x heads=2", {"f32[5,3,4]"}),
             "5: x.0 -> r0.0; 3: x.1 -> r0.2; !2: x.2*2 -> r0.1");

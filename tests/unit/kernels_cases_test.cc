@@ -1,4 +1,5 @@
-// The cpu backend and the reference, over the grid (kernels_grid.h).
+// The cpu backend is compared with the reference over the grid
+// (kernels_grid.h).
 #include <gtest/gtest.h>
 
 #include "exec/backend/ref/ref.h"
@@ -15,7 +16,7 @@ void check_all(const std::string& isa) {
   });
 }
 
-// A composite's expansion and its kernels' functions in the same dtype.
+// A composite is tested by its expansion and its kernels in the same dtype.
 TEST(KernelCases, EveryPrimitiveHasAReferenceKernel) {
   const auto ref = backend_for_test("ref", {1, ""});
   for (const KernelCase& c : kernel_cases()) {
@@ -29,7 +30,7 @@ TEST(KernelCases, EveryPrimitiveHasAReferenceKernel) {
   }
 }
 
-// And of primitives alone: a composite's meaning is its expansion.
+// The reference has no kernel for a composite, whose meaning is its expansion.
 TEST(KernelCases, TheReferenceHasKernelsOfPrimitivesAlone) {
   for (const KernelCase& c : kernel_cases()) {
     const Names names = names_of_round(dtypes_of(c)[0], 5);
@@ -38,7 +39,7 @@ TEST(KernelCases, TheReferenceHasKernelsOfPrimitivesAlone) {
       types[name] = t.type;
     }
     Bound bound(fill_in(c.line, names), types);
-    if (!bound.status().ok()) continue;  // sizes that do not fit
+    if (!bound.status().ok()) continue;  // sizes may not fit
     const Op& op = *bound.call().op;
     EXPECT_EQ(ref::kernel_of(bound.call()) != nullptr,
               op.is_primitive() && !op.row->alias)

@@ -1,5 +1,5 @@
-// The grid: every op of the table on every dtype, sizes 0, 1, odd and random,
-// broadcast, negative axes.
+// The grid: every op of the table in every dtype, with sizes 0, 1, odd and
+// random, with broadcasts and with negative axes.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -25,7 +25,7 @@ inline Names names_of_round(const std::string& dtype, uint64_t round) {
   return names;
 }
 
-// Sizes differ from round to round, where the case has any.
+// A case with sizes has several rounds, each with other sizes.
 inline uint64_t rounds_of(const KernelCase& c) {
   const std::string text = c.line + c.operands;
   const bool sized = text.find("$M") != std::string::npos ||
@@ -34,8 +34,8 @@ inline uint64_t rounds_of(const KernelCase& c) {
   return sized ? 6 : 1;
 }
 
-// Compares a backend with the reference over the rounds of a case; one of them
-// at least can be bound.
+// Compares a backend with the reference over the rounds of a case. At least one
+// round must bind.
 inline void check_case(const KernelCase& c, const std::string& dtype,
                        Backend& backend, Backend& ref) {
   int bound = 0;
@@ -50,7 +50,7 @@ inline void check_case(const KernelCase& c, const std::string& dtype,
                  exact ? tensors : widened(tensors));
     const std::string where = line + " over " + fill_in(c.operands, names);
     if (!results.ok() || !wanted.ok()) {
-      // Only sizes may be refused, and by both.
+      // A round may be refused only for its sizes, and then by both.
       EXPECT_FALSE(results.ok()) << where << ": " << wanted.error().message;
       EXPECT_FALSE(wanted.ok()) << where << ": " << results.error().message;
       continue;
@@ -80,7 +80,7 @@ void for_each_case(const Use& use) {
   }
 }
 
-// Each line of the grid with its operands.
+// A line of the grid with its operands.
 struct GridLine {
   std::string line;
   Tensors tensors;

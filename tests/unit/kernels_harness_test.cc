@@ -16,7 +16,7 @@
 namespace gt::exec {
 namespace {
 
-// Operands' data as a kernel wants them.
+// The data of the operands, as a kernel wants them.
 class Arguments {
  public:
   Arguments(const Call& call, const std::vector<const Tensor*>& operands)
@@ -37,7 +37,7 @@ class Arguments {
   std::vector<Number> literals_;
 };
 
-// A byte after each result must stay.
+// The byte after each result must stay as it is.
 constexpr char kGuard = 0x5a;
 
 Result<std::vector<Tensor>> run_kernel(
@@ -57,7 +57,8 @@ Result<std::vector<Tensor>> run_kernel(
   return results;
 }
 
-// The tensors that the call's operands name; null where one is not a name.
+// The tensors that the call's operands name; null for an operand that is not a
+// name.
 std::vector<const Tensor*> operands_of(const Call& call, const Tensors& names) {
   std::vector<const Tensor*> operands;
   for (const Argument& a : call.arguments) {
@@ -194,7 +195,7 @@ bool same_bits(const Tensor& a, const Tensor& b) {
 
 namespace {
 
-// The distance of neighbours at a magnitude.
+// The distance of two neighbouring numbers at a magnitude.
 double unit_at(Dtype dtype, double magnitude) {
   const int digits = philox::digits_of(dtype);
   const int least = dtype == Dtype::kF16   ? -24
@@ -209,7 +210,7 @@ double unit_at(Dtype dtype, double magnitude) {
 double one_distance(Dtype dtype, double y, double wanted, double magnitude) {
   const double w = round_real(dtype, wanted);
   if (y == w || (std::isnan(y) && std::isnan(w))) return 0;
-  // An overflow may come a rounding earlier than it should.
+  // A number may overflow one rounding too early.
   const double most = dtype == Dtype::kF16 ? 65504 : 3.4e38;
   if (std::isinf(y) && std::abs(wanted) > most * 0.99 && y * w > 0) return 1;
   if (!std::isfinite(y) || !std::isfinite(w)) return HUGE_VAL;

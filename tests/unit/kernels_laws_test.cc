@@ -1,5 +1,6 @@
-// What holds of every kernel beside its values: bits that depend neither on an
-// element's place nor on the number of threads, results over operands, errors.
+// Laws that hold for every kernel: bits depend neither on an element's place
+// nor on the number of threads, results may replace operands, and errors have
+// their words.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -30,7 +31,7 @@ Names names_for(const std::string& dtype, int64_t m, int64_t n, int64_t k) {
 
 class KernelLaws : public testing::TestWithParam<std::string> {};
 
-// Sizes at which there is enough to do for three.
+// These sizes give work to three threads.
 TEST(KernelThreads, BitsDoNotDependOnTheirNumber) {
   const auto one = backend_for_test("cpu", {1, ""});
   const auto three = backend_for_test("cpu", {3, ""});
@@ -62,7 +63,7 @@ Tensor piece(const Tensor& whole, int64_t first, int64_t n) {
   return part;
 }
 
-// "x $T[$M,1]>0 c bool[$N] s f64[]" with vectors of $M in place of tensors.
+// "x $T[$M,1]>0 c bool[$N] s f64[]" with vectors of $M in place of the tensors.
 std::string vectors_for(std::string_view operands) {
   std::string out;
   bool inside = false;
@@ -78,7 +79,8 @@ std::string vectors_for(std::string_view operands) {
   return out;
 }
 
-// Whether the line over vectors is point by point and knows nothing of places.
+// Whether the line over vectors is point by point and does not depend on
+// places.
 bool is_pointwise(const std::string& line, const Tensors& vectors) {
   TypeMap types;
   for (const auto& [name, t] : vectors) types[name] = t.type;
@@ -123,8 +125,8 @@ void check_pieces(Backend& cpu, const std::string& line, const Tensors& whole) {
   }
 }
 
-// Point-wise lines over vectors: a piece computed alone is the piece of the
-// whole.
+// A piece of a point-wise line over vectors is the same if it is computed
+// alone.
 TEST_P(KernelLaws, BitsDoNotDependOnPlaceOrLength) {
   const auto cpu = backend_for_test("cpu", {1, GetParam()});
   std::set<std::string> checked;
@@ -149,7 +151,7 @@ Tensor rows_of(const Tensor& whole, int64_t first, int64_t n) {
   return part;
 }
 
-// A block of queries, as part= gives it to a rank, is that block of the whole.
+// part= gives a block of queries to a rank; it gets that block of the whole.
 TEST_P(KernelLaws, AttentionOfSomeQueriesIsTheirsInTheWhole) {
   const auto cpu = backend_for_test("cpu", {1, GetParam()});
   for (const char* dtype : {"f32", "f64"}) {
@@ -174,7 +176,7 @@ TEST_P(KernelLaws, AttentionOfSomeQueriesIsTheirsInTheWhole) {
   }
 }
 
-// Where a kernel says that a result may take an operand's memory, it may.
+// A result may take the memory of an operand where the kernel says so.
 TEST_P(KernelLaws, ResultsMayReplaceOperandsWhereTheKernelSaysSo) {
   const auto cpu = backend_for_test("cpu", {1, GetParam()});
   int replaced = 0;
@@ -193,7 +195,7 @@ INSTANTIATE_TEST_SUITE_P(Isas, KernelLaws, testing::ValuesIn(isas_for_test()),
                            return isa.param.empty() ? "best" : isa.param;
                          });
 
-// Random values are the same bits on every instruction set.
+// Every instruction set gives random values with the same bits.
 TEST(KernelErrors, RandomValuesAreOneOnAllInstructionSets) {
   const auto ref = backend_for_test("ref", {1, ""});
   for (const std::string& isa : isas_for_test()) {
@@ -224,7 +226,7 @@ TEST(KernelErrors, UnknownInstructionSetsAreRefused) {
   }
 }
 
-// Edges that random values do not meet.
+// These edges do not occur among random values.
 TEST(KernelEdges, IntegersWrapAndCastsSaturate) {
   for (const char* name : {"ref", "cpu"}) {
     const auto backend = backend_for_test(name, {1, ""});
@@ -264,7 +266,8 @@ TEST(KernelEdges, IntegersWrapAndCastsSaturate) {
   }
 }
 
-// What is not finite stays where it belongs, across blocks of keys too.
+// Values that are not finite stay where they belong, across blocks of keys,
+// too.
 TEST(KernelEdges, AttentionTakesInfinitiesAndNans) {
   for (const std::string& isa : isas_for_test()) {
     const auto cpu = backend_for_test("cpu", {1, isa});
@@ -273,7 +276,8 @@ TEST(KernelEdges, AttentionTakesInfinitiesAndNans) {
     for (const double value : {HUGE_VAL, -HUGE_VAL, std::nan("")}) {
       Tensors x =
           random_tensors("q $T[$M,$N]>0 k $T[$M,$N]>0 v $T[$M,$N]", names, 3);
-      // Of -inf, all keys of the first block; else one of the last.
+      // -inf is in all keys of the first block; another value is in one key of
+      // the last.
       const int64_t begin = value == -HUGE_VAL ? 0 : 140 * 4;
       const int64_t end = value == -HUGE_VAL ? 70 * 4 : 141 * 4;
       for (int64_t i = begin; i < end; ++i) x["k"].set(i, value);

@@ -1,4 +1,4 @@
-// The lines that tests of ops go through: tests/ops.tsv.
+// The lines of tests/ops.tsv, which tests of ops go through.
 #include <gtest/gtest.h>
 
 #include <cstdlib>
@@ -31,7 +31,8 @@ KernelCase parse_case(const std::string& text) {
 }
 
 std::vector<KernelCase> read_cases() {
-  // scripts/test-gpu runs where the tree is not that of the build.
+  // scripts/test-gpu may run where the source tree is elsewhere than at the
+  // build.
   const char* tree = std::getenv("GT_SOURCE_DIR");
   std::ifstream file(std::string(tree == nullptr ? GT_SOURCE_DIR : tree) +
                      "/tests/ops.tsv");
@@ -42,7 +43,7 @@ std::vector<KernelCase> read_cases() {
   return cases;
 }
 
-// Lines that move, read or write are no kernel's business.
+// Ops that move values between ranks, or read or write files, have no kernels.
 bool has_kernels(const Op& op) {
   return op.row->statement == Statement::kCompute && op.family != &kRanks;
 }

@@ -1,4 +1,4 @@
-// Lines whose data is wrong, and what every backend says of them.
+// Lines whose data is wrong, and the message that every backend gives.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -12,7 +12,7 @@ namespace gt::exec {
 struct Wrong {
   const char* line;
   const char* operands;
-  double value;  // of the first element of the last operand by name
+  double value;  // of the first element of the last named operand
   const char* message;
 };
 

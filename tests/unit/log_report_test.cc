@@ -1,4 +1,4 @@
-// The parts of gt-log's reports: escapes, quantities, axes, series.
+// The parts of gt-log's reports: escapes, quantities, axes, and series.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -117,7 +117,7 @@ TEST(PlotScale, HoldsItsValues) {
   EXPECT_FALSE(logarithmic.y_ticks(5).empty());
 }
 
-// Whatever the numbers, what is drawn has no nan in it, and is XML.
+// Whatever the numbers are, a picture has no nan and is XML.
 TEST(Plot, DrawsAnyNumbers) {
   const double odd[] = {0,      -0.0,      1e308,    -1e308, 5e-324,
                         1e-300, NAN,       INFINITY, -1,     -INFINITY,
@@ -137,7 +137,7 @@ TEST(Plot, DrawsAnyNumbers) {
         EXPECT_TRUE(svg.ends_with("</svg>\n"));
         for (const bool ascii : {false, true}) {
           options.ascii = ascii;
-          options.columns = 5;  // fewer than there is room for
+          options.columns = 5;  // fewer than the text needs
           options.rows = 1;
           EXPECT_FALSE(plot_text({series}, options).empty());
         }

@@ -1,4 +1,4 @@
-// Rows of a log, written and read.
+// Rows of a log are written and read.
 #include <gtest/gtest.h>
 
 #include <fcntl.h>
@@ -16,7 +16,7 @@ TEST(LogRows, AreReadAsTheyWereWritten) {
   LogRows rows(file.fd());
   const LogTime now = LogTime::now();
   rows.add(now, 7, "issue", "0-1", "c1", 12, "x = a\tb # c");
-  EXPECT_EQ(file.text(), std::string(kLogHeader) + "\n");  // held
+  EXPECT_EQ(file.text(), std::string(kLogHeader) + "\n");  // rows wait
   rows.flush();
   std::string text = file.text().substr(kLogHeader.size() + 1);
   ASSERT_EQ(text.back(), '\n');

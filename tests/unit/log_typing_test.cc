@@ -1,4 +1,4 @@
-// Types and prices out of the text alone.
+// Types and costs are derived from the text alone.
 #include "log/typing.h"
 
 #include <gtest/gtest.h>
@@ -8,7 +8,7 @@
 namespace gt::log {
 namespace {
 
-// "op typed bytes flops" of each line.
+// "op typed bytes flops" for each line.
 std::string priced(Typing& typing, const std::string& text) {
   std::string out;
   for (size_t at = 0; at < text.size();) {
@@ -57,7 +57,7 @@ TEST(Typing, AKnownLineIsPricedAnewWhenItsOperandsChange) {
             "ones yes 8 0\nneg yes 16 2\n");
 }
 
-TEST(Typing, WhatCannotBeTypedSpreadsNoFurtherThanItsReaders) {
+TEST(Typing, ALineThatCannotBeTypedSpreadsNoFurtherThanItsReaders) {
   Typing typing;
   EXPECT_EQ(priced(typing,
                    "x = load \"x.npy\"\n"
@@ -82,7 +82,7 @@ TEST(Typing, FreeFailAndGradChangeWhatNamesAre) {
          "a/y = ones f32[1]\n"
          "b = ones f32[1]\n");
   EXPECT_EQ(type_of(typing, "g"), "f32[3]");
-  for (int i = 0; i < 2; ++i) {  // also when the line is known
+  for (int i = 0; i < 2; ++i) {  // the second time the line is known
     priced(typing,
            "a/x = ones f32[1]\n"
            "free a/*\n"
@@ -141,7 +141,7 @@ TEST(Typing, SignalsAreUnquoted) {
   EXPECT_EQ(typing.take("x = ones f32[1]").signal, "");
 }
 
-// A stream of ever new names, all of them freed, and of ever new lines.
+// A stream of new names, all of which are freed, and of new lines.
 TEST(Typing, LongStreamsAreTypedToTheEnd) {
   Typing typing;
   for (int i = 0; i < 60'000; ++i) {

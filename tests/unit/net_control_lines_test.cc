@@ -1,4 +1,4 @@
-// The lines that control a worker are read as they were written.
+// Lines that control a worker are read as they were written.
 #include "net/control_lines.h"
 
 #include <gtest/gtest.h>
@@ -6,7 +6,7 @@
 namespace gt::net {
 namespace {
 
-// The line that is made of the parsed line, or the error.
+// The parsed line as text, or the error.
 std::string again(std::string_view line) {
   if (is_file_line(line)) return file_line(parse_file_line(line));
   if (is_ranks_line(line)) {

@@ -1,4 +1,4 @@
-// What an endpoint may be, and who can reach it.
+// Which endpoints are allowed, and who can reach them.
 #include "net/endpoint.h"
 
 #include <gtest/gtest.h>
@@ -11,7 +11,7 @@
 namespace gt::net {
 namespace {
 
-// Whether gt-route listens there without keys, once names are looked up.
+// Whether gt-route would listen there without keys, with names looked up.
 bool is_taken(const std::string& endpoint) {
   const auto at = listening_endpoint(endpoint);
   return at.ok() && is_local(at.value());
@@ -29,21 +29,21 @@ TEST(Endpoint, WithoutKeysOnlyWhatIsKnownToBeOfThisHostIsTaken) {
        {// Every address, in all ways to write it.
         "tcp://*:5560", "tcp://*:*", "tcp://0.0.0.0:5560", "tcp://0:5560",
         "tcp://[::]:5560", "tcp://:::5560", "tcp://[::ffff:0.0.0.0]:5560",
-        // Other addresses.
+        // These are addresses of other hosts.
         "tcp://10.0.0.1:5560", "tcp://128.0.0.1:5560",
         "tcp://126.255.255.255:5560", "tcp://[::2]:5560",
         "tcp://[fe80::1]:5560", "tcp://[::ffff:10.0.0.1]:5560",
         "tcp://[::127.0.0.1]:5560", "tcp://2130706434.0:5560",
-        // Names that only look like it.
+        // These names only look like this host.
         "tcp://localhost.evil:5560", "tcp://127.0.0.1.evil:5560",
         "tcp://eth0:5560", "tcp://lo0.none.invalid:5560",
-        // No host, no port, two of one, blanks.
+        // These have no host, no port, two of one, or blanks.
         "tcp://:5560", "tcp://127.0.0.1", "tcp://127.0.0.1:", "tcp://[::1]",
         "tcp://127.0.0.1:x", "tcp://127.0.0.1:-1", "tcp://127.0.0.1:99999",
         "tcp://127.0.0.1;10.0.0.1:5560", "tcp://127.0.0.1:1;10.0.0.1:5560",
         "tcp:// 127.0.0.1:5560", "tcp://127.0.0.1:5560 ", "tcp://",
         "tcp:127.0.0.1:5560",
-        // Transports of libzmq's, and none.
+        // These are other transports of libzmq, or none.
         "ws://127.0.0.1:5560", "ws://0.0.0.0:5560", "wss://0.0.0.0:5560",
         "tipc://{5560,0,0}", "tipc://<*>", "udp://0.0.0.0:5560",
         "pgm://eth0;239.0.0.1:5560", "epgm://eth0;239.0.0.1:5560",
@@ -89,7 +89,7 @@ TEST(Endpoint, NobodyConnectsToAWildcard) {
   EXPECT_FALSE(connecting_endpoint("tcp://none.invalid:5560").ok());
 }
 
-// Also where a program forgets to ask, no socket is opened to others.
+// Even if a program does not ask, no socket is opened to other hosts.
 TEST(Endpoint, NoSocketWithoutKeysLeavesTheHost) {
   Context context;
   HostOptions options;
@@ -107,13 +107,14 @@ TEST(Endpoint, NoSocketWithoutKeysLeavesTheHost) {
 
   auto peers = Peers::make(context, "tcp://127.0.0.1:5560");
   ASSERT_TRUE(peers.ok());
-  // Whoever is reached over this host alone is reached by a Unix socket there.
+  // Peers of the same host are reached by a Unix socket.
   EXPECT_TRUE(peers.value()->endpoint().starts_with("ipc://@"));
   EXPECT_FALSE(
       peers.value()->connect(0, "s", {{1, "tcp://10.0.0.1:1", {}}}).ok());
 }
 
-// A peer's data endpoint, in its hello and in a welcome.
+// A peer announces its data endpoint in its hello, and a welcome announces
+// others'.
 TEST(Endpoint, WhatAPeerAnnouncesIsCheckedLikeWhatAUserGives) {
   for (const char* data : {"ws://127.0.0.1:1", "inproc://x", "tcp://*:1",
                            "tcp://127.0.0.1:0", "tcp://h", "x"}) {

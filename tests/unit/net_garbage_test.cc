@@ -1,5 +1,5 @@
-// What strangers send to gt-route: nothing of it is delivered, it costs no
-// descriptor, and the worker that is attached does not notice.
+// Garbage that strangers send to gt-route is not delivered and costs no
+// descriptor, and the attached worker does not notice.
 #include <dirent.h>
 #include <fcntl.h>
 #include <gtest/gtest.h>
@@ -21,7 +21,7 @@ namespace {
 using namespace std::string_literals;
 using Kind = HostEvent::Kind;
 
-// A connection of bytes, without ZeroMQ.
+// A connection that sends bytes without ZeroMQ.
 class RawLink {
  public:
   explicit RawLink(const std::string& endpoint) {
@@ -35,7 +35,7 @@ class RawLink {
   ~RawLink() {
     if (fd_ >= 0) ::close(fd_);
   }
-  // A greeting is answered before anything else is said.
+  // The answer to a greeting is read before anything else is said.
   void greet() {
     say("\xff\0\0\0\0\0\0\0\x01\x7f"s);
     say("\x03\0NULL"s + std::string(48, '\0'));
@@ -48,7 +48,7 @@ class RawLink {
       got += static_cast<size_t>(n);
     }
   }
-  // As far as it goes; the other end may have had enough.
+  // Says as much as the other end takes; it may have closed the connection.
   void say(std::string_view bytes) {
     [[maybe_unused]] const auto n =
         ::send(fd_, bytes.data(), bytes.size(), MSG_NOSIGNAL);
@@ -89,8 +89,8 @@ std::string frame(std::string_view body) {
   return "\0"s + static_cast<char>(body.size()) + std::string(body);
 }
 
-// What ends the handshake of ZMTP 3.0 (RFC 23) after the greeting, as a DEALER;
-// `identity` is what it calls itself.
+// The rest of the handshake of ZMTP 3.0 (RFC 23) after the greeting, for a
+// DEALER that calls itself `identity`.
 std::string handshake(std::string_view identity = "") {
   std::string ready = "\x05READY\x0bSocket-Type\0\0\0\x06"s + "DEALER";
   if (!identity.empty()) {
@@ -100,12 +100,12 @@ std::string handshake(std::string_view identity = "") {
   return "\x04"s + static_cast<char>(ready.size()) + ready;
 }
 
-// What a port scanner, a browser or an attacker says, by kind.
+// What a port scanner, a browser or an attacker might say, by kind.
 std::string garbage(int kind, std::mt19937& random) {
   switch (kind) {
     case 0:
       return "GET / HTTP/1.1\r\nHost: localhost\r\n\r\n";
-    case 1:  // a TLS hello's beginning
+    case 1:  // the beginning of a TLS hello
       return "\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03"s +
              std::string(500, '\x5a');
     case 2: {
@@ -115,16 +115,16 @@ std::string garbage(int kind, std::mt19937& random) {
     }
     case 3:  // a frame of 2^63 - 1 bytes
       return handshake() + "\x02\x7f\xff\xff\xff\xff\xff\xff\xff"s + "x";
-    case 4:  // one byte more than is taken
+    case 4:  // one byte more than is allowed
       return handshake() + "\x02\0\0\0\0\0\x10\0\x01"s + std::string(1000, 'x');
     case 5:  // a frame that is cut short
       return handshake() + "\0\x40hello version=1"s;
-    case 6:  // no hello, in frames that are well
+    case 6:  // good frames without a hello
       return handshake() + frame("results size=2\nr\n") + frame("") +
              frame("done seq=1 bytes=0 wait=0 size=0\n");
     case 7:  // a hello in two parts
       return handshake() + "\x01\x05hello"s + frame(" size=0\n");
-    case 8:  // the name of another connection, which here is none
+    case 8:  // a name that another connection has
       return handshake("\0\0\0\0\x01"s) + frame("bye status=0 size=0\n");
     default:  // a handshake that is cut short
       return handshake().substr(0, random() % 30);
@@ -159,7 +159,7 @@ class GarbageTest : public testing::TestWithParam<const char*> {
     const std::string where = GetParam();
     return where == "ipc" ? local_endpoint() : "tcp://127.0.0.1:*";
   }
-  // The worker answers, and nothing but its answer was delivered.
+  // The worker answers, and gt-route delivers its answer and nothing else.
   static void expect_undisturbed(NetHarness& net, Member& worker) {
     net.host_events_.clear();
     worker.send(Frame(MessageWriter(Verb::kResults).finish("mine\n")));
@@ -196,7 +196,7 @@ TEST_P(GarbageTest, IsNotDeliveredAndLeavesNothing) {
     }
   }
   open.clear();
-  // Kinds 6 (three messages), 7 and 8 are ZeroMQ but no hello; a link that is
+  // Kinds 6 (three messages), 7 and 8 are ZeroMQ but no hello. A link that is
   // closed at once may be gone before it was read.
   EXPECT_TRUE(net.run([&] { return open_files() <= files; }));
   expect_undisturbed(net, worker);
@@ -222,7 +222,8 @@ TEST_P(GarbageTest, IsCountedWhenItIsZeroMq) {
   expect_undisturbed(net, worker);
 }
 
-// Who says nothing, or half a handshake, is not waited for, and not for ever.
+// A peer that says nothing, or half a handshake, keeps nobody waiting, and is
+// closed.
 TEST_P(GarbageTest, HalfOpenConnectionsHoldUpNobody) {
   NetHarness net(2, endpoint(), 2000);
   Member& first = net.join("a");
@@ -241,8 +242,8 @@ TEST_P(GarbageTest, HalfOpenConnectionsHoldUpNobody) {
   expect_undisturbed(net, first);
 }
 
-// Two connections that call themselves the same: the first is heard, no other
-// comes into its place, and neither is taken for a worker.
+// Two connections have the same name: the first is heard, no other takes its
+// place, and neither counts as a worker.
 TEST_P(GarbageTest, ANameThatAnotherHasGivesNothing) {
   NetHarness net(1, endpoint());
   Member& worker = net.join("w");

@@ -14,8 +14,8 @@
 
 namespace gt::net {
 
-// Under the thread sanitizer each word that came through libzmq, which is not
-// built for it, costs milliseconds for a report that is suppressed.
+// libzmq is not built for the thread sanitizer, so each word that comes through
+// it costs milliseconds for a report that is suppressed.
 #ifdef __SANITIZE_THREAD__
 #define GT_SKIP_BULK() GTEST_SKIP() << "too many bytes through libzmq"
 #else
@@ -24,7 +24,7 @@ namespace gt::net {
 
 class NetHarness {
  public:
-  static constexpr int64_t kPatience = 60000;  // ms, that a slow machine takes
+  static constexpr int64_t kPatience = 60000;  // ms on a slow machine
 
   NetHarness(uint32_t workers, const std::string& endpoint,
              int64_t handshake = 15000) {
@@ -34,7 +34,7 @@ class NetHarness {
     options.table = "T";
     options.token = "t";
     options.session = "S";
-    // A loaded machine, or one under a sanitizer, is not a dead one.
+    // A loaded machine, or one with a sanitizer, must not count as dead.
     options.timing.suspect = options.timing.lost = kPatience;
     host_ = std::move(Host::make(context_, endpoint, options).value());
   }
@@ -57,7 +57,7 @@ class NetHarness {
     return *members_.back();
   }
 
-  // Turns until `done`; false if that took too long. Events are kept.
+  // Takes turns until `done`; false if that takes too long. Events are kept.
   bool run(const std::function<bool()>& done) {
     const int64_t end = now_ms() + kPatience;
     while (!done()) {
@@ -91,13 +91,13 @@ class NetHarness {
   }
 
   Context context_;
-  Context members_context_;  // as in a process of their own
+  Context members_context_;  // as if in another process
   std::unique_ptr<Host> host_;
   std::vector<std::unique_ptr<Member>> members_;
   std::vector<HostEvent> host_events_;
 };
 
-// The next event of the member.
+// Waits for the next event of the member.
 inline MemberEvent next_event(NetHarness& net, Member& member) {
   MemberEvent event;
   net.run([&] { return member.next(event); });

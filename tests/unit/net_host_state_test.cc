@@ -1,4 +1,4 @@
-// Who is attached, alive and has room: by the messages and the time alone.
+// Messages and the time alone decide who is attached, is alive and has room.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -60,7 +60,8 @@ class HostStateTest : public testing::Test {
     now_ += ms;
     host_->tick(now_, all_read);
   }
-  // What was sent since, as "peer: header" (without its newline and body).
+  // What was sent since the last call, as "peer: header" (without newline and
+  // body).
   std::vector<std::string> sent() {
     std::vector<std::string> out;
     HostState::Outgoing message;
@@ -79,7 +80,7 @@ class HostStateTest : public testing::Test {
     while (host_->next(event)) out.push_back(std::move(event));
     return out;
   }
-  // Two workers, attached; nothing left to read.
+  // Attaches two workers and reads all messages.
   void attach_two() {
     start(2);
     say("a", hello(info_of("w0")));
@@ -87,7 +88,7 @@ class HostStateTest : public testing::Test {
     sent();
     events();
   }
-  // The one event there is.
+  // The only event.
   HostEvent event() {
     auto all = events();
     EXPECT_EQ(all.size(), 1u);
@@ -124,7 +125,8 @@ TEST_F(HostStateTest, AllAreWelcomeOnceAllAreHere) {
   EXPECT_TRUE(host_->is_complete());
   EXPECT_EQ(sent(), (std::vector<std::string>{"a: welcome", "b: welcome",
                                               "c: welcome"}));
-  // By the rank that was asked for, then by the order of coming.
+  // They are in the order of the ranks that they asked for, and then of their
+  // coming.
   EXPECT_EQ(bodies_[0],
             "0 second h ipc://@gt-second 7\n1 first h ipc://@gt-first 7\n"
             "2 third h ipc://@gt-third 7\n");
@@ -162,7 +164,7 @@ TEST_F(HostStateTest, AWorkerThatTheRunGoesOnWithoutIsHeardNoMore) {
   bodies_.clear();
   say("b", done(1, 0));
   EXPECT_TRUE(events().empty());
-  // One that is lost already has nothing more to be told.
+  // A worker that is lost already is told nothing more.
   host_->link_ended("a");
   events();
   sent();
@@ -227,7 +229,7 @@ TEST_F(HostStateTest, MessagesOfAttachedWorkersAreHandedOver) {
   for (const HostEvent& other : events()) EXPECT_NE(other.worker, 0u);
 }
 
-// A worker has nothing to say that needs parts.
+// No message of a worker comes in parts.
 TEST_F(HostStateTest, APartOfAMessageEndsTheWorkerThatSentIt) {
   attach_two();
   say("a", "results more=1 size=1\nx");
@@ -251,7 +253,7 @@ TEST_F(HostStateTest, AStatusIsOneOfOurs) {
   }
 }
 
-TEST_F(HostStateTest, WhatIsForPeopleIsNotLong) {
+TEST_F(HostStateTest, TextForPeopleIsNotLong) {
   for (const Verb verb : {Verb::kReport, Verb::kBye, Verb::kDone}) {
     for (const size_t more : {0, 1}) {
       attach_two();
@@ -293,7 +295,7 @@ TEST_F(HostStateTest, CreditIsTakenAndGivenBack) {
   }
   EXPECT_LE(on_way, window);
   EXPECT_TRUE(host_->can_send(1, frame.size()));
-  host_->send(0, Frame(MessageWriter(Verb::kEnd).finish()));  // takes none
+  host_->send(0, Frame(MessageWriter(Verb::kEnd).finish()));  // no credit
   EXPECT_EQ(host_->worker(0).sent, on_way);
   say("a", done(1, frame.size()));
   EXPECT_TRUE(host_->can_send(0, frame.size()));
@@ -391,7 +393,7 @@ TEST_F(HostStateTest, AWorkerThatComesBackHasANewEpochAndAnEmptySlate) {
   }
   ASSERT_EQ(host_->worker(0).state, WorkerState::kLost);
   events();
-  // Stopped, not dead: what it still says is of the old epoch.
+  // The worker was stopped, and what it still says belongs to its old epoch.
   say("a", "results size=1\ny");
   say("a", hello(info_of("w0")));
   EXPECT_EQ(host_->stale(), 2u);
@@ -430,8 +432,8 @@ TEST_F(HostStateTest, RanksThatAreMissingAreNamed) {
   EXPECT_EQ(host_->who_is_missing(), "rank 1,3-5");
 }
 
-// What the connection of before still brings is dropped and counted.
-TEST_F(HostStateTest, OneThatWasGivenUpWhileOthersAreWaitedForComesBack) {
+// Messages that still come by its former connection are dropped and counted.
+TEST_F(HostStateTest, AWorkerGivenUpWhileOthersAreWaitedForComesBack) {
   start(2);
   say("a", hello(info_of("w0")));
   for (int i = 0; i < 3; ++i) pass(500);
@@ -447,7 +449,7 @@ TEST_F(HostStateTest, OneThatWasGivenUpWhileOthersAreWaitedForComesBack) {
   EXPECT_EQ(host_->worker(0).epoch, 1u);
 }
 
-TEST_F(HostStateTest, OneThatGoesWhileOthersAreWaitedForMakesRoom) {
+TEST_F(HostStateTest, AWorkerThatGoesWhileOthersAreWaitedForMakesRoom) {
   start(2);
   say("a", hello(info_of("w0")));
   host_->link_ended("a");

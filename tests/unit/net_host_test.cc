@@ -1,4 +1,4 @@
-// gt-route's end and a worker's, over real sockets.
+// gt-route's end of a connection and a worker's, over real sockets.
 #include <dirent.h>
 #include <gtest/gtest.h>
 
@@ -56,8 +56,8 @@ TEST_P(HostTest, ASessionFromHelloToBye) {
   EXPECT_EQ(net.count(Kind::kLost), 0u);
 }
 
-// A connection that names itself could take the name of one that has gone.
-TEST_P(HostTest, WhoNamesItsConnectionIsNotHeard) {
+// A connection that names itself could take the name of one that has ended.
+TEST_P(HostTest, APeerThatNamesItsConnectionIsNotHeard) {
   NetHarness net(1, endpoint());
   void* stranger = zmq_socket(net.members_context_.raw(), ZMQ_DEALER);
   ASSERT_EQ(zmq_setsockopt(stranger, ZMQ_ROUTING_ID, "me", 2), 0);
@@ -92,7 +92,7 @@ TEST_P(HostTest, AWorkerThatGoesIsLostAfterItsLastMessages) {
   }
   EXPECT_EQ(results, 40u);
   EXPECT_EQ(net.host_events_.back().kind, Kind::kLost);
-  // It comes back with an empty slate.
+  // The worker comes back with an empty slate.
   Member& again = net.join("a");
   ASSERT_TRUE(net.run_until_attached());
   EXPECT_EQ(again.state().welcome().epoch, 2u);
@@ -126,7 +126,7 @@ TEST_P(HostTest, AWrongTokenIsRefusedInWords) {
   EXPECT_EQ(event.why, "a on h has not the token of this session");
 }
 
-// What credit does not allow is not sent; nothing that is sent is dropped.
+// What exceeds the credit is not sent, and what is sent is not dropped.
 TEST_P(HostTest, AWorkerThatReadsSlowlyLosesNothing) {
   GT_SKIP_BULK();
   NetHarness net(2, endpoint());
@@ -195,7 +195,7 @@ TEST_P(HostTest, ALineOfManyMegabytesArrivesWhole) {
 INSTANTIATE_TEST_SUITE_P(Links, HostTest, testing::Values("ipc", "tcp"),
                          [](const auto& p) { return std::string(p.param); });
 
-// Two descriptors at least for each of them.
+// Each of them takes two descriptors at least.
 TEST(Host, AThousandWorkersAttachInOneProcess) {
   GT_SKIP_BULK();
   constexpr uint32_t kWorkers = 1024;

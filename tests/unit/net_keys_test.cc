@@ -1,4 +1,4 @@
-// Keys as text, in files, and beside a worker's name.
+// Keys as text, in files, and beside the name of a worker.
 #include "net/keys.h"
 
 #include <gtest/gtest.h>
@@ -67,7 +67,8 @@ TEST_F(KeysTest, FilesHaveThemOneALine) {
   EXPECT_FALSE(read_open_key(file("# none\n")).ok());
 }
 
-// So that a comment is none: # is the last digit of Z85, and too much.
+// So no key is taken for a comment: # is Z85's last digit, and too large to
+// begin with.
 TEST_F(KeysTest, NoKeyBeginsAsCommentsDo) {
   EXPECT_TRUE(is_key("%" + std::string(39, '0')));
   EXPECT_FALSE(is_key("#" + std::string(39, '0')));
@@ -90,7 +91,7 @@ TEST_F(KeysTest, AListIsReadAgainEachTime) {
   file(other_.open);
   EXPECT_FALSE(admits(keys_.open));
   EXPECT_TRUE(admits(other_.open));
-  file(keys_.open + "\noops\n");  // as before, until that is mended
+  file(keys_.open + "\noops\n");  // the list stays until that is mended
   EXPECT_FALSE(admits(keys_.open));
   EXPECT_TRUE(admits(other_.open));
   file("# nobody\n");

@@ -1,4 +1,4 @@
-// Every number of every line is checked, and what is missing is found.
+// Every number of every line is checked, and missing lines are found.
 #include <gtest/gtest.h>
 
 #include "net/line_check.h"
@@ -8,7 +8,7 @@ namespace {
 
 class LineCheckTest : public testing::Test {
  protected:
-  // What is wrong with a message, "" if nothing is.
+  // What is wrong with a message, or "".
   std::string take(const std::string& fields, std::string_view body = {}) {
     const std::string bytes = fields + " size=" + std::to_string(body.size()) +
                               "\n" + std::string(body);

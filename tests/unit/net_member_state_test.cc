@@ -1,4 +1,5 @@
-// A worker's side of its connection, by the messages and the time alone.
+// Messages and the time alone decide what a worker's side of its connection
+// does.
 #include <gtest/gtest.h>
 
 #include <optional>
@@ -107,9 +108,9 @@ TEST_F(MemberStateTest, AWelcomeThatDoesNotAddUpIsNone) {
 
 TEST_F(MemberStateTest, TellsWhatRanIfThereIsALog) {
   attach();
-  member_->ran("comm 1 1 2 3\n");  // nobody wants to know
+  member_->ran("comm 1 1 2 3\n");  // not wanted yet
   EXPECT_TRUE(sent().empty());
-  // The second time was on its way for less, so it is the better one.
+  // The second time was under way for less time, so it is the better one.
   say("beat time=4999000 size=0\n");
   EXPECT_TRUE(member_->is_logged());
   clock_ = 6'000'000;
@@ -143,7 +144,8 @@ TEST_F(MemberStateTest, HandsOverWhatComesAndGivesRoomBack) {
   EXPECT_EQ(event().kind, MemberKind::kEnd);
 }
 
-// Whenever they began, so that nobody wakes twice.
+// The beats go with gt-route's, whenever they began, so that no process wakes
+// twice.
 TEST_F(MemberStateTest, ItsBeatsGoWithThoseOfGtRoute) {
   for (const int64_t apart : {10, 100, 200, 300, 490}) {
     begin();
@@ -160,7 +162,7 @@ TEST_F(MemberStateTest, ItsBeatsGoWithThoseOfGtRoute) {
       EXPECT_EQ(sent(),
                 std::vector<std::string>{"done seq=0 bytes=0 wait=0 size=0\n"});
     }
-    // gt-route is late.
+    // Here gt-route is late.
     pass(620);
     EXPECT_TRUE(sent().empty());
     pass(5);
@@ -215,7 +217,7 @@ TEST_F(MemberStateTest, TheLossOfAnotherWorkerIsAnEvent) {
   EXPECT_EQ(loss.kind, MemberKind::kPeerLost);
   EXPECT_EQ(loss.worker, 0u);
   EXPECT_EQ(loss.why, "why");
-  say("gone worker=1 size=0\n");  // that is itself
+  say("gone worker=1 size=0\n");  // the worker itself
   EXPECT_EQ(event().kind, MemberKind::kLost);
 }
 
@@ -293,7 +295,7 @@ TEST_F(MemberStateTest, WhileOthersAreWaitedForBeatsKeepItThere) {
             "2.0 s");
 }
 
-// It was there: what ends the wait is not that there was none.
+// gt-route was there, so the message must not say that there was none.
 TEST_F(MemberStateTest, AGtRouteThatGaveUpIsToldWithItsWords) {
   member_->link_up(now_);
   say("abort size=8\nwaited\x1b\n");
@@ -307,7 +309,7 @@ TEST_F(MemberStateTest, AGtRouteThatGaveUpIsToldWithItsWords) {
             "waited\\x1b\\x0a");
 }
 
-TEST_F(MemberStateTest, WhatIsNotTrustedIsSaidNothing) {
+TEST_F(MemberStateTest, AnUntrustedGtRouteIsToldNothing) {
   member_->link_untrusted("it has gone", false);
   EXPECT_TRUE(no_event());
   EXPECT_TRUE(sent().empty());
@@ -331,8 +333,8 @@ TEST_F(MemberStateTest, SilenceOfGtRouteIsItsLossOnceAttached) {
             "1.5 s");
 }
 
-// Stopped for a while among others that are waited for, and given up: it comes
-// again, each time after longer.
+// A worker that was stopped for a while, and given up while others were waited
+// for, comes again, each time after a longer pause.
 TEST_F(MemberStateTest, GivenUpBeforeItIsWelcomeItSaysHelloAgain) {
   member_->link_up(now_);
   EXPECT_EQ(sent().size(), 1u);
@@ -358,7 +360,7 @@ TEST_F(MemberStateTest, GivenUpBeforeItIsWelcomeItSaysHelloAgain) {
   EXPECT_TRUE(no_event());
   say(kWelcome);
   EXPECT_EQ(event().kind, MemberKind::kAttached);
-  say("abort size=4\ngone");  // now it is meant
+  say("abort size=4\ngone");  // now gt-route means it
   EXPECT_EQ(event().kind, MemberKind::kAborted);
 }
 

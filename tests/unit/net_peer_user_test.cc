@@ -1,5 +1,5 @@
-// To whom the other end of a connection belongs. What needs another user's
-// process needs root to make one.
+// The user to whom the other end of a connection belongs. Tests with a process
+// of another user need root.
 #include "net/peer_user.h"
 
 #include <arpa/inet.h>
@@ -23,8 +23,8 @@ namespace {
 
 constexpr uid_t kNobody = 65534;
 
-// A process of that user, which does `work`, says so, goes on with `after`, and
-// waits to be ended.
+// A process of that user, which does `work`, says that it has, goes on with
+// `after`, and waits to be ended.
 class Other {
  public:
   Other(
@@ -123,7 +123,7 @@ class PeerUser : public testing::TestWithParam<const char*> {
   int listener_ = -1;
 };
 
-TEST_P(PeerUser, OurOwnIsToldFromBothEnds) {
+TEST_P(PeerUser, OurOwnUserIsToldFromBothEnds) {
   const int out = connected(at_);
   const int in = ::accept(listener_, nullptr, nullptr);
   EXPECT_EQ(check_peer(out).is, PeerIs::kSameUser) << check_peer(out).why;
@@ -132,7 +132,7 @@ TEST_P(PeerUser, OurOwnIsToldFromBothEnds) {
   ::close(in);
 }
 
-TEST_P(PeerUser, OfAnotherUserWhoeverConnectsIsTold) {
+TEST_P(PeerUser, AnotherUserThatConnectsIsTold) {
   if (::geteuid() != 0) GTEST_SKIP() << "another user's process needs root";
   const Other other(kNobody, [this] { connected(at_); });
   ASSERT_TRUE(other.is_ready());
@@ -143,7 +143,7 @@ TEST_P(PeerUser, OfAnotherUserWhoeverConnectsIsTold) {
   ::close(in);
 }
 
-TEST_P(PeerUser, OfAnotherUserWhoeverListensIsTold) {
+TEST_P(PeerUser, AnotherUserThatListensIsTold) {
   if (::geteuid() != 0) GTEST_SKIP() << "another user's process needs root";
   ::close(listener_);
   listener_ = -1;
@@ -161,7 +161,7 @@ TEST_P(PeerUser, OfAnotherUserWhoeverListensIsTold) {
   const int out = connected(at_);
   ASSERT_GE(out, 0);
   PeerCheck check = check_peer(out);
-  // Until it is accepted nobody has the other end of a tcp connection.
+  // Until a tcp connection is accepted, its other end belongs to nobody.
   for (int i = 0; i < 1000 && check.is == PeerIs::kGone; ++i) {
     ::usleep(10000);
     check = check_peer(out);
@@ -170,11 +170,11 @@ TEST_P(PeerUser, OfAnotherUserWhoeverListensIsTold) {
   ::close(out);
 }
 
-TEST_P(PeerUser, WhoHasGoneIsNobody) {
+TEST_P(PeerUser, AnEndThatHasGoneIsNobodys) {
   const int out = connected(at_);
   const int in = ::accept(listener_, nullptr, nullptr);
   ::close(out);
-  // Of a Unix socket it is noted for good who it was.
+  // A Unix socket keeps who the other end was.
   if (std::string(GetParam()) != "unix") {
     EXPECT_EQ(check_peer(in).is, PeerIs::kGone);
   }
@@ -187,7 +187,7 @@ INSTANTIATE_TEST_SUITE_P(Links, PeerUser,
                          testing::Values("unix", "four", "six", "mapped"),
                          [](const auto& p) { return std::string(p.param); });
 
-// A worker that finds another user's process where a worker should be says
+// A worker that finds a process of another user in the place of a worker says
 // nothing to it, and that worker is lost.
 TEST(PeerUserOfPeers, NoHelloIsSaidToAnotherUsersProcess) {
   if (::geteuid() != 0) GTEST_SKIP() << "another user's process needs root";

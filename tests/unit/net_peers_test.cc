@@ -13,9 +13,9 @@
 namespace gt::net {
 namespace {
 
-constexpr int64_t kPatience = 20000;  // ms, that a loaded machine may take
+constexpr int64_t kPatience = 20000;  // ms; a loaded machine may take so long
 
-// Receives at each until `done`; false if that took too long.
+// Receives at each until `done`; false if that takes too long.
 bool run(const std::vector<std::unique_ptr<Peers>>& all,
          std::vector<std::vector<PeerEvent>>& got,
          const std::function<bool()>& done) {
@@ -41,7 +41,7 @@ class PeersTest : public testing::TestWithParam<const char*> {
  protected:
   void make(size_t count) {
     for (size_t i = 0; i < count; ++i) {
-      // Over tcp only where others than the same user may come, too.
+      // Peers go over tcp only where other users may come, too.
       auto peers =
           Peers::make(context_, GetParam(), {.anyone = is_tcp(GetParam())});
       ASSERT_TRUE(peers.ok()) << peers.error().message;
@@ -133,7 +133,7 @@ TEST_P(PeersTest, AWorkerThatIsGoneIsLostAfterItsLastMessage) {
   EXPECT_TRUE(all_[0]->send(1, "still here"));
 }
 
-// Whose hello is there before ours was said gets its answer behind it.
+// A worker whose hello comes before our own is said gets its answer after that.
 TEST_P(PeersTest, AWorkerThatConnectsLaterReachesTheOthersToo) {
   make(2);
   ASSERT_TRUE(all_[0]->connect(0, "secret", others(0)).ok());
@@ -199,8 +199,7 @@ TEST_P(PeersTest, StrangersAreNotHeard) {
   EXPECT_EQ(got_[0][0].worker, 1u);
 }
 
-// libzmq ends a process that gives a name to its own connection which a peer
-// has given to its.
+// libzmq ends a process that names a connection as a peer has named its own.
 TEST_P(PeersTest, AStrangerThatNamesItselfTakesNoNameOfOurs) {
   make(2);
   void* stranger = zmq_socket(context_.raw(), ZMQ_DEALER);
@@ -209,7 +208,7 @@ TEST_P(PeersTest, AStrangerThatNamesItselfTakesNoNameOfOurs) {
   ASSERT_EQ(zmq_send(stranger, "x", 1, 0), 1);
   Poller poller;
   poller.add_socket(all_[0]->pollable());
-  poller.wait(kPatience);  // it is there, under its name
+  poller.wait(kPatience);  // it is there, with its name
   connect();
   EXPECT_TRUE(run(all_, got_, [&] { return all_ready(); }));
   zmq_close(stranger);

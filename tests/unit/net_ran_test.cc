@@ -1,4 +1,4 @@
-// What ran when, as workers tell it, and how far clocks are apart.
+// What ran and when, as workers tell it, and how far their clocks are apart.
 #include "net/ran.h"
 
 #include <gtest/gtest.h>
@@ -39,7 +39,7 @@ TEST(Ran, WhatIsNoneIsRefused) {
   }
 }
 
-// Messages both ways with any delay, between clocks that differ.
+// Messages go both ways with any delay, between clocks that differ.
 int64_t offset_of(int64_t ahead, uint64_t least_delay, unsigned seed) {
   std::mt19937 random(seed);
   ClockOffset clock;

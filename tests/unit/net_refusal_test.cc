@@ -1,4 +1,4 @@
-// What people are told about a listening end to which there is no connection.
+// What people are told if there is no connection to a listening end.
 #include "net/refusal.h"
 
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
-// Those who watch gt-route, and what is said to them: records, watchers, and
-// how a watcher finds it.
+// Watchers of gt-route and what is said to them: records, and how a watcher
+// finds a gt-route.
 #include <gtest/gtest.h>
 
 #include <string>
@@ -71,7 +71,7 @@ TEST(Watchers, GetAsManyStatesAsTheyAskFor) {
   Watchers watchers;
   EXPECT_FALSE(watchers.is_asked());
   watchers.receive("a", frame(kWatch), 0, "");
-  watchers.receive("a", frame(kWatch), 0, "");  // no more for that
+  watchers.receive("a", frame(kWatch), 0, "");  // no more states for that
   watchers.receive("b", frame(kWatch), 0, "");
   EXPECT_EQ(watchers.size(), 2u);
   EXPECT_TRUE(watchers.is_asked());
@@ -100,7 +100,7 @@ TEST(Watchers, LongStatesGoInParts) {
   EXPECT_TRUE(second.frame.bytes().starts_with("state size=5\n"));
 }
 
-TEST(Watchers, WhoSaysWhatIsNoWatchIsForgotten) {
+TEST(Watchers, AWatcherThatBreaksTheProtocolIsForgotten) {
   for (const char* text :
        {"", "nonsense", "watch size=0\n", "watch version=x size=0\n",
         "watch version=3 size=0\n", "done seq=1 size=0\n",
@@ -125,7 +125,7 @@ TEST(Watchers, AreBoundedAndForgottenWhenTheyAreSilent) {
   EXPECT_EQ(watchers.size(), Watchers::kMost);
   watchers.receive("0", frame(kWatch), 5000, "");
   EXPECT_EQ(watchers.next_tick(), 1 + Watchers::kSilence);
-  watchers.tick(1 + Watchers::kSilence, false);  // something is unread
+  watchers.tick(1 + Watchers::kSilence, false);  // a message is unread
   EXPECT_EQ(watchers.size(), Watchers::kMost);
   watchers.tick(1 + Watchers::kSilence, true);
   EXPECT_EQ(watchers.size(), 1u);
@@ -153,7 +153,7 @@ size_t asked(WatcherState& state) {
 TEST(Watcher, AsksOnceForEachState) {
   WatcherState state = watching();
   state.ask();
-  EXPECT_EQ(asked(state), 0u);  // not connected
+  EXPECT_EQ(asked(state), 0u);  // it is not connected
   state.link_up(1);
   EXPECT_EQ(asked(state), 1u);
   state.ask();

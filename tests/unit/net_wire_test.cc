@@ -1,5 +1,5 @@
-// Messages between gt-route and its workers: what is written is read back, and
-// nothing else is read.
+// Messages between gt-route and its workers are read back as they were written,
+// and nothing else is read.
 #include <gtest/gtest.h>
 
 #include "net/wire.h"

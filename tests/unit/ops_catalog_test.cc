@@ -70,7 +70,8 @@ TEST(Catalog, WrapsAt80Columns) {
     size_t line = 0;
     for (const std::string& words : text_lines(details)) {
       ++line;
-      // A signature stays whole, and so do the gradients of collectives.
+      // A signature stays on one line, and so does the gradient of a
+      // collective.
       if (line > 1 && words.find(" over={over} ") == std::string::npos) {
         EXPECT_LE(words.size(), 80U) << op.name << ": " << words;
       }
@@ -98,7 +99,8 @@ TEST(Catalog, AnswersByWord) {
   EXPECT_EQ(wrong.error().message, "no op 'matmull'; did you mean 'matmul'?");
 }
 
-// Brackets and quotes balance outside of strings; a parser sees the rest.
+// Brackets and quotes balance outside of strings; a JSON parser checks the
+// rest.
 TEST(Catalog, JsonIsBalanced) {
   const std::string json = ops_json();
   std::string open;

@@ -1,4 +1,4 @@
-// Dtypes, shapes and what is said when they do not fit.
+// Dtypes and shapes of results, and the messages if they do not fit.
 #include <gtest/gtest.h>
 
 #include "ops/call.h"
@@ -8,7 +8,7 @@ namespace gt {
 namespace {
 
 TEST(Promote, FollowsPyTorch) {
-  // torch.promote_types, in the order of Dtype.
+  // torch.promote_types gives these, in the order of Dtype.
   constexpr const char* kExpected[kDtypes][kDtypes] = {
       {"f32", "f64", "f32", "f32", "f32", "f32", "f32", "f32"},
       {"f64", "f64", "f64", "f64", "f64", "f64", "f64", "f64"},
@@ -34,7 +34,8 @@ std::string types_of(const char* line, const char* types) {
   return bound.status().ok() ? bound.types() : bound.message();
 }
 
-// torch.result_type of tensors with dimensions, without, and numbers.
+// torch.result_type gives these for tensors with and without dimensions, and
+// numbers.
 TEST(Promote, ScalarsAndNumbersOnlyRaiseTheCategory) {
   EXPECT_EQ(types_of("y = add a b", "a f16[2] b f64[]"), "f16[2]");
   EXPECT_EQ(types_of("y = add a b", "a i32[2] b f64[]"), "f64[2]");
@@ -108,7 +109,7 @@ TEST(Flops, CountTheIndexSpace) {
   EXPECT_EQ(count("y = attention q k v heads=4",
                   "q f32[2,5,8] k f32[2,7,8] v f32[2,7,8]"),
             2 * 5 * 7 * 8 * 4);
-  // lse is [batch,heads,rows]
+  // The shape of lse is [batch,heads,rows].
   EXPECT_EQ(count("gq gk gv = attention_grad q k v o lse go heads=4",
                   "q f32[2,5,8] k f32[2,7,8] v f32[2,7,8] o f32[2,5,8] "
                   "lse f32[2,4,5] go f32[2,5,8]"),
@@ -122,7 +123,7 @@ struct Mistake {
   const char* message;
 };
 
-// The line that earns each message.
+// For each message a line that causes it.
 constexpr Mistake kMistakes[] = {
     // bind.cc
     {"y = matmull a b", "a f32[] b f32[]", 5,

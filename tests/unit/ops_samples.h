@@ -1,4 +1,4 @@
-// Calls of every op for tests that range over the table, and helpers to bind
+// Calls of every op, for tests that go through the table, and helpers to bind
 // text.
 #pragma once
 
@@ -14,13 +14,14 @@ namespace gt {
 
 using TypeMap = std::map<std::string, Type, std::less<>>;
 
-// "x f32[2,3] s i64[]".
+// Parses types, as "x f32[2,3] s i64[]".
 TypeMap parse_types(std::string_view text);
 
-// A bound line with everything that its views need.
+// A bound line, with everything that its views need.
 class Bound {
  public:
-  // `names` without a type leave the call unbound and status() an error.
+  // If a name in `names` has no type, the call is not bound and status() is an
+  // error.
   Bound(std::string text, const TypeMap& names);
   Bound(const Bound&) = delete;
   Bound& operator=(const Bound&) = delete;
@@ -30,7 +31,7 @@ class Bound {
   const Error& error() const { return status_.error(); }
   const Line& line() const { return line_; }
   Call& call() { return call_; }
-  // The results' types: "f32[2] i64[2]".
+  // The types of the results, as "f32[2] i64[2]".
   std::string types() const;
 
  private:
@@ -44,11 +45,12 @@ class Bound {
 struct Sample {
   std::string line;
   std::string types;    // of its operands
-  std::string results;  // expected types; of tests/ops.tsv, not known
+  std::string results;  // "" for tests/ops.tsv, which says none
 };
 
-// Each op that can be bound at least once: the lines of tests/ops.tsv, and by
-// hand key variants, sizes 0 and 1, numbers as operands, negative axes.
+// Each op that can be bound, at least once: the lines of tests/ops.tsv, and
+// handwritten ones with keys, sizes 0 and 1, numbers as operands, and negative
+// axes.
 const std::vector<Sample>& samples();
 
 }  // namespace gt

@@ -288,7 +288,7 @@ constexpr Typed kTyped[] = {
     {"free x y", "x f32[2] y i64[]", ""},
 };
 
-// A line of the table at small sizes, over the first of its dtypes.
+// A line of the table at small sizes, in the first of its dtypes.
 Sample sample_of(const KernelCase& c) {
   const Names names{dtypes_of(c)[0], {{'M', 2}, {'N', 3}, {'K', 4}}};
   Sample sample{fill_in(c.line, names), "", ""};
@@ -315,7 +315,7 @@ TEST(Samples, CoverEveryOp) {
     seen.insert(line.op);
   }
   for (const Op& op : all_ops()) {
-    // What crosses ranks never binds without pieces; see spmd_*_test.cc.
+    // Ops that cross ranks never bind without pieces; spmd_*_test.cc test them.
     if (op.family == &kRanks) continue;
     EXPECT_TRUE(seen.contains(op.name)) << op.name << " has no sample";
   }

@@ -1,4 +1,4 @@
-// Every row is whole: help, names, and text that binds.
+// Every row is complete: it has help, names, and text that binds.
 #include "ops/table.h"
 
 #include <gtest/gtest.h>
@@ -71,7 +71,7 @@ TEST(Table, DtypeRulesAreKnownWords) {
 
 TEST(Table, EveryResultTermLetterIsKnown) {
   for (const Op& op : all_ops()) {
-    if (op.row->types != nullptr) continue;  // the function knows
+    if (op.row->types != nullptr) continue;  // the function decides
     std::string known;
     for (const Term& term : op.operand_terms) known += term.letters;
     for (const Term& term : op.result_terms) {
@@ -82,7 +82,8 @@ TEST(Table, EveryResultTermLetterIsKnown) {
   }
 }
 
-// Programs whose tables differ in what a line is or does must not talk.
+// Programs whose tables differ in what a line is or does must not talk to each
+// other.
 TEST(Table, DigestFollowsAllThatALineMeans) {
   const auto changed = [](auto change) {
     std::vector<const Row*> rows = all_rows();
@@ -184,7 +185,7 @@ TEST(Table, RowTextNamesOnlyWhatIsThere) {
   }
 }
 
-// What the row's word for operand p is: one for all, or a list.
+// The word of the row for operand p, in one word for all operands or in a list.
 std::string_view accepted(const Op& op, size_t p) {
   std::string_view list = op.row->accepts;
   for (; p > 0 && list.find(',') != list.npos; --p) {
@@ -193,9 +194,9 @@ std::string_view accepted(const Op& op, size_t p) {
   return list.substr(0, list.find(','));
 }
 
-// By what else an op varies with, grad refuses to differentiate.
+// grad refuses to differentiate by operands without a gradient.
 TEST(Table, EveryOperandOfFloatsHasAGradientOrSaysThatItHasNone) {
-  const std::set<std::string> known = {"slice any",  // an integer
+  const std::set<std::string> known = {"slice any",  // it is an integer
                                        "cross_entropy weight", "dropout p"};
   std::set<std::string> found;
   for (const Op& op : all_ops()) {
@@ -222,7 +223,7 @@ TEST(Table, EveryOperandOfFloatsHasAGradientOrSaysThatItHasNone) {
   EXPECT_EQ(found, known);
 }
 
-// The guards of its lines leave no call without.
+// The guards of its lines leave no call without a gradient.
 TEST(Table, EveryCallHasTheGradientsOfItsRow) {
   for (const Sample& sample : samples()) {
     Bound bound(sample.line, parse_types(sample.types));

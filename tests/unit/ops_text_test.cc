@@ -1,5 +1,5 @@
-// Gradients and expansions made concrete: pinned text, and for every sample
-// call, that each step binds and gives the types that are promised.
+// Gradients and expansions of calls: some texts are pinned, and for every
+// sample each step must bind and give the types that are promised.
 #include "ops/text.h"
 
 #include <gtest/gtest.h>
@@ -13,7 +13,8 @@
 namespace gt {
 namespace {
 
-// o, r: the call's operands and results; g, h: their gradients; t: others.
+// o, r: operands and results of the call; g, h: their gradients; t: other
+// values.
 std::string name_of(const Ref& ref) {
   constexpr char kLetters[] = {'o', 'r', 'g', 'h', 't'};
   return kLetters[static_cast<size_t>(ref.kind)] + std::to_string(ref.index);
@@ -41,7 +42,7 @@ bool is_float_tensor(const Argument& a) {
          is_float(a.type.dtype);
 }
 
-// Steps that gradients of float operands need, as gt-emit picks them.
+// The steps that gradients of float operands need, as gt-emit picks them.
 std::vector<Step> needed_steps(const Call& call) {
   std::set<std::string> wanted;
   for (size_t i = 0; i < call.arguments.size(); ++i) {
@@ -63,7 +64,7 @@ std::vector<Step> needed_steps(const Call& call) {
   return kept;
 }
 
-// Binds the steps of a call, and of those steps, and so on.
+// Binds the steps of a call, the steps of those steps, and so on.
 class Checker {
  public:
   void check(const std::string& text, const TypeMap& types, int depth) {
@@ -102,7 +103,7 @@ class Checker {
   }
 
   void check_gradient(const Call& call, TypeMap names, int depth) {
-    // What holds no floats has no history.
+    // A call without floats has no history.
     if (std::none_of(call.results.begin(), call.results.end(),
                      [](const Type& t) { return is_float(t.dtype); })) {
       return;
@@ -112,14 +113,14 @@ class Checker {
       const auto it = names.find("g" + std::to_string(i));
       if (!is_float_tensor(call.arguments[i]) || it == names.end()) continue;
       EXPECT_TRUE(is_float(it->second.dtype)) << where_;
-      // It can be summed to the operand's shape.
+      // It must be possible to sum it to the operand's shape.
       const auto joined = broadcast(it->second.shape, call.type(i).shape);
       ASSERT_TRUE(joined.has_value()) << to_string(it->second) << where_;
       EXPECT_EQ(to_string(*joined), to_string(it->second.shape)) << where_;
     }
   }
 
-  // A step binds to the same call as the line that it would be written as.
+  // A step must bind to the same call as the line that it would be written as.
   void check_direct(const Step& step, const Call& line, const TypeMap& names) {
     std::vector<const Type*> types;
     for (const StepOperand& o : step.operands) {
@@ -239,7 +240,7 @@ TEST(Text, HalvesAreComputedInF32AndRoundedOnce) {
             "t0 = cast o0 f32\n"
             "t1 = sigmoid t0\n"
             "r0 = cast t1 f16\n");
-  // What is not a half stays, and so do numbers and keys.
+  // Values of other dtypes stay as they are, and so do numbers and keys.
   EXPECT_EQ(expansion("y = layer_norm x w eps=0.1", "x bf16[2,3] w f32[3]"),
             "t0 = cast o0 f32\n"
             "r0 = layer_norm t0 o1 eps=0.1\n");
@@ -251,7 +252,7 @@ TEST(Text, HalvesAreComputedInF32AndRoundedOnce) {
             "t3 t4 = sgd t0 t1 t2 0.5 momentum=0.9\n"
             "r0 = cast t3 f16\n"
             "r1 = cast t4 f16\n");
-  // Of numbers that are only chosen there is nothing to round.
+  // Numbers that are only chosen need no rounding.
   EXPECT_EQ(expansion("y = relu x", "x f16[2]"), "r0 = maximum o0 0\n");
 }
 

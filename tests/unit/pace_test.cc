@@ -1,5 +1,5 @@
-// The clock of an imagined machine: when its work ends, whatever the lateness
-// of who sleeps.
+// The clock of an imagined machine says when its work ends, however late a
+// sleeper wakes.
 #include "exec/backend/null/pace.h"
 
 #include <gtest/gtest.h>
@@ -20,9 +20,9 @@ TEST(Pace, LatenessDoesNotAddUp) {
     const auto until = pace.work(0.001, now);
     ASSERT_TRUE(until);
     EXPECT_EQ(*until, kStart + milliseconds(i));
-    now = *until + microseconds(90);  // woken late
+    now = *until + microseconds(90);  // woken too late
     pace.woke(now);
-    now += microseconds(50);  // before the next piece comes
+    now += microseconds(50);  // before the next piece of work
   }
 }
 

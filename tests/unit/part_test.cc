@@ -1,5 +1,5 @@
-// part=: blocks of a whole, put together, are the whole, bit for bit, on any
-// backend and any number of threads.
+// part=: the blocks of a whole put together are the whole, bit for bit, on any
+// backend and with any number of threads.
 #include "ops/part.h"
 
 #include <gtest/gtest.h>
@@ -14,7 +14,7 @@
 namespace gt::exec {
 namespace {
 
-// All ways to cut `whole` into blocks of about `size` along each axis.
+// All blocks into which `whole` is cut, of about `size` along each axis.
 std::vector<std::pair<Part, Shape>> blocks_of(
     const Shape& whole, const std::vector<int64_t>& size) {
   std::vector<std::pair<Part, Shape>> blocks = {{{{}, whole}, {}}};
@@ -36,7 +36,7 @@ std::string key_of(const Part& part) {
   return " part=" + to_string(part.start) + "/" + to_string(part.whole);
 }
 
-// The block of a tensor.
+// The block of the tensor.
 Tensor cut(const Tensor& whole, const Part& part, const Shape& shape) {
   Tensor block(Type{whole.type.dtype, shape});
   const size_t size = size_of(whole.type.dtype);
@@ -78,7 +78,7 @@ struct Named {
 const Named kBackends[] = {
     {"ref", {1, ""}}, {"cpu", {1, ""}}, {"cpu", {3, ""}}, {"cpu", {2, "sse2"}}};
 
-// Calls check(backend, whole, part, block) over backends and blocks.
+// Calls check(backend, whole, part, block) for all backends and blocks.
 void for_all(const std::function<void(Backend&, const Cutting&)>& check) {
   for (const Named& named : kBackends) {
     const auto backend = backend_for_test(named.backend, named.options);
@@ -161,7 +161,7 @@ TEST(Part, DropoutAndRopeDoToBlocksWhatTheyDoToTheWhole) {
   });
 }
 
-// Small integers, so that sums are exact in any order.
+// The values are small integers, so sums are exact in any order.
 Tensors lookup(const char* operands, const Shape& table) {
   std::string text(operands);
   for (size_t at; (at = text.find("$X")) != std::string::npos;) {
@@ -176,8 +176,8 @@ Tensors lookup(const char* operands, const Shape& table) {
   return names;
 }
 
-// Of lookups in the blocks of a table along one axis, the sum is the lookup in
-// the table; sums into blocks are the blocks of the sum.
+// Lookups in the blocks of a table along one axis add up to the lookup in the
+// table, and sums into blocks are the blocks of the sum.
 TEST(Part, LookupsInBlocksSumToThatOfTheWhole) {
   const Shape table{7, 6};
   for (const Named& named : kBackends) {
@@ -215,7 +215,7 @@ TEST(Part, SumsIntoBlocksAreTheBlocksOfTheSum) {
         "k u8[7,4]<6 t f32[7,4]",
         table);
     for (const auto& one : blocks_of(table, {3, 6})) {
-      const auto& part = one.first;  // clang 14's lambdas capture no binding
+      const auto& part = one.first;  // clang 14 lambdas capture no bindings
       const auto& shape = one.second;
       Tensors block = names;
       block["x"] = cut(names.at("x"), part, shape);

@@ -12,7 +12,7 @@ std::array<uint32_t, 4> words_of(Words counter, uint32_t key0, uint32_t key1) {
   return std::to_array(block(counter, key0, key1).at);
 }
 
-// From Random123's kat_vectors, philox4x32 of 10 rounds.
+// The answers are from Random123's kat_vectors, philox4x32 of 10 rounds.
 TEST(Philox, GivesThePublishedAnswers) {
   using Words = std::array<uint32_t, 4>;
   EXPECT_EQ(words_of({}, 0, 0),
@@ -33,7 +33,7 @@ TEST(Philox, UniformStaysBelowOne) {
   }
 }
 
-// Within a few units in the last place of the C library.
+// The bounds are a few units in the last place of the C library's results.
 TEST(Philox, LogarithmAndCircleAreAccurate) {
   for (uint64_t i = 0; i < 100000; ++i) {
     const double u = 1 - uniform(word(3, i), 53);

@@ -17,7 +17,7 @@ struct Entry {
 
 class LineCacheTest : public testing::Test {
  protected:
-  // Has the line been decoded for values of that type?
+  // Whether the line has been decoded for values of that type.
   bool knows(const std::string& text, int type) {
     const Entry* entry =
         cache_.find(hash_bytes(text), text,
@@ -30,7 +30,7 @@ class LineCacheTest : public testing::Test {
         [this](const Entry& each) { return each.type < first_type_; });
   }
   LineCache<Entry> cache_{64};
-  int first_type_ = 0;  // there are none before it any more
+  int first_type_ = 0;  // earlier types have ended
 };
 
 TEST_F(LineCacheTest, ALineIsWantedWhenItComesAgain) {

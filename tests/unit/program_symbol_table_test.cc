@@ -16,7 +16,7 @@ struct HeldPart : StampedValue {
   }
 };
 
-// Binds names, and takes ranks from those that had them, as a program would.
+// Binds names, and takes ranks from names that had them, as a program would.
 class LiveNames : public PlacedSymbolTable<HeldPart> {
  public:
   SymbolId bind(const std::string& name) {
@@ -38,7 +38,8 @@ class LiveNames : public PlacedSymbolTable<HeldPart> {
     });
     return hold(base, ranks);
   }
-  // "0-1 3": what the parts of the name have, in the order of their coming.
+  // The ranks of each part of the name, "0-1 3", in the order in which the
+  // parts came.
   std::string live(const std::string& base) const {
     std::string out;
     for (const SymbolId id : parts(base)) {

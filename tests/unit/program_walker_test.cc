@@ -8,7 +8,7 @@
 namespace gt {
 namespace {
 
-// For each line its results' types, "x f32[2]" or "x@0 f32[2]", or "?".
+// For each line the types of its results, "x f32[2]" or "x@0 f32[2]", or "?".
 std::string walked(Walker& walker, const std::string& text, int* calls = {}) {
   std::istringstream lines(text);
   std::string out;
@@ -56,7 +56,7 @@ TEST(Walker, KnowsThePiecesOfEveryRank) {
                    &calls),
             "x@0 f32[3]; x@1 f32[2]; y@0 f32[3]; y@1 f32[2]; ");
   EXPECT_EQ(calls, 4);
-  // What crosses ranks is no rank's own call.
+  // An op that crosses ranks is not a call of a single rank.
   EXPECT_EQ(
       walked(walker,
              "z@0-1 = all_gather x@0-1 over=tp src=S0 split=tp:0 shape=5\n",

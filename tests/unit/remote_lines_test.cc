@@ -1,4 +1,4 @@
-// The lines of gt-route's messages, blocks and rounds included.
+// The lines of gt-route's messages, with blocks and rounds.
 #include <gtest/gtest.h>
 
 #include "exec/remote/received_lines.h"
@@ -8,7 +8,7 @@ namespace {
 
 class ReceivedLinesTest : public testing::Test, private ReceivedLines::Sink {
  protected:
-  // What is wrong with a message, "" if nothing is.
+  // What is wrong with a message, or "".
   std::string take(const std::string& fields, std::string_view body = {}) {
     const std::string bytes = fields + " size=" + std::to_string(body.size()) +
                               "\n" + std::string(body);
@@ -50,7 +50,7 @@ TEST_F(ReceivedLinesTest, ABlockComesAgainInRounds) {
   EXPECT_EQ(take("forget id=3"), "forget: there is no such block");
 }
 
-TEST_F(ReceivedLinesTest, WhoWantsNoMoreGetsNoMore) {
+TEST_F(ReceivedLinesTest, AReaderThatWantsNoMoreGetsNoMore) {
   wants_more_ = false;
   EXPECT_EQ(take("lines seq=1 line=1 after=0", "a\nb\n"), "");
   EXPECT_EQ(taken_, "( )\n");

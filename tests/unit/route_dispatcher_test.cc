@@ -52,7 +52,7 @@ TEST(RouteDispatcher, IndependentChainsSpreadAndEachStays) {
   route.feed(program);
   for (uint32_t w = 0; w < 4; ++w) {
     EXPECT_EQ(route.text(w).find("copy"), std::string::npos);
-    EXPECT_EQ(route.sent(w).size(), 1 + 2 * 51U) << w;  // with its #file
+    EXPECT_EQ(route.sent(w).size(), 1 + 2 * 51U) << w;  // its #file is one more
   }
 }
 
@@ -96,7 +96,7 @@ TEST(RouteDispatcher, ABoundNameLeavesNoCopyBehind) {
             std::string::npos);
 }
 
-TEST(RouteDispatcher, WhatIsRejectedFailsAndSpreads) {
+TEST(RouteDispatcher, ARejectedLineFailsAndSpreads) {
   RouteHarness route(2);
   route.feed(
       "x = zeros f32[2,3]\n"
@@ -126,8 +126,8 @@ TEST(RouteDispatcher, WhatIsRejectedFailsAndSpreads) {
   const std::string all = route.text(0) + route.text(1);
   EXPECT_NE(all.find("y = fail \"p.gt:2: matmul: "), std::string::npos);
   EXPECT_NE(all.find("z = fail \"p.gt:2: matmul: "), std::string::npos);
-  // The print of z is a worker's matter; that of a name unknown is ours, and
-  // waits for its turn.
+  // A worker answers the print of z. gt-route itself answers the print of an
+  // unknown name, in its turn.
   const uint32_t printer =
       route.text(0).find("print z") != std::string::npos ? 0 : 1;
   EXPECT_EQ(route.results(), "");
@@ -176,7 +176,7 @@ TEST(RouteDispatcher, NotesOfOursInTheInputAreDropped) {
             "x = copy x #mb=3\nx = copy x #signal=a #mb=4\n");
 }
 
-// Names, types, files and failures that are new in every round.
+// Names, types, files and failures are new in every round.
 TEST(RouteDispatcher, MemoryIsFlatOverNewNames) {
   RouteHarness route(2);
   size_t most[2] = {0, 0};  // in the first half, and in the second
@@ -194,8 +194,8 @@ TEST(RouteDispatcher, MemoryIsFlatOverNewNames) {
   EXPECT_LT(most[1], 40'000U);
 }
 
-// Users of a shared stream come and go, also such as no worker was given a line
-// of, and their places are given to others.
+// Users of a shared stream come and go, even before a worker got a line of
+// theirs, and others get their places.
 TEST(RouteDispatcher, UsersWhoAreOwedNothingAreForgotten) {
   RouteHarness route(2);
   const auto emit = [&] {
@@ -261,7 +261,7 @@ TEST(RoutePlaced, LinesAcrossWorkersSayTheTypesOfPieces) {
 TEST(RoutePlaced, PrintsComeInRankOrder) {
   RouteHarness route(2);
   route.feed(
-      "x@0-3 = zeros f32[1]\n"  // no mesh: 0 and 2 are worker 0's
+      "x@0-3 = zeros f32[1]\n"  // without a mesh worker 0 has 0 and 2
       "print x@0-3\n");
   ResultOrder& results = route.client().users.results(0);
   const auto line = [](int rank) {
@@ -283,7 +283,7 @@ TEST(RoutePlaced, RegistersAreNamesAndRanks) {
   route.feed(
       "x@0-3 = zeros f32[4]\n"
       "x@0-1 = zeros f32[2]\n"
-      "y@0-3 = neg x@0-3\n"  // pieces of two sizes
+      "y@0-3 = neg x@0-3\n"  // the pieces have two sizes
       "z@0,2 = add x@0,2 1\n"
       "free x@1-2\n"
       "a@0,3 = neg x@0,3\n"
@@ -312,7 +312,7 @@ TEST(RoutePlaced, AFailureOfARankSpreadsToItsRank) {
   EXPECT_NE(route.text(0).find("y@0-3 = neg x@0-3\n"), std::string::npos);
 }
 
-// Found by fuzzing: a line without results was made a "= fail ...".
+// A fuzzer found that a line without results was made a "= fail ...".
 TEST(RoutePlaced, ALineWithoutResultsThatReadsAFailureIsNoFailure) {
   RouteHarness route(2);
   route.feed(

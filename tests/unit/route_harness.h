@@ -1,4 +1,4 @@
-// A dispatcher fed with text, and what each worker is sent.
+// A dispatcher that is fed with text, and what each worker is sent.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -18,12 +18,12 @@ struct SentBody {
   int64_t line = 0;
   std::string text;
   bool has_number = false;
-  std::vector<uint32_t> workers;  // of what was issued: those concerned
+  std::vector<uint32_t> workers;  // the workers that the line concerns
 };
 
 class RouteHarness {
  public:
-  // Without a log rounds may be repeated.
+  // Rounds are repeated only without a log.
   explicit RouteHarness(uint32_t workers, bool hot = true, bool logs = true)
       : sources_(workers),
         client_(sources_, [this](std::string_view m) { messages_ += m; }),
@@ -46,20 +46,20 @@ class RouteHarness {
     }
     if (collects) collect();
   }
-  // Rounds that gt-route would not look at.
+  // Rounds that gt-route did not look at.
   size_t repeated() const { return repeated_; }
-  // As if that was sent now.
+  // Sends everything now.
   void collect(Outbox::Take which = Outbox::Take::kAll) {
     for (const Outbox::Batch& batch : dispatcher_.take(which)) {
       for (const BodyPart& part : batch.parts) blocks_ += part.block != nullptr;
       for (const uint32_t w : batch.workers) read(batch, sent_[w]);
     }
   }
-  // Parts that were blocks.
+  // How many parts were blocks.
   size_t blocks() const { return blocks_; }
-  // What the worker was sent until now, numbers checked.
+  // What the worker has been sent so far, with the numbers checked.
   const std::vector<SentBody>& sent(uint32_t worker) { return sent_[worker]; }
-  // Instructions alone, one a line.
+  // Only the instructions, one a line.
   std::string text(uint32_t worker) const {
     std::string out;
     for (const SentBody& line : sent_[worker]) {
@@ -73,7 +73,7 @@ class RouteHarness {
     return out;
   }
   const std::vector<SentBody>& issued() const { return issued_; }
-  // As the log's last column has them.
+  // The instructions as the last column of the log has them.
   const std::string& instructions() const { return instructions_; }
   const std::string& messages() const { return messages_; }
   std::string results() {
@@ -94,7 +94,7 @@ class RouteHarness {
     const Round* round = dispatcher_.round();
     if (round == nullptr) return;
     uint64_t times = 0;
-    // Of many rounds some are left, which come line by line.
+    // The last few of many rounds come line by line.
     for (; times < 5 && program.starts_with(round->text); ++times) {
       program.remove_prefix(round->text.size());
     }
@@ -138,7 +138,7 @@ class RouteHarness {
   size_t repeated_ = 0;
 };
 
-// The line without the note that it begins a block.
+// The line without the note that marks the beginning of a block.
 inline std::string without_mark(std::string text) {
   const size_t at = text.find(" #hot=");
   if (at == std::string::npos) return text;

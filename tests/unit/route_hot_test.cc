@@ -1,5 +1,5 @@
-// Blocks that come again: found, cut out, kept within bounds; and what workers
-// read with them is what they read without.
+// Blocks that come again are found, cut out, and kept within bounds, and
+// workers read the same as without blocks.
 #include <random>
 
 #include "route_harness.h"
@@ -8,8 +8,8 @@
 namespace gt::route {
 namespace {
 
-// What a finder says of lines, a letter each: '.' for a line of its own, 'b'
-// for the first of a known block, 'e' for its last, 'i' for those between.
+// What a finder says of lines, a letter each: '.' is a line outside of blocks,
+// 'b' the first of a known block, 'e' its last, and 'i' a line between.
 std::string said_of(BlockFinder& finder, const std::vector<uint64_t>& lines) {
   std::string out;
   bool inside = false;
@@ -72,7 +72,7 @@ TEST(BlockFinder, ABlockThatIsLeftIsSaidSo) {
   EXPECT_EQ(step.begins, 0U);
 }
 
-// What two loops begin with is a block, as is what each goes on with.
+// The common beginning of two loops is a block, and so is the rest of each.
 TEST(BlockFinder, LoopsThatBeginAlikeShareABlock) {
   BlockFinder finder;
   const auto both = lines_from(1000, 100);
@@ -118,7 +118,7 @@ TEST(BlockTable, IsFoundByItsBytesAndForgetsTheOldest) {
   const auto first = table.obtain(a);
   EXPECT_EQ(table.obtain(a), first);
   const auto second = table.obtain(b);
-  EXPECT_EQ(table.obtain(a), first);  // used last
+  EXPECT_EQ(table.obtain(a), first);  // so it was used last
   EXPECT_TRUE(table.take_forgotten().empty());
   table.obtain(c);
   EXPECT_EQ(table.take_forgotten(), std::vector<uint64_t>{second->id});
@@ -152,7 +152,7 @@ TEST(Body, RoundsOfABlockAreKeptOnce) {
   EXPECT_EQ(parts[1].line_by, 2);
   EXPECT_EQ(parts[1].last, 15U);
   EXPECT_EQ(parts[1].text(), long_text + "\nend\n");
-  body.end_block(table);  // too short
+  body.end_block(table);  // the block is too short
   parts = body.take(true);
   ASSERT_EQ(parts.size(), 1U);
   EXPECT_EQ(parts[0].seq, 17U);
@@ -162,8 +162,8 @@ TEST(Body, RoundsOfABlockAreKeptOnce) {
 
 // ---- programs ---------------------------------------------------------------
 
-// Loops of random bodies, some lines of which change, nested, over values on
-// ranks and without.
+// Loops of random bodies, nested, in which some lines change, over values with
+// and without ranks.
 class Loops {
  public:
   explicit Loops(uint32_t seed) : random_(seed) {}
@@ -262,11 +262,11 @@ TEST(Hot, TheFirstLineOfABlockSaysSo) {
   EXPECT_EQ(marked, 2U);
 }
 
-// The mark stands before the notes, whose faults are shown where they were
-// written.
+// The mark stands before the notes, but faults of the notes are shown where
+// they were written.
 TEST(Hot, AFirstLineWithWrongNotesIsShownAsItWasWritten) {
   const std::string first = "x0 = zeros f32[2]";
-  // What is wrong, and the blanks before the caret.
+  // The wrong note, and the number of blanks before the caret.
   const std::pair<std::string, size_t> cases[] = {
       {" #9", first.size() + 1}, {"#signal=s", first.find('[')}};
   for (const auto& [wrong, column] : cases) {

@@ -1,5 +1,5 @@
-// Workers that got the same share a body; each gets what it was sent, whoever
-// else did.
+// Workers that got the same lines share a body, and each gets what it was sent,
+// whatever others got.
 #include <gtest/gtest.h>
 
 #include <numeric>
@@ -60,8 +60,8 @@ TEST(Outbox, FullBodiesLeaveAlone) {
   EXPECT_EQ(outbox.take(Outbox::Take::kAll).size(), 1U);
 }
 
-// Any order of sets and departures: each worker reads what it alone would have
-// been written.
+// In any order of sets and departures, each worker reads what would have been
+// written for it alone.
 TEST(Outbox, EachGetsItsOwn) {
   for (uint32_t seed = 0; seed < 50; ++seed) {
     std::mt19937 random(seed);

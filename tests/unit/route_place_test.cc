@@ -1,4 +1,4 @@
-// Where unplaced lines run, and when: values from nothing wait for a reader.
+// Where and when unplaced lines run: values without operands wait for a reader.
 #include <algorithm>
 
 #include "route_harness.h"
@@ -6,7 +6,7 @@
 namespace gt::route {
 namespace {
 
-TEST(RoutePlace, WhatComesFromNothingGoesWhereItIsRead) {
+TEST(RoutePlace, AValueWithoutOperandsGoesWhereItIsRead) {
   RouteHarness route(2);
   route.feed(
       "a = zeros f32[256,256]\n"
@@ -19,11 +19,11 @@ TEST(RoutePlace, WhatComesFromNothingGoesWhereItIsRead) {
   EXPECT_TRUE(route.text(0).ends_with(
       "v = load \"v.npy\" f32[256,256]\na = matmul a v\n"));
   EXPECT_EQ(route.text(1), "w = randn f32[256,256] 7\nb = matmul w w\n");
-  EXPECT_EQ(route.sent(1)[1].line, 3);  // where it stood
+  EXPECT_EQ(route.sent(1)[1].line, 3);  // the place where it was written
   EXPECT_EQ(route.sent(1)[2].line, 6);
 }
 
-TEST(RoutePlace, WhatIsHeldIsIssuedBeforeItsNameOrFileChanges) {
+TEST(RoutePlace, AHeldLineIsIssuedBeforeItsNameOrFileChanges) {
   RouteHarness route(2);
   route.feed(
       "a = load \"./t/x.npy\" f32[4]\n"
@@ -92,7 +92,7 @@ TEST(RoutePlace, AConstantIsMadeTwiceRatherThanCopied) {
   EXPECT_TRUE(route.text(0).ends_with(lr + "a = mul a lr\nfree lr\n"));
   EXPECT_TRUE(route.text(1).ends_with(lr + "b = mul b lr\nfree lr\n"));
   EXPECT_EQ(route.sent(1)[3].line, 3);
-  // What comes in as one line is one instruction of the log.
+  // A line of the input is one instruction of the log.
   size_t times = 0;
   for (const SentBody& line : route.issued()) times += line.text + "\n" == lr;
   EXPECT_EQ(times, 2U);
@@ -145,7 +145,7 @@ TEST(RoutePlace, AConstantIsMadeAgainForAPrintWhereItsOnlyHolderIsLost) {
   route.dispatcher().lose(1);
   route.feed("print w\n");
   EXPECT_TRUE(route.text(0).ends_with("w = randn f32[256,256] 7\nprint w\n"));
-  // What was computed there is gone.
+  // The values that were computed there are lost.
   route.feed("print b\n");
   EXPECT_TRUE(route.text(1).ends_with("print b\n"));
 }

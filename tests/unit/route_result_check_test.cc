@@ -1,4 +1,4 @@
-// What a worker answers is what it was asked for, however its bytes come.
+// The answer of a worker must be what it was asked for, however its bytes come.
 #include <gtest/gtest.h>
 
 #include <string>
@@ -10,8 +10,8 @@
 namespace gt::route {
 namespace {
 
-// What is wrong with `bytes` as the answer to a print with that head, given in
-// pieces of `step` bytes; "" if it is one whole line.
+// What is wrong with `bytes` as the answer to a print with that head, in pieces
+// of `step` bytes; "" if they are one whole line.
 std::string wrong(std::string_view head, std::string_view bytes, size_t step) {
   ResultCheck check;
   check.begin(head);
@@ -106,7 +106,7 @@ TEST(ResultOrder, TakesNoMoreThanItAskedFor) {
   EXPECT_FALSE(sources.owes(1));
   EXPECT_FALSE(sources.take(1, "z = tensor i64[1] 7\n").ok());
   EXPECT_TRUE(sources.take(0, "x = tensor f32[1] 1\ny = fail \"a\"\n").ok());
-  EXPECT_FALSE(sources.has_failed(0));  // as was known
+  EXPECT_FALSE(sources.has_failed(0));  // that was known
   std::string out;
   results.emit(out, SIZE_MAX, {});
   EXPECT_EQ(out, "x = tensor f32[1] 1\ny = fail \"a\"\nz = tensor i64[1] 7\n");

@@ -1,5 +1,5 @@
-// Rounds that are not looked at line by line: workers read, and are owed, what
-// they are when every line is.
+// Rounds that are not looked at line by line: workers read the same, and owe
+// the same, as if every line were.
 #include <random>
 
 #include "route_harness.h"
@@ -13,7 +13,7 @@ std::string times(size_t n, const std::string& text) {
   return out;
 }
 
-// A block long enough to be one on every worker.
+// A block that is long enough to be one on every worker.
 std::string adds(const std::string& name, const std::string& notes = "") {
   std::string out;
   for (int i = 0; i < 40; ++i) {
@@ -33,7 +33,7 @@ std::string as_text(const std::vector<SentBody>& sent) {
   return out;
 }
 
-// A program fed in pieces to a dispatcher that repeats rounds and to one that
+// Feeds a program in pieces to a dispatcher that repeats rounds and to one that
 // does not.
 class Both {
  public:
@@ -62,7 +62,7 @@ class Both {
                 text_.dispatcher().loads().held(w));
       ASSERT_EQ(as_text(hot_.sent(w)), as_text(text_.sent(w))) << w;
     }
-    // What is owed, and in what order.
+    // What is owed must be the same, in the same order.
     EXPECT_EQ(hot_.client().users.bytes(), text_.client().users.bytes());
     for (RouteHarness* route : {&hot_, &text_}) {
       route->client().users.fail("gone");
@@ -80,7 +80,7 @@ class Both {
 TEST(Rounds, AreRepeatedOnceTwoDidTheSame) {
   Both both(4);
   both.feed("mesh tp=4\nx@0-3 = zeros f32[4]\n" + times(9, adds("x@0-3")));
-  EXPECT_EQ(both.repeated(), 5U);  // the first is found in its third round
+  EXPECT_EQ(both.repeated(), 5U);  // the third round finds the block
   both.feed(adds("x@0-3") + "x@0-3 = neg x@0-3\n" + adds("x@0-3"));
   EXPECT_EQ(both.repeated(), 6U);
   both.expect_same();
@@ -92,7 +92,7 @@ TEST(Rounds, WithoutRanksToo) {
             times(9, adds("x") + "y = neg x\nprint y\nfree y\n"));
   EXPECT_EQ(both.repeated(), 5U);
   both.expect_same();
-  // Where they run follows from what workers have to do.
+  // With several workers, where a line runs depends on what they have to do.
   Both many(2);
   many.feed("x = zeros f32[4]\n" + times(9, adds("x")));
   EXPECT_EQ(many.repeated(), 0U);
@@ -112,8 +112,8 @@ TEST(Rounds, RemarksAndNotesBelongToThem) {
   Both both(2);
   const std::string start = "mesh tp=2\nx@0-1 = zeros f32[4]\n";
   both.feed(start + times(8, "# a step\n\n" + adds("x@0-1") + "# done   \n"));
-  EXPECT_EQ(both.repeated(), 3U);  // the text between two ends is one round's
-  // Other notes are another round, as far as workers read them.
+  EXPECT_EQ(both.repeated(), 3U);  // the text between two ends is one round
+  // Other notes make another round, as far as workers read them.
   for (int i = 0; i < 4; ++i) {
     both.feed(times(3, adds("x@0-1", " #signal=s" + std::to_string(i))));
   }
@@ -144,7 +144,7 @@ TEST(Rounds, FilesThatKeepTheirOrderAreNoHindrance) {
   };
   EXPECT_EQ(repeated("y@0-1 = load \"d.npy\" f32[4]\n"), 5U);
   EXPECT_EQ(repeated("save x@0 \"c.npy\"\n"), 5U);
-  // Each waits for the other, once a round.
+  // Each waits for the other once in a round.
   EXPECT_EQ(
       repeated("save x@0 \"c.npy\"\ny@1 = load \"c.npy\" f32[4]\nfree y@1\n"),
       0U);
@@ -189,7 +189,7 @@ TEST(Rounds, ARoundIsCutWhereTheInputPauses) {
   both.expect_same();
 }
 
-TEST(Rounds, AnotherFileIsToldOf) {
+TEST(Rounds, AnotherFileIsReported) {
   RouteHarness route(1, true, false);
   route.feed("x = zeros f32[4]\n" + times(6, adds("x")), false);
   EXPECT_NE(route.dispatcher().round(), nullptr);
@@ -197,7 +197,7 @@ TEST(Rounds, AnotherFileIsToldOf) {
   EXPECT_EQ(route.dispatcher().round(), nullptr);
 }
 
-// Loops over few kinds of lines each, so that many rounds do the same.
+// Loops with few kinds of lines each, so that many rounds do the same.
 class RandomLoops {
  public:
   explicit RandomLoops(uint32_t seed) : random_(seed) {}
@@ -260,7 +260,7 @@ TEST(Rounds, RandomProgramsAreReadAlike) {
       const size_t end = program.find('\n', std::min(program.size() - 1,
                                                      at + random() % 30'000)) +
                          1;
-      // Where lines without ranks run must not follow from when what leaves.
+      // Where lines without ranks run must not depend on when messages leave.
       both.feed(std::string_view(program).substr(at, end - at),
                 static_cast<Outbox::Take>(random() % 3));
       at = end;

@@ -1,5 +1,5 @@
-// Workers that are played here, for programs that were dispatched to them: what
-// a worker reads is there, and is what the program says.
+// Plays the workers of a dispatched program, and checks that a worker has what
+// it reads, and that it is what the program says.
 #pragma once
 
 #include <algorithm>
@@ -16,7 +16,7 @@
 
 namespace gt::route {
 
-// Where each register was bound last, by line of the program.
+// The line of the program that bound each register last.
 using BoundNames = std::map<std::string, int64_t>;
 
 inline std::vector<std::string> registers(std::string_view text,
@@ -52,7 +52,7 @@ class World {
  public:
   explicit World(uint32_t workers) : workers_(workers) {}
 
-  // The registers before each line of the program.
+  // Notes the registers before each line of the program.
   void read(const std::string& program) {
     BoundNames bound;
     int64_t number = 0;
@@ -67,7 +67,7 @@ class World {
     }
   }
 
-  // All that was sent, in the order of its numbers.
+  // Plays all that was sent, in the order of its numbers.
   void play(RouteHarness& route) {
     std::map<uint64_t, std::vector<std::pair<uint32_t, const SentBody*>>> all;
     for (uint32_t w = 0; w < workers_.size(); ++w) {
@@ -78,7 +78,7 @@ class World {
           continue;
         }
         if (!line.has_number) continue;
-        ASSERT_GT(line.seq, last);  // a projection of one order
+        ASSERT_GT(line.seq, last);  // it is a projection of one order
         last = line.seq;
         all[line.seq].emplace_back(w, &line);
       }
@@ -90,14 +90,15 @@ class World {
       const SentBody& issued = route.issued()[seq - 1];
       std::vector<uint32_t> got;
       for (const auto& [worker, line] : lines) got.push_back(worker);
-      ASSERT_EQ(got, issued.workers) << issued.text;  // all of them, once
+      ASSERT_EQ(got, issued.workers) << issued.text;  // each of them, once
       check_concerned(issued);
       step(lines, issued.text);
     }
   }
 
-  // Workers that go on at random, each in its own order; what several share
-  // waits until all of them are there. The earliest unfinished can always run.
+  // Workers go on at random, each in its own order; a line that several share
+  // waits until all of them are there. The earliest unfinished line can always
+  // run.
   void run(RouteHarness& route, std::mt19937& random) {
     std::vector<std::deque<uint64_t>> queues(workers_.size());
     for (uint32_t w = 0; w < workers_.size(); ++w) {
@@ -146,7 +147,7 @@ class World {
       for (long r = first; r <= last; ++r) worker_of_[r] = worker;
     }
   }
-  // A placed line is for those that play its ranks, and for nobody else.
+  // A placed line goes to the workers that play its ranks, and to no other.
   void check_concerned(const SentBody& issued) {
     Line line;
     if (issued.text[0] == '#') return;
@@ -218,7 +219,7 @@ class World {
     }
   }
 
-  // The one that has it sends it, the other takes it.
+  // The worker that has the value sends it, and the other takes it.
   void copy(const Line& line, uint32_t worker, size_t from) {
     const std::string name(line.operands[0].text);
     ASSERT_TRUE(workers_[from].count(name));

@@ -1,5 +1,5 @@
-// Random programs, dispatched to workers that are played here: what a worker
-// reads is there, and is what the program says.
+// Random programs are dispatched to workers that are played here. A worker has
+// what it reads, and it is what the program says.
 #include <set>
 
 #include "route_world.h"
@@ -80,7 +80,7 @@ TEST(RouteWorld, EveryWorkerReadsWhatTheProgramSays) {
       const size_t end = program.find('\n', at) + 1;
       route.feed(std::string_view(program).substr(at, end - at));
       at = end;
-      if (random() % 8 == 0) {  // some worker gets on
+      if (random() % 8 == 0) {  // a worker gets on
         const uint32_t w = static_cast<uint32_t>(random()) % workers;
         const uint64_t seq = route.dispatcher().issued() + 1;
         route.dispatcher().done(w, seq - random() % std::min<uint64_t>(seq, 5));
@@ -96,7 +96,7 @@ TEST(RouteWorld, EveryWorkerReadsWhatTheProgramSays) {
   EXPECT_GT(copies, 100U);
 }
 
-// Registers on ranks 0 to 7, and some on none.
+// Registers on ranks 0 to 7, and some without ranks.
 class PlacedPrograms {
  public:
   explicit PlacedPrograms(uint32_t seed) : random_(seed) {}
@@ -160,7 +160,7 @@ class PlacedPrograms {
         text_ += "free " + operand + "\n";
         for (const int64_t rank : set) live_[x].erase(rank);
         return;
-      case 8:  // without ranks, among them
+      case 8:  // a line without ranks
         text_ += "u = load " + file + " f32[4]\nu = add u 1\nsave u " + file +
                  "\nfree u\n";
         return;
@@ -181,8 +181,8 @@ class PlacedPrograms {
   std::string text_;
 };
 
-// The argument of design.md, section 3: what a worker is sent is the part that
-// concerns it of one total order, so nothing waits in a circle.
+// design.md, section 3, argues so: a worker is sent the lines that concern it,
+// in one total order, so nothing waits in a circle.
 TEST(RouteWorld, QueuesAreProjectionsOfTheStream) {
   for (uint32_t seed = 0; seed < 60; ++seed) {
     SCOPED_TRACE(seed);

@@ -1,4 +1,4 @@
-// The protocol of gt-emit -l and its clients: who is taken, kept, lost, and
+// The protocol of gt-emit -l and its clients: who is let in, kept or lost, and
 // what a client that comes back is told.
 #include <gtest/gtest.h>
 
@@ -52,7 +52,7 @@ class ClientConnectionsTest : public testing::Test {
            const std::string& key = "") {
     connections_.receive(peer, net::Frame(std::move(bytes)), now_, key);
   }
-  // What was sent since it was asked last, each as "PEER MESSAGE".
+  // The messages since the last call, each as "PEER MESSAGE".
   std::vector<std::string> sent() {
     std::vector<std::string> all;
     net::ListenerState::Outgoing out;
@@ -121,7 +121,7 @@ TEST_F(ClientConnectionsTest, AClientIsTakenAndToldItsRoom) {
   EXPECT_NE(welcome.find("p welcome name=c1 "), std::string::npos) << welcome;
   EXPECT_NE(welcome.find(" room=1000 "), std::string::npos) << welcome;
   EXPECT_NE(welcome.find(" keep=0 "), std::string::npos) << welcome;
-  // What is sent before its owner has opened it is meant for nobody.
+  // A message is not sent before its owner has opened the connection.
   connections_.send(1, "results size=0\n");
   EXPECT_TRUE(sent().empty());
   connections_.open(1);
@@ -129,7 +129,7 @@ TEST_F(ClientConnectionsTest, AClientIsTakenAndToldItsRoom) {
   EXPECT_EQ(last(), "p results size=0\n");
 }
 
-TEST_F(ClientConnectionsTest, WhoIsNoClientIsRefusedOrNotHeard) {
+TEST_F(ClientConnectionsTest, APeerThatIsNoClientIsRefusedOrNotHeard) {
   say("p", "text size=1\nx");
   say("p", "\xff\xff");
   EXPECT_TRUE(sent().empty());
@@ -140,7 +140,7 @@ TEST_F(ClientConnectionsTest, WhoIsNoClientIsRefusedOrNotHeard) {
                .field("table", "8")
                .finish());
   EXPECT_NE(last().find("another version of gt"), std::string::npos);
-  // Of several in a second the first is told.
+  // Only the first refusal in a second is reported.
   EXPECT_EQ(events(), Events({{Kind::kRefused, 0}}));
 }
 
@@ -151,7 +151,7 @@ TEST_F(ClientConnectionsTest, OneUserCannotTakeAllPlacesNorAllUsersMore) {
   say("d", hello("bob").finish());
   say("e", hello("eve").finish());
   EXPECT_NE(last().find("4 clients are here already"), std::string::npos);
-  EXPECT_EQ(events().size(), 5u);  // four came, and one refusal was told
+  EXPECT_EQ(events().size(), 5u);  // four came, one refusal was told
 }
 
 TEST_F(ClientConnectionsTest, MoreTextThanThereWasRoomForEndsTheClient) {
@@ -175,7 +175,7 @@ TEST_F(ClientConnectionsTest, WithoutANameTheEndOfTheConnectionIsTheEnd) {
   EXPECT_EQ(events(), Events({{Kind::kCame, 1}, {Kind::kGone, 1}}));
   EXPECT_FALSE(connections_.knows("p"));
   say("q", hello("ann").finish());
-  pass(1600);  // and it says nothing
+  pass(1600);  // the other end says nothing
   EXPECT_EQ(events(), Events({{Kind::kCame, 2}, {Kind::kGone, 2}}));
 }
 
@@ -195,12 +195,12 @@ TEST_F(ClientConnectionsTest, AVisitGoesOnOverANewConnectionWhereItStood) {
             std::string::npos)
       << welcome;
   EXPECT_EQ(events(), Events({{Kind::kBack, 1}}));
-  // Old bytes of the old connection are nobody's.
+  // Bytes that come late by the old connection belong to nobody.
   say("p", MessageWriter(Verb::kText).finish("y = 2\n"));
   EXPECT_TRUE(events().empty());
 }
 
-TEST_F(ClientConnectionsTest, WhoAttachesTakesThePlaceOfWhoIsThere) {
+TEST_F(ClientConnectionsTest, AClientThatAttachesTakesThePlaceOfTheOneThere) {
   say("p", named("ann", false).finish());
   (void)sent();
   say("q", named("ann", true).finish());
@@ -210,7 +210,7 @@ TEST_F(ClientConnectionsTest, WhoAttachesTakesThePlaceOfWhoIsThere) {
   EXPECT_NE(said[0].find("somebody else has come back"), std::string::npos);
   EXPECT_NE(said[1].find("q welcome name=c1 visit=2 said=0 "),
             std::string::npos);
-  // The first cannot go on with its visit.
+  // The first visitor cannot go on with its visit.
   say("r", named("ann", true).field("visit", uint64_t{1}).finish());
   EXPECT_NE(last().find("somebody else has come back"), std::string::npos);
 }
@@ -225,7 +225,7 @@ TEST_F(ClientConnectionsTest, ANameIsItsUsersOwn) {
   EXPECT_NE(last().find("welcome name=c2"), std::string::npos);
 }
 
-TEST_F(ClientConnectionsTest, WhoIsAwayTooLongIsGone) {
+TEST_F(ClientConnectionsTest, AClientThatIsAwayTooLongIsEnded) {
   say("p", named("ann", false).finish());
   connections_.part(1, Exit::kDone);
   EXPECT_NE(last().find("p bye status=0 "), std::string::npos);
@@ -248,7 +248,7 @@ TEST_F(ClientConnectionsTest,
   (void)sent();
   say("q", named("ann", true).field("visit", uint64_t{1}).finish());
   EXPECT_NE(last().find("q bye status=1 "), std::string::npos);
-  // To another visit it is not said.
+  // Another visit is not told.
   say("r", named("ann", true).finish());
   EXPECT_NE(last().find("nobody is kept"), std::string::npos);
   pass(kKeep + 1000);
@@ -256,7 +256,7 @@ TEST_F(ClientConnectionsTest,
   EXPECT_NE(last().find("nobody is kept"), std::string::npos);
 }
 
-TEST_F(ClientConnectionsTest, WhatCrossesTheLastWordIsNotDistrusted) {
+TEST_F(ClientConnectionsTest, AClientThatHasGotItsByeIsNotDistrusted) {
   say("p", hello("ann").finish());
   connections_.bye(1, Exit::kDone, "");
   EXPECT_EQ(connections_.leaving(), 1u);

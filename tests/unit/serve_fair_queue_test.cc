@@ -1,5 +1,5 @@
 // Fair service on a virtual clock: each step serves one block, and takes as
-// long as that costs.
+// long as the block costs.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -12,7 +12,7 @@
 namespace gt::serve {
 namespace {
 
-constexpr double kQuantum = 0.02;  // seconds, the greatest cost of a block
+constexpr double kQuantum = 0.02;  // seconds, the largest cost of a block
 
 TEST(FairQueue, TakesTurnsByCost) {
   FairQueue queue;
@@ -31,7 +31,7 @@ TEST(FairQueue, TakesTurnsByCost) {
   EXPECT_EQ(queue.next(), 2U);
 }
 
-TEST(FairQueue, WhoAsksForNothingSavesNothingUp) {
+TEST(FairQueue, AClientThatAsksForNothingSavesNothingUp) {
   FairQueue queue;
   for (const FairQueue::Client c : {1U, 2U}) queue.add(c);
   queue.set_waiting(1, true);
@@ -39,7 +39,7 @@ TEST(FairQueue, WhoAsksForNothingSavesNothingUp) {
   queue.set_waiting(2, true);
   for (int i = 0; i < 100; ++i) queue.serve(*queue.next(), kQuantum);
   EXPECT_LE(queue.service(2), 51 * kQuantum);
-  // Nor when nobody waits in between.
+  // The same holds if nobody waits in between.
   queue.set_waiting(1, false);
   queue.set_waiting(2, false);
   queue.add(3);
@@ -58,7 +58,7 @@ TEST(FairQueue, AWeightIsAShare) {
   EXPECT_NEAR(queue.service(1) / queue.service(2), 2, 0.01);
 }
 
-// Clients that come and go at random, each with blocks of costs of its own.
+// Clients come and go at random, each with blocks of its own costs.
 class World {
  public:
   explicit World(unsigned seed) : engine_(seed) {
@@ -82,7 +82,7 @@ class World {
   }
 
  private:
-  // From 0 up to `end`, which it is not.
+  // A number from 0 up to, and without, `end`.
   unsigned random(unsigned end) {
     return static_cast<unsigned>(engine_() % end);
   }
@@ -91,7 +91,7 @@ class World {
     bool waits = false;
     for (unsigned c = 0; c < clients_; ++c) waits |= queue_.is_waiting(c);
     const auto next = queue_.next();
-    ASSERT_EQ(next.has_value(), waits);  // never idle while somebody waits
+    ASSERT_EQ(next.has_value(), waits);  // never idle while a client waits
     check();
     if (!next) return;
     ASSERT_TRUE(queue_.is_waiting(*next));
@@ -100,8 +100,8 @@ class World {
     check();
   }
 
-  // Of each two the difference in service, while both wait, moves within two
-  // quanta.
+  // For each two clients, the difference in service while both wait stays
+  // within two quanta.
   void check() {
     for (unsigned a = 0; a < clients_; ++a) {
       for (unsigned b = 0; b < a; ++b) {

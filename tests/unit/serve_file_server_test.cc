@@ -1,4 +1,5 @@
-// Who lends files and who borrows them, without sockets between the two.
+// The program that lends files and the one that borrows, without sockets
+// between them.
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <sys/stat.h>
@@ -50,7 +51,8 @@ class FileServerTest : public testing::Test {
                   .field("user", user)
                   .finish());
   }
-  // What comes next, its threads waited for; "" if nothing does.
+  // The next message, after waiting for the server's threads; "" if there is
+  // none.
   std::string answer() {
     net::ListenerState::Outgoing out;
     for (int i = 0; i < 2000 && !file_server_->next(out); ++i) {
@@ -74,7 +76,7 @@ class FileServerTest : public testing::Test {
         .field("digest", digest_text(digest))
         .finish(bytes);
   }
-  // Behind what came `before`.
+  // A piece that follows the bytes `before`.
   static std::string piece(uint64_t offset, const std::string& bytes,
                            const std::string& before = "") {
     return piece(offset, bytes, hash_bytes(before + bytes));
@@ -157,7 +159,7 @@ TEST_F(FileServerTest, AnUploadGoesOnWhereItStoodAndTakesItsNameInTheEnd) {
   const std::string done = answer();
   EXPECT_TRUE(done.starts_with("done whole=6")) << done;
   EXPECT_EQ(read("ann/a/x"), "abcdef");
-  // What replaces it may say what it replaces.
+  // A file that replaces another one may say which one that is.
   say("q", put("a/x", 1));
   (void)answer();
   say("q", piece(0, "z"));
@@ -206,7 +208,7 @@ TEST_F(FileServerTest, ANewConnectionOfAnUploadTakesItOver) {
   EXPECT_EQ(read("ann/x"), "abcdef");
 }
 
-TEST_F(FileServerTest, WhoDoesNotReadGetsNoMore) {
+TEST_F(FileServerTest, ABorrowerThatDoesNotReadGetsNoMore) {
   greet("p", "ann");
   (void)answer();
   store("p", "x", std::string(100, 'x'));
@@ -219,7 +221,7 @@ TEST_F(FileServerTest, WhoDoesNotReadGetsNoMore) {
   }
   say("p", get("x", 50, 1, tickets[0]));
   EXPECT_TRUE(answer().starts_with("data"));
-  // Not in the order in which they were given.
+  // Tickets may not be used in another order than they were given.
   say("p", get("x", 51, 1, tickets[3]));
   EXPECT_TRUE(answer().starts_with("bye"));
   greet("q", "ann");
@@ -242,7 +244,7 @@ TEST_F(FileServerTest, TheQuotaCountsWhatIsThereAndWhatIsUnderWay) {
   EXPECT_TRUE(answer().starts_with("kept"));
   say("q", put("z", 200));
   EXPECT_TRUE(answer().starts_with("report"));
-  say("q", put("x", 500, true));  // in the place of its 400
+  say("q", put("x", 500, true));  // replaces its 400 bytes
   EXPECT_TRUE(answer().starts_with("kept"));
 }
 
@@ -274,7 +276,7 @@ TEST_F(FileServerTest, WorkersReachAllUsersAndNobodyElseDoes) {
   EXPECT_TRUE(answer().starts_with("refuse"));
 }
 
-TEST_F(FileServerTest, WithKeysTheListSaysWhoOneIs) {
+TEST_F(FileServerTest, WithKeysTheListSaysWhichUserItIs) {
   file_server_->set_users({{"k1", {"ann", false}}, {"k2", {"", true}}});
   const std::string worker = MessageWriter(Verb::kHello)
                                  .field("version", uint64_t{net::kWireVersion})
@@ -290,7 +292,7 @@ TEST_F(FileServerTest, WithKeysTheListSaysWhoOneIs) {
   EXPECT_FALSE(file_server_->knows("w"));
 }
 
-TEST_F(FileServerTest, WhoAsksNothingForLongIsLetGo) {
+TEST_F(FileServerTest, ABorrowerThatAsksNothingForLongIsLetGo) {
   greet("p", "ann");
   (void)answer();
   now_ = 59'000;
@@ -315,11 +317,11 @@ TEST(Partial, OneWriterAndNoStrangers) {
     const auto first = open("one");
     ASSERT_NE(first, nullptr);
     EXPECT_EQ(open("one"), nullptr);
-    // Another version may come at the same time, and does not remove it.
+    // Another version may come at the same time, and does not remove the first.
     EXPECT_NE(open("two"), nullptr);
     EXPECT_TRUE(fs::exists(folder + "/.x.one.gt-part"));
   }
-  // Now it does.
+  // Now nobody writes the first one, so it is removed.
   const auto two = open("two");
   EXPECT_FALSE(fs::exists(folder + "/.x.one.gt-part"));
   ASSERT_TRUE(two->flush().ok());
@@ -347,7 +349,7 @@ TEST(FileTalk, SilenceCountsWhileAnAnswerIsOwed) {
   EXPECT_EQ(talk.over(), net::FileTalk::Over::kLink);
 }
 
-TEST(FileTalk, WhatNobodyAskedForIsTheEnd) {
+TEST(FileTalk, AnAnswerThatNobodyAskedForIsTheEnd) {
   net::BorrowerIdentity me;
   net::FileTalk talk(me, 0);
   talk.link_up(0);

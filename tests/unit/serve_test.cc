@@ -1,5 +1,5 @@
-// gt-emit's clients: name spaces, text that comes in pieces, blocks, and who is
-// served next.
+// The clients of gt-emit: name spaces, text that comes in pieces, blocks, and
+// who is served next.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -68,7 +68,7 @@ TEST(NameSpace, EverythingThatALineNamesIsPutIntoIt) {
   EXPECT_EQ(enter(bare, "save x \"a.npy\""), "");
 }
 
-TEST(NameSpace, WhatComesOutHasNoTraceOfIt) {
+TEST(NameSpace, OutputHasNoTraceOfIt) {
   const NameSpace space("c7", "files/ann/");
   const std::pair<const char*, const char*> cases[] = {
       {"c7/y = tensor f32[] 1", "y = tensor f32[] 1"},
@@ -87,8 +87,8 @@ TEST(NameSpace, WhatComesOutHasNoTraceOfIt) {
   EXPECT_EQ(space_of_result("y = fail \"c7/x\""), "");
 }
 
-// What arrives at a client that loses its connection at any point, and says
-// what it has when it is back, is what was added, once and in order.
+// A client that loses its connection at any point says what it has when it is
+// back. It gets every result once, and in order.
 TEST(UnreadResults, NothingIsLostAndNothingComesTwice) {
   std::mt19937 random(7);
   for (int seed = 0; seed < 300; ++seed) {
@@ -100,7 +100,7 @@ TEST(UnreadResults, NothingIsLostAndNothingComesTwice) {
     const auto send = [&] {
       if (!is_here) return;
       unread.send([&](const std::string& bytes) {
-        if (random() % 8 == 0) is_here = false;  // and all that follows is lost
+        if (random() % 8 == 0) is_here = false;  // all that follows is lost
         if (!is_here) return;
         const auto message = net::parse_message(bytes);
         ASSERT_TRUE(message.ok());
@@ -174,7 +174,7 @@ TEST(UnreadResults, MessagesBeyondTheMostAreCountedAndTheWorstIsKept) {
   EXPECT_TRUE(unread.is_sent());
 }
 
-// However a text is cut, the lines are those of the whole.
+// However a text is cut, its lines are those of the whole.
 TEST(PushedSource, CutAnywhereItGivesTheSameLines) {
   std::mt19937 random(1);
   for (int seed = 0; seed < 300; ++seed) {
@@ -263,7 +263,7 @@ TEST(ClientProgram, BlocksKeepToTheirLimits) {
     const auto here = std::count(block.text.begin(), block.text.end(), '\n');
     lines += static_cast<size_t>(here);
     EXPECT_LE(block.text.size(), 2000U);
-    // An add of a million takes 0.8 ms: no three of them are in one block.
+    // An add of a million takes 0.8 ms, so no three of them fit into one block.
     EXPECT_LE(block.cost, 2'700'000U);
   }
   EXPECT_EQ(lines, 601U);
@@ -273,9 +273,9 @@ TEST(ClientProgram, BlocksKeepToTheirLimits) {
   EXPECT_EQ(end, "free c1/x c1/y\n");
 }
 
-// What was sent binds just the names that are freed at the end, wherever the
+// The names that are freed at the end are those that were bound, wherever the
 // client breaks off.
-TEST(ClientProgram, WhatIsDroppedIsFreedAsWell) {
+TEST(ClientProgram, NamesOfADroppedProgramAreFreed) {
   const std::string text =
       "mesh d=2\na = ones f32[4]\nb@0-1 = ones f32[4] split=d:0\nc = add a a\n"
       "free a\nl = sum c\ng = grad l c\nprint g\nb@0 = full f32[2] 3\n"
@@ -296,7 +296,7 @@ TEST(ClientProgram, WhatIsDroppedIsFreedAsWell) {
       while (program.has_block()) sent += program.take_block().text;
       ASSERT_TRUE(program.is_over());
       program.finish(sent);
-      // The whole is a program without errors that leaves nothing.
+      // The whole is a program without errors that leaves no name.
       emit::EmitOptions options;
       std::string errors;
       emit::Session session(options, [&](std::string_view e) { errors += e; });
@@ -323,15 +323,14 @@ std::string message(net::Verb verb, std::string_view body = {}) {
   return writer.finish(body);
 }
 
-// A multiplexer, and what it has said to its one client.
+// A multiplexer, and what it has said to its only client.
 class MultiplexerTest : public testing::Test {
  protected:
   void take(const std::string& text) {
     const auto parsed = net::parse_message(text);
     ASSERT_TRUE(parsed.ok() && multiplexer_.take(1, parsed.value()).ok());
   }
-  // All that goes out is done at once, and each print gives a line of that many
-  // bytes.
+  // Does all work at once; each print gives a line of that many bytes.
   void run(size_t bytes) {
     std::string out;
     while (multiplexer_.work() || multiplexer_.next_block(out, ++now_)) {
@@ -374,7 +373,7 @@ TEST_F(MultiplexerTest, AClientIsForgottenOnceItHasAllOrIsGone) {
     take(message(net::Verb::kInput));
     take(message(net::Verb::kText, "x = ones f32[1]\nprint x\nprint x\n"));
     take(message(net::Verb::kEnd));
-    run(size_t{3} << 20);  // more than is sent ahead of its reading
+    run(size_t{3} << 20);  // more than is sent before it is read
     EXPECT_EQ(multiplexer_.clients(), 1U);
     EXPECT_GE(sent_, size_t{4} << 20);
     EXPECT_FALSE(is_over_);
@@ -392,8 +391,8 @@ TEST_F(MultiplexerTest, AClientIsForgottenOnceItHasAllOrIsGone) {
   }
 }
 
-// Clients with work of random cost, and workers that do it in order at a random
-// speed.
+// Clients with work of random costs, and workers that do it in order and at a
+// random speed.
 class Cluster {
  public:
   explicit Cluster(unsigned seed) : engine_(seed) {
@@ -409,13 +408,13 @@ class Cluster {
     for (int step = 0; step < 400; ++step) {
       offer();
       send();
-      // Nobody waits while the workers have nothing to do.
+      // No client waits while the workers have nothing to do.
       ASSERT_TRUE(!under_way_.empty() || !anyone_left());
       if (under_way_.empty()) return;
       finish_one();
     }
   }
-  // Of two that had work throughout, neither got much more than the other.
+  // Of two clients that always had work, neither got much more than the other.
   void check_shares() {
     part_ = std::max(part_, scheduler_.part());
     double least = 1e300, most = 0;
@@ -459,8 +458,9 @@ class Cluster {
     now_ += 1 + static_cast<int64_t>(static_cast<double>(cost) / speed_);
     scheduler_.done(client, 1, now_);
     part_ = std::max(part_, scheduler_.part());
-    // What is under way is bounded: a newcomer waits no longer than that. What
-    // left when there were fewer clients, or a faster worker, is done first.
+    // What is under way is bounded, so a newcomer waits no longer than that.
+    // What was sent when there were fewer clients, or a faster worker, is done
+    // first.
     most_ahead_ = std::max(most_ahead_, scheduler_.part() + kQuantum);
     uint64_t sum = 0;
     for (const auto& block : under_way_) sum += block.second;
@@ -479,7 +479,7 @@ class Cluster {
   std::deque<std::pair<unsigned, uint64_t>> under_way_;
 };
 
-TEST(Scheduler, NobodyWaitsForNothingAndSharesAreEqual) {
+TEST(Scheduler, NobodyWaitsInVainAndSharesAreEqual) {
   for (unsigned seed = 0; seed < 10'000; ++seed) {
     Cluster cluster(seed);
     cluster.run();
@@ -487,7 +487,7 @@ TEST(Scheduler, NobodyWaitsForNothingAndSharesAreEqual) {
   }
 }
 
-// Two clients, each with a worker of its own, which does a block in so many
+// Two clients, each with a worker of its own that does a block in so many
 // nanoseconds. The workers stand still while the clients have nothing to do.
 class TwoWorkers {
  public:
@@ -501,7 +501,7 @@ class TwoWorkers {
   void set_block_time(unsigned client, int64_t takes) {
     workers_[client].takes = takes;
   }
-  // The clients that are not here have nothing to do.
+  // Only the clients that are `here` have work.
   void run(int64_t for_so_long, const std::vector<unsigned>& here) {
     for (const int64_t end = now_ + for_so_long; now_ < end; now_ += kStep) {
       for (const unsigned c : {1U, 2U}) {
@@ -532,8 +532,8 @@ class TwoWorkers {
 
 constexpr int64_t kSecond = 1'000'000'000;
 
-// It has as much under way as if it were alone, and what the other one has
-// under way does not grow.
+// The client has as much under way as if it were alone, and what the other one
+// has under way does not grow.
 TEST(Scheduler, BesideOneWithASlowWorkerAClientIsAsAlone) {
   TwoWorkers alone;
   alone.set_block_time(2, 100'000);
@@ -553,7 +553,7 @@ TEST(Scheduler, BesideOneWithASlowWorkerAClientIsAsAlone) {
   EXPECT_LE(both.scheduler().unfinished(1), alone.scheduler().part() / 2);
 }
 
-TEST(Scheduler, WhoWasSlowSavesNothingUp) {
+TEST(Scheduler, AClientThatWasSlowSavesNothingUp) {
   TwoWorkers both;
   both.set_block_time(1, kSecond / 10);
   both.set_block_time(2, 100'000);
@@ -567,14 +567,14 @@ TEST(Scheduler, WhoWasSlowSavesNothingUp) {
   EXPECT_GE((both.done(2) - before) * 100, 9'900U * 99);
 }
 
-TEST(Scheduler, WhoUsesASlowWorkerDelaysOnlyItself) {
+TEST(Scheduler, AClientWithASlowWorkerDelaysOnlyItself) {
   Scheduler scheduler;
   scheduler.add(1, 1);
   scheduler.add(2, 1);
   constexpr uint64_t kCost = 1'000'000;
   int64_t now = 0;
   size_t done = 0;
-  // Of the first client nothing is ever done.
+  // The blocks of the first client are never done.
   for (int step = 0; step < 2000; ++step) {
     scheduler.set_ready(1, true);
     scheduler.set_ready(2, true);

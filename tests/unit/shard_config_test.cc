@@ -1,4 +1,4 @@
-// Configs: both forms, what holds for a line, and what is said of bad ones.
+// Configs: both forms, what they say of a line, and messages about wrong ones.
 #include "shard/config.h"
 
 #include <gtest/gtest.h>
@@ -153,7 +153,7 @@ TEST(Config, ScopesAddUpFromTheOutermostIn) {
   EXPECT_EQ(scope_of(config, "stage1/part"), "shard=none ranks=4,6 regather");
   EXPECT_EQ(scope_of(config, "stage1/few"),
             "shard=none ranks=4,6 regather chunks=0");
-  // The longer name is the more particular one.
+  // The entry with the longer name is the more particular one.
   EXPECT_EQ(scope_of(config, "stage1/colpar"),
             "shard=dp+tp:0 ranks=4-7 regather");
   EXPECT_EQ(scope_of(config, "a/stage1/colpar/b"),
@@ -162,7 +162,7 @@ TEST(Config, ScopesAddUpFromTheOutermostIn) {
             "shard=tp:-1*64 ranks=0-3 compile");
 }
 
-TEST(Config, ScopesThatContradictAreTold) {
+TEST(Config, ScopesThatContradictAreReported) {
   const Config config = config_of(kOwn);
   EXPECT_EQ(scope_of(config, "stage0/stage1"),
             "c.yaml:8: signal 'stage1': on pp=1, but within signal 'stage0' "
@@ -177,7 +177,7 @@ TEST(Config, ScopesThatContradictAreTold) {
   EXPECT_EQ(scope_of(cut, "a/b"),
             "c.yaml:4: signal 'b': shard over pp cuts nothing on pp=1, where "
             "signal 'a' (line 3) runs");
-  // In GT's form the innermost one wins.
+  // In GT's form the innermost scope wins.
   EXPECT_EQ(scope_of(config_of(kGt), "pp_stage0_bwd/here"),
             "shard=workers:0 ranks=3");
 }
@@ -189,7 +189,7 @@ TEST(Config, NamesTakeTheFirstPattern) {
   EXPECT_EQ(config.tensor("x"), nullptr);
 }
 
-TEST(Config, EntriesThatNobodyUsesAreTold) {
+TEST(Config, EntriesThatNoLineUsesAreReported) {
   const Config config = config_of(
       "mesh: {tp: 2}\nsignals:\n  colpr: {shard: {tp: 1}, backward: b}\n"
       "  a: {shard: {tp: 0}, backward: b}\n  b: {}\n  c: {}\n"
@@ -364,16 +364,16 @@ constexpr Bad kBadOwn[] = {
      "'flops'?"},
 };
 
-TEST(Config, BadOnesAreToldWithTheirLine) {
+TEST(Config, FaultsAreReportedWithTheirLine) {
   for (const Bad& bad : kBadGt) EXPECT_EQ(error_of(bad.text), bad.message);
   for (const Bad& bad : kBadOwn) EXPECT_EQ(error_of(bad.text), bad.message);
   EXPECT_EQ(error_of("mesh: {dp: 2, tp: 4}\n", 4),
             "c.yaml:1: mesh dp=2 tp=4 has 8 ranks, and -n says 4");
 }
 
-TEST(Config, WhatIsNoYamlIsTold) {
+TEST(Config, TextThatIsNoYamlIsReported) {
   EXPECT_EQ(error_of("a: {b}: {}\n").substr(0, 22), "c.yaml:1: is no YAML: ");
-  // What has no end is told where it began.
+  // If something has no end, the message says where it began.
   for (const char* text :
        {"a: {}\nb: {\n", "a: {}\nb: {", "a: {}\nb: {c: 1,\n  d: 2\n\n",
         "a: {}\nb: {c: [1,\n 2]\n", "a: {}\nb: [1, \"c\n"}) {
@@ -419,7 +419,7 @@ TEST(Config, BombsDoNotGoOff) {
             "in all");
 }
 
-// gt-config(5), blocks that a comment gives a file's name.
+// These are the blocks of gt-config(5) whose first comment names a file.
 TEST(Config, TheManualsExamplesAreRead) {
   std::ifstream page(GT_SOURCE_DIR "/man/gt-config.5");
   ASSERT_TRUE(page);

@@ -1,7 +1,7 @@
-// Schedules of pipelines against what their papers say (schedule.h): the time
-// of a step and the microbatches that a stage holds. A forward line takes a
-// second, a backward line two, of which one makes the gradient of the stage's
-// input and one that of its weights.
+// Schedules of pipelines against their papers (schedule.h): the time of a step,
+// and the microbatches that a stage holds. A forward line takes a second. A
+// backward line takes two, one for the gradient of the stage's input and one
+// for that of its weights.
 #include "shard/schedule.h"
 
 #include <gtest/gtest.h>
@@ -16,8 +16,9 @@ namespace {
 
 enum class Shape { kStraight, kV };
 
-// p stages of v chunks each, and m microbatches, in the order of the program:
-// one microbatch after the other. `is_split`: Bi and W are two lines.
+// p stages of v chunks each, and m microbatches, in the order of the program,
+// which is one microbatch after the other. With `is_split`, B and W are two
+// lines.
 struct Pipeline {
   int64_t p, m, v = 1;
   bool is_split = false;
@@ -49,7 +50,7 @@ class Program {
     return static_cast<uint32_t>(lines_.size() - 1);
   }
 
-  // What `from` made is brought to the rank.
+  // Brings the result of `from` to the rank.
   uint32_t move(uint32_t from, int64_t rank) {
     const ScheduledLine made = lines_[from];
     if (made.ranks[0] == rank) return from;
@@ -81,7 +82,8 @@ class Program {
   std::vector<ScheduledLine> lines_;
 };
 
-// That each line stands behind those that it needs, and all are there.
+// Expects that each line comes after the lines that it needs, and that all are
+// there.
 void expect_an_order(const std::vector<ScheduledLine>& lines,
                      const Order& order) {
   std::vector<bool> is_there(lines.size(), false);
@@ -105,7 +107,7 @@ Order order_of(const Pipeline& pipeline, ScheduleKind kind) {
 constexpr int64_t kStages[] = {2, 3, 4, 8};
 constexpr int64_t kMicrobatches[] = {1, 2, 4, 8, 16, 32};
 
-// "F0 F1 B0 F2 B1 B2": what one rank runs.
+// The lines that one rank runs, as "F0 F1 B0 F2 B1 B2".
 std::string on_rank(const Pipeline& pipeline, ScheduleKind kind, int64_t rank) {
   const Program program(pipeline);
   std::string text;
@@ -149,10 +151,11 @@ TEST(Schedule, GpipeAndOneForwardOneBackwardTakeThePapersTime) {
   }
 }
 
-// The papers' times. List scheduling finds them but for zb-h1 on some numbers
-// of stages, where it loses up to 4 %, and interleaved, for microbatches that
-// are no multiple of the stages. Steps that follow each other without a barrier
-// wait for nothing with zb-h2, and for little with zb-v.
+// The times are those of the papers. List scheduling finds them except for
+// zb-h1 on some numbers of stages, where it loses up to 4 %, and for
+// interleaved, if microbatches are no multiple of the stages. Steps that follow
+// each other without a barrier wait for nothing with zb-h2, and for little with
+// zb-v.
 TEST(Schedule, KindsThatWaitLessComeNearThePapersTimes) {
   for (const int64_t p : kStages) {
     for (const int64_t m : kMicrobatches) {
@@ -180,7 +183,7 @@ TEST(Schedule, KindsThatWaitLessComeNearThePapersTimes) {
       }
       EXPECT_LE(h1.most_open, p);
       EXPECT_LE(h2.most_open, 2 * p - 1);
-      EXPECT_LE(v.most_open, 2 * p);  // halves
+      EXPECT_LE(v.most_open, 2 * p);  // a chunk is half a stage
     }
   }
 }
@@ -191,7 +194,7 @@ TEST(Schedule, AValueIsSentBeforeItsRankComputesAgain) {
                                 ScheduleKind::kZbH1, ScheduleKind::kZbH2};
   for (const ScheduleKind kind : kinds) {
     const Program program({4, 8, 1, kind != ScheduleKind::k1f1b});
-    std::map<int64_t, uint32_t> last;  // by rank: the line that it computed
+    std::map<int64_t, uint32_t> last;  // by rank, the line that it computed
     for (const uint32_t i : schedule(program.lines(), kind).lines) {
       const ScheduledLine& line = program.lines()[i];
       if (line.moves()) {
@@ -207,8 +210,8 @@ TEST(Schedule, OneStageRunsOneMicrobatchAfterTheOther) {
   EXPECT_EQ(on_rank({1, 3}, ScheduleKind::k1f1b, 0), "F0 B0 F1 B1 F2 B2");
 }
 
-// Of any program at all: lines that need lines of other microbatches, that run
-// on several ranks, that move values back and forth.
+// The programs are arbitrary: lines need lines of other microbatches, run on
+// several ranks, and move values back and forth.
 TEST(Schedule, RandomProgramsAreRunInAnOrder) {
   std::mt19937 random(1);
   const auto below = [&](uint32_t n) {

@@ -1,5 +1,6 @@
 // Windows of random lines against the same lines in the order of the program:
-// every line reads the same values in both, and names hold the same in the end.
+// in both, every line reads the same values, and names hold the same in the
+// end.
 #include "shard/window.h"
 
 #include <gtest/gtest.h>
@@ -18,7 +19,7 @@ namespace {
 // Registers whose values are texts that say how they were made.
 class Machine {
  public:
-  // Runs a line; its note #id= tells which line of the program it is.
+  // Runs a line, whose note #id= says which line of the program it is.
   void run(const std::string& text) {
     Line line;
     ASSERT_TRUE(parse_line(text, line).ok()) << text;
@@ -47,7 +48,7 @@ class Machine {
       for (size_t o = 0; o < line.operands.size(); ++o) {
         if (line.operands[o].kind != Operand::Kind::kName) continue;
         const auto& ranks = ranks_read(line, where.value(), o);
-        // A copy reads the one rank that its operand is on.
+        // A copy reads the only rank that its operand is on.
         const int64_t from = place_in(ascending(ranks), rank) ? rank : ranks[0];
         const auto it = held_.find({std::string(line.operands[o].text), from});
         ASSERT_NE(it, held_.end()) << text;
@@ -67,7 +68,7 @@ class Machine {
 
  private:
   Pieces held_;  // by name and rank
-  // By line and rank; by "ID of", what the note #grad= of the line names.
+  // By line and rank; "ID of" has what the line's note #grad= names.
   Pieces results_;
 };
 
@@ -77,7 +78,7 @@ class RandomLines {
     for (int i = 0; i < 4; ++i) bind("h" + std::to_string(i), {0, 1, 2});
   }
 
-  // Lines that set the names up, and those of the window.
+  // Lines that set names up, and the lines of the window.
   std::vector<std::string> before, within;
 
   void add() {

@@ -1,5 +1,5 @@
-// What members of a group compute by themselves is what the group's program
-// computes, bit for bit, whatever is where.
+// What the members of a group compute by themselves is what the group's program
+// computes, bit for bit, wherever values are.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -13,7 +13,7 @@
 namespace gt {
 namespace {
 
-// A program of prints. Numbers are printed so that they tell all bits.
+// A program that prints numbers so that all their bits can be told.
 class Printed {
  public:
   std::string text;  // instructions
@@ -46,7 +46,7 @@ std::string random_value(const Type& type, std::mt19937& random) {
   return text;
 }
 
-// A program's steps as lines over a0, a1, ... that give r0, r1, ...
+// The steps of a program as lines over a0, a1, ... that give r0, r1, ...
 std::vector<std::string> lines_of(const GroupProgram& program) {
   const auto name_of = [](const Ref& ref) {
     const char* letter = ref.kind == Ref::Kind::kOperand  ? "a"
@@ -66,8 +66,8 @@ std::vector<std::string> lines_of(const GroupProgram& program) {
   return lines;
 }
 
-// A program's line with its names spelled anew: a0 and so on by the list, the
-// result as given, the others with a prefix.
+// The line of a program with other names: a0 and so on become those of the
+// list, the result becomes `result`, and the others get a prefix.
 std::string rename(const std::string& line,
                    const std::vector<std::string>& arguments,
                    const std::string& result, const std::string& prefix) {
@@ -149,8 +149,8 @@ class Exchange {
   Placed placed_;
 };
 
-// Writes what the targets of a plan do as lines of one program, over values
-// called x0, x1, ...; the names of the last step's outputs.
+// Writes what the targets of a plan do as lines of one program over values x0,
+// x1, ... Returns the names of the last step's outputs.
 std::vector<std::string> write_plan(const ExchangePlan& plan, Printed& out) {
   std::vector<std::string> values;
   for (const int64_t rank : plan.sources()) {
@@ -187,7 +187,8 @@ std::vector<std::string> write_plan(const ExchangePlan& plan, Printed& out) {
   return values;
 }
 
-// reads() and readers() are inverse; types are what programs give.
+// reads() and readers() must be inverse, and types must be those that programs
+// give.
 void check_plan(const ExchangePlan& plan) {
   for (size_t s = 0; s < plan.steps(); ++s) {
     const ExchangeStep& step = plan.step(s);
@@ -282,7 +283,8 @@ TEST(SpmdExchange, MembersAloneGiveTheGroupsBits) {
   }
 }
 
-// Pieces of one home are combined, chunks summed and gathered: three steps.
+// Pieces of one home are combined, and chunks are summed and gathered: three
+// steps.
 TEST(SpmdExchange, AllStepsGiveTheGroupsBits) {
   Generator generate(1);
   Case c;
@@ -297,7 +299,7 @@ TEST(SpmdExchange, AllStepsGiveTheGroupsBits) {
   check(c, options, generate.random());
 }
 
-// The line's only group.
+// The plan of the line's only group.
 ExchangePlan only_plan(const Case& c, const ExchangeOptions& options = {}) {
   auto plans = Exchange(c).plans(options);
   GT_CHECK(plans.ok() && plans.value().size() == 1);
@@ -332,7 +334,7 @@ TEST(SpmdExchange, GroupsWithoutARankHereAreLeftOut) {
   c.pieces.assign(6, {Dtype::kF32, {1}});
   ExchangeOptions options;
   options.home = [](int64_t rank) { return static_cast<uint32_t>(rank % 3); };
-  options.here = 1;  // ranks 1 and 4: the first group and the last
+  options.here = 1;  // these are in the first and last group
   const auto plans = Exchange(c).plans(options);
   ASSERT_TRUE(plans.ok());
   ASSERT_EQ(plans.value().size(), 2U);
@@ -402,7 +404,7 @@ TEST(SpmdExchange, AWholeIsPutTogetherOnTheFirstRank) {
                         [&](int64_t rank) { return options.home(rank) == 0; });
   ASSERT_TRUE(whole.ok());
   const ExchangePlan plan(std::move(whole.value()), options);
-  EXPECT_EQ(plan.sources(), (std::vector<int64_t>{0, 3}));  // not 1: elsewhere
+  EXPECT_EQ(plan.sources(), (std::vector<int64_t>{0, 3}));  // 1 is elsewhere
   EXPECT_EQ(plan.step(0).target_homes, (std::vector<uint32_t>{0}));
   EXPECT_TRUE(plan.results(0).empty());
   EXPECT_EQ(to_string(plan.output(0, 0)), "f32[3]");

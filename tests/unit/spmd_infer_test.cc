@@ -1,5 +1,5 @@
-// The engine that types lines, where shards are followed: results, and faults
-// as values. What gt-check makes of them is in the conformance vectors.
+// The engine that types lines where shards are followed: it gives results, and
+// faults as values. The conformance vectors test what gt-check makes of them.
 #include "spmd/infer.h"
 
 #include <gtest/gtest.h>
@@ -23,7 +23,7 @@ class InferTest : public ::testing::Test {
     ASSERT_TRUE(meshes_.take(line).ok());
   }
 
-  // The line over what the lines before it gave; its first result's type.
+  // The type of the first result of a line, after the lines before it.
   std::string infer(const std::string& text) {
     Line line;
     EXPECT_TRUE(parse_line(text, line).ok()) << text;
@@ -57,7 +57,7 @@ TEST_F(InferTest, FollowsShards) {
   EXPECT_EQ(infer("w@0-3 = convert w@0-3 over=dp src=R dst=R"), "{dp:R,tp:S0}");
   EXPECT_EQ(infer("y@0-3 = matmul x@0-3 w@0-3"), "{dp:S0,tp:P}");
   ASSERT_FALSE(made_.faults.any());
-  // To those who do not follow shards it is V on tp.
+  // In local mode, which does not follow shards, it is V on tp.
   EXPECT_EQ(made_.summed[0], (std::vector<Axis>{{2, 1}}));
   EXPECT_EQ(infer("z@0-3 = all_reduce y@0-3 over=tp"), "{dp:S0,tp:R}");
   EXPECT_TRUE(made_.summed[0].empty());
@@ -89,7 +89,8 @@ TEST_F(InferTest, PassesOverWhatIsWrong) {
   EXPECT_EQ(fault().rule, Rule::kSumNonlinear);
   EXPECT_EQ(infer("y@0-3 = all_gather x@0-3 over=dp dst=I"), "{dp:I,tp:R}");
   EXPECT_EQ(fault().rule, Rule::kSourceUnlike);
-  // A copy in another order keeps letters; where none is known a note's holds.
+  // A copy in another order keeps the letters; if there are none, a note's
+  // letters hold.
   EXPECT_EQ(infer("y@3,2,1,0 = copy x@0,2,1,3"), "{dp:P,tp:R}");
   values_.at("x").type = {};
   EXPECT_EQ(infer("y@0-3 = neg x@0-3 #partial=dp+tp"), "{dp:P,tp:P}");

@@ -1,5 +1,5 @@
-// The local join of spmd-types, by the vectors of its conformance list that one
-// line can say.
+// The local join of spmd-types, by those vectors of its conformance list that a
+// single line can say.
 #include "spmd/join.h"
 
 #include <gtest/gtest.h>
@@ -25,7 +25,7 @@ class JoinTest : public ::testing::Test {
 
   const Mesh& mesh() const { return *meshes_.of(""); }
 
-  // "a f32[4] tp:P"
+  // Declares an operand, as "a f32[4] tp:P".
   void operand(const std::string& text) {
     std::stringstream words(text);
     std::string name, type, letters;
@@ -41,8 +41,8 @@ class JoinTest : public ::testing::Test {
     }
   }
 
-  // "tp:R", or the kinds of what was found. Names of the line are on ranks 0-2,
-  // which differ along tp alone, unless it says otherwise.
+  // The type "tp:R", or the kinds of what was found. Names are on ranks 0-2,
+  // which differ along tp alone, unless the line says otherwise.
   std::string infer(const std::string& text) {
     Line line;
     EXPECT_TRUE(parse_line(text, line).ok()) << text;
@@ -72,7 +72,7 @@ class JoinTest : public ::testing::Test {
     return out;
   }
 
-  // One line over operands a and b, on axis tp.
+  // Types one line over operands a and b, on axis tp.
   std::string join(const std::string& a, const std::string& b,
                    const std::string& line) {
     operand("a f32[4] tp:" + a);
@@ -136,7 +136,8 @@ TEST_F(JoinTest, OfTheRest) {
   EXPECT_EQ(join("P", "P", "y@0-2 = maximum a@0-2 b@0-2"), "!part-nonlin@tp");
   EXPECT_EQ(join("V", "R", "y@0-2 = ge a@0-2 b@0-2"), "tp:V");
   EXPECT_EQ(join("?", "R", "y@0-2 = add a@0-2 b@0-2"), "");
-  // Axes are tested one by one; one along which ranks do not differ is none.
+  // Axes are tested one by one, except those along which the ranks do not
+  // differ.
   operand("a f32[8] dp:P,tp:R");
   operand("b f32[8] dp:R,tp:R");
   EXPECT_EQ(infer("y@0-5 = add a@0-5 b@0-5"), "tp:R!part-affine@dp");
@@ -190,7 +191,8 @@ TEST_F(JoinTest, OfCollectives) {
             "tp:P");
   EXPECT_EQ(join("V", "", "y@0-2 = retype a@0-2 over=tp src=V dst=I"), "tp:I");
   EXPECT_EQ(join("V", "", "y@0-2 = broadcast a@0-2 over=tp"), "tp:R");
-  // Without over= the ranks' own axis; flattened axes are all set.
+  // Without over= it is the ranks' own axis; a flattened axis sets all its
+  // axes.
   EXPECT_EQ(join("P", "", "y@0-2 = all_reduce a@0-2"), "tp:R");
   operand("a f32[4] dp:P,tp:P");
   declare("axis world=dp*tp");
@@ -202,7 +204,7 @@ TEST_F(JoinTest, OfCopies) {
   operand("a f32[4] tp:V");
   EXPECT_EQ(infer("y@3-5 = copy a@0-2"), "tp:V");
   EXPECT_EQ(infer("y@3-5 = copy a@1"), "tp:R");
-  EXPECT_EQ(infer("y@0,3 = copy a@0-1"), "!src-type@tp");  // another axis
+  EXPECT_EQ(infer("y@0,3 = copy a@0-1"), "!src-type@tp");  // along another axis
 }
 
 TEST_F(JoinTest, OfClaims) {

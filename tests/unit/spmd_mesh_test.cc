@@ -1,4 +1,4 @@
-// Meshes, rank sets within them, and how split= cuts.
+// Meshes, sets of ranks within them, and how split= cuts.
 #include "spmd/mesh.h"
 
 #include <gtest/gtest.h>
@@ -94,7 +94,7 @@ TEST(Grid, GroupsAreInCoordinateOrder) {
   EXPECT_EQ(grid.value().groups("dp+tp").value(), (Groups{{3, 1, 2, 0}}));
   EXPECT_EQ(grid.value().groups("tp+dp").value(), (Groups{{3, 2, 1, 0}}));
   EXPECT_EQ(grid.value().groups("world").value(), (Groups{{3, 1, 2, 0}}));
-  // Without over=, the order given.
+  // Without over= the order is as given.
   EXPECT_EQ(grid.value().groups("").value(), (Groups{{0, 1, 2, 3}}));
 }
 
@@ -115,7 +115,7 @@ TEST(Meshes, EqualOnesNest) {
   EXPECT_FALSE(take(meshes, "endmesh").ok());
 }
 
-// A loop that declares its mesh each round comes back to one state.
+// A loop that declares its mesh in each round comes back to one state.
 TEST(Meshes, DeclaredInALoopSettle) {
   Meshes meshes;
   for (int i = 0; i < 100; ++i) ASSERT_TRUE(take(meshes, "mesh tp=2").ok());

@@ -1,6 +1,5 @@
-// Plans from one layout to another: that they give what the layouts define,
-// that the verifier agrees, and that none is dearer than gathering all and
-// cutting.
+// Plans from one layout to another give what the layouts define, the verifier
+// agrees, and none costs more than gathering everything and cutting it.
 #include "spmd/redistribution.h"
 
 #include <random>
@@ -22,7 +21,7 @@ Mesh mesh_of(const std::string& axes) {
   return *meshes.of("x");
 }
 
-// "dp:S0,tp:P", the outer cut of a dimension first.
+// A layout "dp:S0,tp:P", in which the outer cut of a dimension comes first.
 Layout layout_of(const Cluster& cluster, std::string_view text) {
   Layout layout;
   while (!text.empty()) {
@@ -37,7 +36,7 @@ Layout layout_of(const Cluster& cluster, std::string_view text) {
   return layout;
 }
 
-// The moves, one after the other: "all_to_all over=tp src=S0 dst=S1".
+// The moves one after the other, as "all_to_all over=tp src=S0 dst=S1".
 std::string plan(const std::string& axes, Shape shape, std::string_view from,
                  std::string_view to) {
   const Cluster cluster(mesh_of(axes));
@@ -86,12 +85,12 @@ TEST(Redistribution, OneRankHoldsTheWhole) {
 
 TEST(Redistribution, SumsAreTakenAtOnceAndOfLittle) {
   EXPECT_EQ(plan("dp=2 tp=2", {4}, "dp:P,tp:P", ""), "all_reduce over=dp+tp");
-  // Of the part that each rank will have.
+  // Only the part that each rank will have is summed.
   EXPECT_EQ(plan("dp=2 tp=2", {1000, 1000}, "dp:P", "tp:S0"),
             "convert over=tp src=R dst=S0; all_reduce over=dp");
   EXPECT_EQ(plan("dp=2 tp=2", {1000, 1000}, "dp:P,tp:P", "tp:S1"),
             "reduce_scatter over=tp dst=S1; all_reduce over=dp");
-  // Before the parts are put together.
+  // The sum is taken before the parts are put together.
   EXPECT_EQ(plan("dp=2 tp=2", {1000, 1000}, "dp:P,tp:S0", ""),
             "all_reduce over=dp; all_gather over=tp src=S0 dst=R");
 }
@@ -106,7 +105,7 @@ TEST(Redistribution, TheInnermostCutGoesFirst) {
             "convert over=tp src=R dst=S0 split=tp:0 shape=7");
 }
 
-// More axes than all orders of are tried.
+// There are more axes than those of which all orders are tried.
 TEST(Redistribution, TakesAWayOverManyAxes) {
   EXPECT_EQ(plan("a=2 b=2 c=2 d=2 e=2 f=2", {64, 64},
                  "a:P,b:P,c:S0,d:S0,e:S1,f:S1", "b:S0,c:S1"),
@@ -182,7 +181,7 @@ class Pairs {
     return text;
   }
 
-  // The whole as the layout has it, as lines over x.
+  // The whole in that layout, as lines that make x.
   std::string made(const Type& whole, const Layout& at) const {
     const std::string split = cluster_.split_text(at);
     const std::string x = "x" + ranks(at);
@@ -195,8 +194,8 @@ class Pairs {
     return text;
   }
 
-  // Every rank's piece of y, its sums taken; of what was made in the layout
-  // `from`, or of what came there by the moves.
+  // Compares every rank's piece of y, with its sums taken: made in the layout
+  // `to`, and brought there from the layout `from` by the moves.
   void check_values(const Type& whole, const Layout& from, const Layout& to,
                     const std::vector<Move>& moves) const {
     std::string text = "mesh " + axes_ + "\n" + made(whole, from);
@@ -227,7 +226,8 @@ class Pairs {
     }
   }
 
-  // All that is cut is put together, sums are taken, and the result is cut.
+  // The seconds of gathering all that is cut, taking the sums, and cutting the
+  // result.
   double gather_then_cut(const Type& whole, const Layout& from,
                          const Layout& to) const {
     double seconds = 0;

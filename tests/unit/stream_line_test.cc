@@ -1,4 +1,4 @@
-// Lines: what parses, what prints, and what is said of those that do neither.
+// Lines: what parses, what is printed, and the messages about faults.
 #include "stream/line.h"
 
 #include <gtest/gtest.h>
@@ -87,7 +87,7 @@ TEST(Line, GlobsMatchAsTheShellsStar) {
   EXPECT_FALSE(glob_matches("act/*", "ac"));
   EXPECT_FALSE(glob_matches("*a", "ab"));
   EXPECT_FALSE(glob_matches("", "a"));
-  // One star more than the name can hold must not take for ever.
+  // A glob with more stars than the name can match must not take for ever.
   std::string glob, name(2000, 'a');
   for (int i = 0; i < 500; ++i) glob += "a*";
   EXPECT_FALSE(glob_matches(glob + "b", name));
@@ -99,7 +99,7 @@ struct Mistake {
   const char* message;
 };
 
-// The line that earns each message, and where the caret stands.
+// For each message a line that causes it, and the column of the caret.
 constexpr Mistake kMistakes[] = {
     {"= add x y", 1, "'=' without a name before it"},
     {"y =", 4, "an op is missing after '='"},
@@ -162,7 +162,7 @@ TEST(Line, MessagesQuoteLittleOfALongLine) {
   EXPECT_LT(printed("y = add x@" + std::string(1000, '1')).size(), 120U);
 }
 
-// Lines made of random fields print to themselves and parse the same again.
+// Lines of random fields print as they were written, and parse the same again.
 class Generator {
  public:
   explicit Generator(uint64_t seed) : random_(seed) {}
@@ -267,7 +267,7 @@ TEST(Line, AnyBytesParseOrAreRefused) {
   }
 }
 
-// What sed 's/ #.*//' leaves is the line without its notes.
+// A line without its notes is what sed 's/ #.*//' leaves.
 TEST(Line, NotesCanBeStripped) {
   Generator generator(13);
   for (int i = 0; i < 5000; ++i) {

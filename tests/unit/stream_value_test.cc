@@ -1,4 +1,4 @@
-// Numbers, types and rank sets as text.
+// Numbers, types and sets of ranks as text.
 #include <gtest/gtest.h>
 
 #include <bit>
@@ -26,8 +26,8 @@ std::string text_of(float v) {
   return out;
 }
 
-// Texts of the letters that numbers are made of, all of them to four letters.
-// The grammar as an expression, against words of its letters at random.
+// The grammar as a regular expression is compared with all words of up to four
+// of the letters that numbers have, and with random ones.
 TEST(Number, LengthIsThatOfTheGrammar) {
   const std::regex grammar(
       "true|false|nan|[+-]?(inf|([0-9]+\\.?[0-9]*|\\.[0-9]+)([eE][+-]?[0-9]+)?"
@@ -153,7 +153,7 @@ TEST(Number, FloatsReadBack) {
   }
 }
 
-// All 65536 values of each 16-bit float.
+// All 65536 values of each 16-bit float are tested.
 TEST(Number, HalvesReadBack) {
   for (const Dtype dtype : {Dtype::kF16, Dtype::kBf16}) {
     const bool f16 = dtype == Dtype::kF16;
@@ -179,10 +179,11 @@ TEST(Number, HalvesReadBack) {
   }
 }
 
-// Between each two neighbours the nearest is chosen, ties to even.
+// Between two neighbours the nearest number is chosen, and of equally near ones
+// the even.
 TEST(Number, HalvesRoundToNearestEven) {
   for (const bool f16 : {true, false}) {
-    const uint32_t top = f16 ? 0x7bff : 0x7f7f;  // the largest finite one
+    const uint32_t top = f16 ? 0x7bff : 0x7f7f;  // the largest finite number
     for (uint32_t bits = 0; bits < top; ++bits) {
       const auto low = static_cast<uint16_t>(bits);
       const auto high = static_cast<uint16_t>(bits + 1);

@@ -1,4 +1,5 @@
-// gt-top: what is read of a state, rates, the text for Prometheus, the screen.
+// gt-top: what is read of a state, rates, the text for Prometheus, and the
+// screen.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -15,7 +16,7 @@
 namespace gt::top {
 namespace {
 
-// Two workers, of which the second waits for the first; `busy`: ns of 10 s.
+// Two workers, the second of which waits for the first; `busy` is ns of 10 s.
 std::string state(uint64_t uptime_ms, uint64_t lines, uint64_t busy) {
   const std::string time = std::to_string(uptime_ms * 1'000'000);
   const auto use = [&](int worker) {
@@ -84,9 +85,9 @@ TEST(Snapshot, SaysWhoWaitsForWhom) {
 TEST(Rate, IsSmoothedOverWhatWasSeen) {
   Rate rate;
   rate.take(100, 10);
-  EXPECT_DOUBLE_EQ(rate.value(), 10);  // since it began
+  EXPECT_DOUBLE_EQ(rate.value(), 10);  // the rate since the beginning
   rate.take(150, 11);
-  EXPECT_DOUBLE_EQ(rate.value(), 50);  // of that, nothing was seen
+  EXPECT_DOUBLE_EQ(rate.value(), 50);  // the time in between was not seen
   rate.take(150, 11);
   EXPECT_DOUBLE_EQ(rate.value(), 50);
   double count = 150;
@@ -95,7 +96,7 @@ TEST(Rate, IsSmoothedOverWhatWasSeen) {
   EXPECT_GT(rate.value(), 0);
   for (int i = 0; i < 200; ++i) rate.take(count += 7, 17 + i);
   EXPECT_NEAR(rate.value(), 7, 1e-6);
-  rate.take(3, 300);  // it went back
+  rate.take(3, 300);  // the counter went back
   EXPECT_DOUBLE_EQ(rate.value(), 0.01);
 }
 
@@ -123,7 +124,7 @@ TEST(Model, RatesOfOpsAreThoseOfTheFirstIntervalThatWasSeen) {
   const auto busy = [&](Row::Kind kind) {
     return model.rows(kind)[0][Column::kBusy];
   };
-  // Ops were counted in the last moment of ten seconds.
+  // Ops were counted only in the last moment of the ten seconds.
   model.take(read(state(10'000, 0, 10'000'000)));
   EXPECT_EQ(busy(Row::Kind::kOp).plain(), "-");
   EXPECT_EQ(busy(Row::Kind::kWorkerOp).plain(), "-");

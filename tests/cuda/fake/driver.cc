@@ -1,5 +1,5 @@
 // libcuda.so.1 of the fake device: the functions of NVIDIA's driver that gt
-// calls, on the host; those of kernels and graphs are in kernels.cc.
+// calls, on the host. The functions for kernels and graphs are in kernels.cc.
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
@@ -156,7 +156,8 @@ CUresult cuEventCreate(CUevent* event, unsigned flags) {
 }
 CUresult cuEventDestroy(CUevent event) {
   GT_ENTER_UNCAPTURED(CUDA_ERROR_UNKNOWN)
-  // It goes once it was reached: who waits for it does not notice.
+  // The event goes once it is reached, so a caller that waits for it does not
+  // notice.
   m.drive([event] { return of(event)->done >= of(event)->recorded; });
   m.events.erase(of(event));
   delete of(event);
@@ -203,12 +204,12 @@ CUresult cuMemAlloc(CUdeviceptr* data, size_t bytes) {
   GT_ENTER_UNCAPTURED(CUDA_ERROR_OUT_OF_MEMORY)
   const uint64_t address = m.memory.reserve(bytes, Memory::kPage);
   if (address == 0) return CUDA_ERROR_OUT_OF_MEMORY;
-  m.memory.begin(address, false);  // it may be large, and little of it used
+  m.memory.begin(address, false);  // little of a large one may be used
   *data = address;
   return CUDA_SUCCESS;
 }
-// As a driver may, it waits for all that streams were given; so does the end of
-// memory of another process below.
+// This waits for everything that streams were given, as a driver may, and so
+// does the end of another process's memory below.
 CUresult cuMemFree(CUdeviceptr data) {
   GT_ENTER_UNCAPTURED(CUDA_ERROR_UNKNOWN)
   if (!m.memory.is_block(data)) wrong("memory is freed twice", data);

@@ -1,4 +1,4 @@
-// What the entries of the fake device's driver begin with.
+// The beginning of each entry of the fake device's driver.
 #pragma once
 
 #include <cuda.h>
@@ -8,10 +8,11 @@
 
 namespace gt::fake {
 
-inline thread_local bool is_current = false;  // a context is, on this thread
+inline thread_local bool is_current = false;  // this thread has a context
 inline thread_local bool is_capturing = false;
 
-// Each entry begins with it: the lock, and the failure that was asked for.
+// Each entry begins with this: it takes the lock, and fails if that was asked
+// for.
 #define GT_ENTER(failure)                               \
   gt::fake::Machine& m = gt::fake::Machine::instance(); \
   const std::lock_guard lock(m.mutex);                  \
@@ -20,8 +21,8 @@ inline thread_local bool is_capturing = false;
   GT_ENTER(failure)                                                       \
   if (!gt::fake::is_current) gt::fake::wrong("a call without a context"); \
   if (m.is_lost) return CUDA_ERROR_ILLEGAL_ADDRESS;
-// Of a call that a thread may not make while it captures: what it waits for may
-// never come, or what it does would be done once alone.
+// This begins calls that a thread may not make while it captures: they might
+// wait for ever, or have an effect only once.
 #define GT_ENTER_UNCAPTURED(failure)                   \
   GT_ENTER_CONTEXT(failure)                            \
   if (gt::fake::is_capturing) {                        \

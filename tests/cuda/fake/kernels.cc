@@ -1,7 +1,7 @@
-// The driver's part of the fake device for kernels, which are functions of
-// shared objects (nvrtc.cc), and for graphs of them. Blocks and threads take
-// their turns from the first on or from the last, by chance for each launch, so
-// that what depends on their order shows.
+// The part of the fake device's driver for kernels, which are functions of
+// shared objects (nvrtc.cc), and for graphs of them. By chance, a launch runs
+// blocks and threads from the first or from the last, so that a result that
+// depends on their order shows.
 #include <dlfcn.h>
 
 #include <algorithm>
@@ -27,24 +27,25 @@ using gt::fake::of;
 using gt::fake::Work;
 using gt::fake::wrong;
 
-// A kernel that was launched, or is to be.
+// A kernel that was launched or will be.
 struct gt::fake::Kernel {
   void (*function)(const Args*, const Items*) = nullptr;
-  int* backwards = nullptr;  // of its object: the order of turns
+  int* backwards = nullptr;  // of its object, the order
   Args args;
-  Items items;  // of a kernel that takes them
+  Items items;  // for a kernel that takes them
   uint64_t blocks = 1;
 };
 
 namespace {
 
-// Where each function's object has its gt_twin_backwards (twin/target.cuh).
+// Where the object of each function has its gt_twin_backwards
+// (twin/target.cuh).
 std::map<CUfunction, int*> orders;
 
 Graph* of(CUgraph graph) { return reinterpret_cast<Graph*>(graph); }
 Graph* of(CUgraphExec graph) { return reinterpret_cast<Graph*>(graph); }
 
-// The kernel, with the addresses that its arguments have on the host.
+// Runs the kernel, with the addresses that its arguments have on the host.
 void run_kernel(const Kernel& kernel) {
   Args args = kernel.args;
   Items items = kernel.items;
@@ -69,7 +70,7 @@ void run_kernel(const Kernel& kernel) {
   for (const uint64_t address : used) memory.check(address);
 }
 
-// The memory that it reads, or writes: what lies at each address, once.
+// The bytes that it reads or writes; the memory at each address counts once.
 uint64_t bytes_of(const Kernel& kernel, bool written) {
   std::set<uint64_t> addresses;
   const auto add = [&](const auto& one) {
@@ -89,10 +90,10 @@ uint64_t bytes_of(const Kernel& kernel, bool written) {
                          });
 }
 
-// How long it takes of a stream that keeps time. What writes next to nothing is
-// computed: the host waits for what it says of data that may be wrong. One
-// block has been given more than it can use, as that which tells of a batch's
-// items.
+// How long it takes on a stream that keeps time. A kernel that writes very
+// little is computed, since the host waits for what it says about wrong data.
+// Some kernels of one block are given more memory than they can use, as the one
+// that tells of a batch's items.
 uint64_t cost_of(const Kernel& kernel) {
   constexpr uint64_t kLittle = 64;
   constexpr uint64_t kOfBlock = uint64_t{1} << 20;
@@ -104,7 +105,7 @@ uint64_t cost_of(const Kernel& kernel) {
   return m.cost(kernel.blocks == 1 ? std::min(bytes, kOfBlock) : bytes, 0);
 }
 
-// What it would say of its data, if that is right: see text/fault.cuh.
+// Writes what the kernel would say of right data; see text/fault.cuh.
 void say_it_is_right(const Kernel& kernel) {
   uint64_t base = 0;
   if (kernel.args.base != 0) {
@@ -120,7 +121,7 @@ void say_it_is_right(const Kernel& kernel) {
   }
 }
 
-// A launch of the kernel, as told.
+// A launch of the kernel as it is now.
 Work work_of(const Kernel& kernel) {
   Machine& m = Machine::instance();
   const bool loses = m.loses();
@@ -133,7 +134,7 @@ Work work_of(const Kernel& kernel) {
           nullptr, 0, true, takes};
 }
 
-// One graph may become the other where only arguments differ.
+// Whether one graph may become the other, since only arguments differ.
 bool are_alike(const Graph& a, const Graph& b) {
   return std::equal(a.nodes.begin(), a.nodes.end(), b.nodes.begin(),
                     b.nodes.end(), [](const Work& x, const Work& y) {
@@ -144,7 +145,7 @@ bool are_alike(const Graph& a, const Graph& b) {
                     });
 }
 
-// The number of a node in its graph, from 1 on, is its handle.
+// The handle of a node is its number in the graph, from 1 on.
 CUgraphNode node_of(size_t index) {
   return reinterpret_cast<CUgraphNode>(index + 1);
 }
@@ -196,7 +197,7 @@ CUresult cuLaunchKernel(CUfunction function, unsigned grid_x, unsigned grid_y,
       reinterpret_cast<void (*)(const Args*, const Items*)>(function);
   kernel.backwards = orders.at(function);
   std::memcpy(&kernel.args, parameters[0], sizeof kernel.args);
-  // The real one knows how many parameters a kernel has.
+  // The real driver knows how many parameters a kernel has.
   if (parameters[1] != nullptr) {
     std::memcpy(&kernel.items, parameters[1], sizeof kernel.items);
   }
@@ -223,7 +224,7 @@ CUresult cuStreamBeginCapture(CUstream stream, CUstreamCaptureMode mode) {
   is_capturing = true;
   return CUDA_SUCCESS;
 }
-// Whatever it says, the capture has ended.
+// The capture has ended, whatever this returns.
 CUresult cuStreamEndCapture(CUstream stream, CUgraph* graph) {
   is_capturing = false;
   std::unique_ptr<Graph> captured;
@@ -275,7 +276,7 @@ CUresult cuGraphExecUpdate(CUgraphExec graph, CUgraph from,
   ++m.graphs_updated;
   return CUDA_SUCCESS;
 }
-// Launches so far have the arguments that they had.
+// Launches that were made before keep their arguments.
 CUresult cuGraphExecKernelNodeSetParams(
     CUgraphExec graph, CUgraphNode node,
     const CUDA_KERNEL_NODE_PARAMS* parameters) {
@@ -306,7 +307,8 @@ CUresult cuGraphLaunch(CUgraphExec graph, CUstream stream) {
   ++m.graph_launches;
   Graph* own = of(graph);
   ++own->running;
-  // A copy, since others may change the graph while this waits for room.
+  // This is a copy, since others may change the graph while this waits for
+  // room.
   const std::vector<Work> nodes = own->nodes;
   for (const Work& node : nodes) {
     m.give(of(stream), node.kernel == nullptr ? node : work_of(*node.kernel));

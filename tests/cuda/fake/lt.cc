@@ -1,4 +1,4 @@
-// libcublasLt.so.13 of the fake device: products by plain loops, from what the
+// libcublasLt.so.13 of the fake device: products by plain loops, as the
 // descriptions say.
 #include <cublasLt.h>
 
@@ -14,7 +14,7 @@ using gt::fake::wrong;
 
 namespace {
 
-// What an algorithm of this library begins with.
+// The beginning of each algorithm of this library.
 constexpr uint64_t kAlgorithm = 0x6774;
 
 struct Operation {
@@ -60,19 +60,19 @@ Dtype dtype_of(cudaDataType_t type) {
   }
 }
 
-// The bytes from the first matrix's begin to the last one's end.
-// Returns the workspace that a product needs: none for a small result.
+// Returns the workspace that a product needs; a small result needs none.
 size_t needed_workspace(const Layout& d) {
   return d.rows * d.columns < 1024 ? 0 : 4096;
 }
 
+// The bytes from the beginning of the first matrix to the end of the last one.
 size_t bytes_of(const Layout& l) {
   const int64_t last = (l.count - 1) * (l.step > 0 ? l.step : 0);
   const int64_t one = (l.columns - 1) * l.lead + l.rows;
   return static_cast<size_t>(last + one) * size_of(dtype_of(l.type));
 }
 
-// A matrix as rows of doubles, its operation applied.
+// A matrix as rows of doubles, after its operation.
 std::vector<double> rows_of(const Matrix& m, const void* data, bool swapped,
                             int64_t batch) {
   const Layout& l = m.layout;
@@ -110,7 +110,7 @@ void multiply(const Job& job) {
   const bool a_swapped = job.operation.a_swapped == CUBLAS_OP_T;
   const bool b_swapped = job.operation.b_swapped == CUBLAS_OP_T;
   const int64_t inner = inner_of(job);
-  // A library may use all of its workspace.
+  // A library may overwrite all of its workspace.
   if (job.workspace_bytes > 0) {
     std::memset(gt_fake_at(job.workspace, job.workspace_bytes), 0xee, 4096);
   }
@@ -137,7 +137,7 @@ void multiply(const Job& job) {
   for (const Matrix* m : {&job.a, &job.b, &job.d}) gt_fake_check(m->data);
 }
 
-// As if they were of f16: of wider ones, sixteen times as many.
+// Flops as if in f16; those of wider dtypes count sixteen times.
 double flops_of(const Job& job) {
   const Layout& d = job.d.layout;
   const double each = size_of(dtype_of(job.a.layout.type)) > 2 ? 16 : 1;

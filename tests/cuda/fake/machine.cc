@@ -12,7 +12,7 @@
 namespace gt::fake {
 namespace {
 
-constexpr size_t kMostWaiting = 2000;  // of a stream
+constexpr size_t kMostWaiting = 2000;  // the most of one stream
 
 uint64_t number_of(const char* variable) {
   const char* text = std::getenv(variable);
@@ -163,7 +163,7 @@ void Machine::give(Stream* stream, Work work) {
     stream->busy_until = std::max(stream->busy_until, clock());
   }
   stream->work.push_back(std::move(work));
-  // Now and then some of it is done at once.
+  // Now and then some of the work is done at once.
   if (random_() % 8 == 0) do_some();
   drive([stream] { return stream->work.size() < kMostWaiting; });
 }
@@ -184,7 +184,7 @@ bool Machine::is_reached(const Work& work) const {
          work.event->done >= work.reached;
 }
 
-// Of streams that keep time, something that is done by now.
+// Finds work that is done by now on streams that keep time.
 Machine::Found Machine::do_due() {
   const uint64_t now = clock();
   Found otherwise = Found::kNone;
@@ -192,7 +192,7 @@ Machine::Found Machine::do_due() {
     if (is_lost || stream->work.empty()) continue;
     Work& first = stream->work.front();
     if (!is_reached(first)) continue;
-    otherwise = Found::kOthersWork;  // or the clock's
+    otherwise = Found::kOthersWork;  // or work that waits for the clock
     uint64_t done = stream->busy_until;
     if (first.event != nullptr && events.contains(first.event)) {
       done = std::max(done, first.event->time);
@@ -235,7 +235,7 @@ void Machine::drive(const std::function<bool()>& until) {
     const Found found = do_one();
     if (is_lost || found == Found::kWork) continue;
     if (found == Found::kNone) wrong("streams wait for each other");
-    mutex.unlock();  // other threads may have to do something first
+    mutex.unlock();  // other threads may have to act first
     std::this_thread::sleep_for(
         std::chrono::microseconds(keeps_time() ? 5 : 200));
     mutex.lock();

@@ -1,5 +1,6 @@
 // The fake GPU: streams whose work is done late, and in any order that events
-// allow, by $GT_FAKE_SEED. All under one lock; work is done by whoever waits.
+// allow, as $GT_FAKE_SEED says. One lock guards it all, and callers that wait
+// do the work.
 //
 //   GT_FAKE_GPUS=N     how many GPUs there are (1)
 //   GT_FAKE_CAPABILITY=N  their compute capability (9, which NVRTC knows)
@@ -53,38 +54,38 @@
 namespace gt::fake {
 
 struct Event {
-  uint64_t recorded = 0;  // how often it was, as told
-  uint64_t done = 0;      // of these, how often the stream came by
+  uint64_t recorded = 0;  // how often it was recorded
+  uint64_t done = 0;      // how often a stream reached it
   bool has_time = false;
-  uint64_t time = 0;  // when it did last, by Machine::clock()
+  uint64_t time = 0;  // when it was reached last, by Machine::clock()
 };
 
-struct Kernel;  // with its arguments, see kernels.cc
+struct Kernel;  // defined in kernels.cc
 
 struct Work {
-  std::function<void()> run;  // of a graph, again and again
-  // Null, or the event that must have been reached so often.
+  std::function<void()> run;  // of a graph, for each launch
+  // The event that must have been reached so often, or null.
   Event* event = nullptr;
   uint64_t reached = 0;
   bool is_kernel = false;
-  uint64_t takes = 0;  // nanoseconds, of a stream that keeps time
-  // Instead of run: tries to do it, with other processes, and says whether that
-  // is done.
+  uint64_t takes = 0;  // ns, on a stream that keeps time
+  // Used instead of run: tries to do the work, with other processes, and says
+  // whether it is done.
   std::function<bool()> attempt = {};
-  // Of a graph: the kernel that is copied for each launch.
+  // In a graph: the kernel that is copied for each launch.
   std::shared_ptr<const Kernel> kernel = {};
 };
 
-// What a stream has captured; of an executable graph, what it does.
+// What a stream has captured, or what an executable graph does.
 struct Graph {
   std::vector<Work> nodes;
-  int running = 0;  // how many launches are not done
+  int running = 0;  // launches that are not done
 };
 
 struct Stream {
   std::deque<Work> work;
   std::unique_ptr<Graph> captured;  // if it captures
-  uint64_t busy_until = 0;          // by Machine::clock(), if streams keep time
+  uint64_t busy_until = 0;          // by clock(), if streams keep time
 };
 
 class Machine {
@@ -101,38 +102,38 @@ class Machine {
   int contexts = 0;
   int modules = 0;
   int programs = 0;
-  int descriptions = 0;  // of cuBLASLt, handles, and communicators
-  int device = 0;        // that was chosen
+  int descriptions = 0;  // handles, communicators and so on
+  int device = 0;        // the one that was chosen
   uint64_t launches = 0;
   uint64_t graph_launches = 0;
   uint64_t graphs_made = 0;
   uint64_t graphs_updated = 0;
 
   bool is_lost = false;
-  bool is_late = false;  // no event is reached, as queries say
-  // Counts a kernel; whether it is one that fails.
+  bool is_late = false;  // queries say that no event is reached
+  // Counts a kernel, and says whether it is the one that fails.
   bool loses() { return ++kernels_ == lose_; }
-  // Counts a call; whether it is one that fails.
+  // Counts a call, and says whether it is one that fails.
   bool fails();
-  // The GPU's own clock, in nanoseconds: not that of the host.
+  // The GPU's own clock in nanoseconds, which is not that of the host.
   static uint64_t clock();
-  // One of two, by the seed.
+  // A choice of two, by the seed.
   bool tosses() { return random_() % 2 == 0; }
-  // A kernel runs: not faster than it is told to.
+  // Makes a kernel no faster than it was told to be.
   void pace() const;
   bool keeps_time() const { return speed_.bytes != 0; }
-  // How long such work takes of a stream that keeps time; else 0.
+  // How long such work takes on a stream that keeps time, else 0.
   uint64_t cost(uint64_t bytes, double flops) const;
-  // The same of a copy from or to the host.
+  // How long a copy from or to the host takes.
   uint64_t cost_to_host(uint64_t bytes) const { return cost(50 * bytes, 0); }
   void give(Stream* stream, Work work);
-  void do_some();             // of the work that is ready
-  void wait(Stream* stream);  // does all that the stream has
-  void wait(Event* event);    // does what comes before it
-  void finish();              // does all that the streams have
-  // Counts a copy to an address, if that is another process's.
+  void do_some();             // does some of the work that is ready
+  void wait(Stream* stream);  // does everything of the stream
+  void wait(Event* event);    // does what comes before the event
+  void finish();              // does everything of all streams
+  // Counts a copy if its address belongs to another process.
   void note_copy(uint64_t to, size_t bytes);
-  // Does work until there is none that `until` waits for.
+  // Does work until `until` holds or nothing is left.
   void drive(const std::function<bool()>& until);
   void note_device(int number);
   bool is_pinned(const void* data, size_t bytes) const;
@@ -154,26 +155,27 @@ class Machine {
   uint64_t lose_ = 0;
   uint64_t pace_ = 0;
   struct Speed {
-    double bytes = 0, flops = 0;  // a nanosecond
+    double bytes = 0, flops = 0;  // per nanosecond
   } speed_;
   bool fail_all_ = false;
 };
 
 }  // namespace gt::fake
 
-// What the other libraries call of the one of the driver.
+// The other libraries of the fake device call these functions of the driver's.
 extern "C" {
 bool gt_fake_fails();
-// Does what the function says, later, in the order of the stream (a CUstream);
-// more than once if it is captured. `drop` ends the data. By the bytes that it
-// reads and writes, and its flops, it takes its time of a stream that keeps it.
+// Does later what the function says, in the order of the stream (a CUstream),
+// and more than once if it is captured. `drop` ends the data. On a stream that
+// keeps time, the bytes that it reads and writes and its flops say how long it
+// takes.
 void gt_fake_give(void* stream, void (*run)(void*), void* data,
                   void (*drop)(void*), uint64_t bytes, double flops);
-// To be called by that function: the bytes at an address.
+// That function calls it to get the bytes at an address.
 void* gt_fake_at(uint64_t address, size_t bytes);
 void gt_fake_check(uint64_t address);
-// The same, of what other processes take part in: it says whether it is done,
-// and is asked again until it is.
+// The same for work of several processes: the function says whether it is done,
+// and is called again until it is.
 void gt_fake_await(void* stream, bool (*attempt)(void*), void* data);
 int gt_fake_device();
 void gt_fake_count(int programs, int descriptions);

@@ -40,8 +40,8 @@ void wrong(const char* what, uint64_t address) {
 }
 
 Memory::Memory() {
-  // A thread sanitizer grants no more addresses than 2^36 at once. A device
-  // that keeps time runs programs of full size, and no address is given twice.
+  // The thread sanitizer allows no more than 2^36 addresses at once. A device
+  // that keeps time runs programs of full size, and gives no address twice.
   size_ = uint64_t{1} << (std::getenv("GT_FAKE_SPEED") == nullptr ? 36 : 42);
   fd_ = ::memfd_create("fake device", MFD_CLOEXEC);
   need(fd_ >= 0 && ::ftruncate(fd_, static_cast<off_t>(size_)) == 0);
@@ -87,7 +87,7 @@ void Memory::end(uint64_t address) {
     wrong("memory is freed that another process has open", address);
   }
   used_ -= it->second.bytes;
-  // Whole pages go back to the system; of the rest, who reads it reads nan.
+  // Whole pages go back to the system, and a reader of the rest reads nan.
   const uint64_t last = address + it->second.bytes;
   const uint64_t begin = std::min((address + kPage - 1) / kPage * kPage, last);
   const uint64_t end = std::max(last / kPage * kPage, begin);
@@ -114,7 +114,7 @@ Memory::Shown Memory::show(uint64_t address) const {
   return {::getpid(), fd_, address - base_, it->second.bytes};
 }
 
-// Whoever has it open holds a lock on it, by which its owner knows.
+// A process that has it open holds a lock on it, by which the owner knows.
 uint64_t Memory::open(const Shown& shown) {
   const std::string path =
       "/proc/" + std::to_string(shown.pid) + "/fd/" + std::to_string(shown.fd);
@@ -162,7 +162,7 @@ std::map<uint64_t, Memory::Block>::const_iterator Memory::find(
 
 std::map<uint64_t, Memory::Block>::iterator Memory::find(uint64_t address) {
   const auto it = std::as_const(*this).find(address);
-  return blocks_.erase(it, it);  // the same place, where it may be changed
+  return blocks_.erase(it, it);  // the same place, which may be changed
 }
 
 uint64_t Memory::bytes_at(uint64_t address) const {

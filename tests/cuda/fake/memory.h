@@ -1,8 +1,8 @@
-// The memory of the fake device. Its addresses are those of pages that nobody
-// may touch, so a program that follows one ends; the bytes are elsewhere.
-// Around each block are red zones; a block that is gone is never there again. A
-// block of whole pages can be shown to other processes, where it is at another
-// address.
+// The memory of the fake device. Its addresses are of pages that nobody may
+// touch, so a program that follows one ends in a signal; the bytes are
+// elsewhere. Red zones are around each block, and the place of a block that was
+// ended is not used again. A block of whole pages can be shown to other
+// processes, which have it at another address.
 #pragma once
 
 #include <cstddef>
@@ -11,7 +11,7 @@
 
 namespace gt::fake {
 
-// Says what a program has done wrong, and ends it.
+// Says what a program has done wrong, and ends the program.
 [[noreturn]] void wrong(const char* what, uint64_t address = 0);
 
 class Memory {
@@ -21,35 +21,35 @@ class Memory {
 
   Memory();
 
-  // Where a block is, for other processes.
+  // Where other processes find a block.
   struct Shown {
     int pid, fd;
     uint64_t offset, bytes;
   };
 
-  // The address of a block that becomes usable by begin(); 0 if there is no
-  // memory left ($GT_FAKE_MEMORY bytes).
+  // Reserves a block, which begin() makes usable, and returns its address; 0 if
+  // no memory is left ($GT_FAKE_MEMORY bytes).
   uint64_t reserve(size_t bytes, uint64_t alignment = kZone);
   void begin(uint64_t address, bool fills = true);
-  void end(uint64_t address);  // in the order of the stream
+  void end(uint64_t address);  // called in the order of the stream
   bool is_block(uint64_t address) const;
 
   bool is_device(uint64_t address) const {
     return address >= base_ && address < base_ + size_;
   }
   Shown show(uint64_t address) const;
-  // The address of a block of another process; 0 if that is not there.
+  // Opens a block of another process and returns its address; 0 if it is gone.
   uint64_t open(const Shown& shown);
-  // False if it is no block that was opened.
+  // Closes it; false if it is no block that was opened.
   bool close(uint64_t address);
   bool is_foreign(uint64_t address) const;
 
-  // The bytes at an address, of which `bytes` must be within a usable block.
+  // The bytes at an address; `bytes` of them must be within a usable block.
   void* at(uint64_t address, size_t bytes);
-  // Whether the red zones around the address's block are whole.
+  // Ends the program if a red zone of the address's block was written.
   void check(uint64_t address);
 
-  // From the address to the end of its block; 0 if there is none.
+  // The bytes from the address to the end of its block; 0 if there is no block.
   uint64_t bytes_at(uint64_t address) const;
 
   size_t blocks() const { return blocks_.size(); }
@@ -58,7 +58,7 @@ class Memory {
   struct Block {
     size_t bytes;
     bool is_usable;
-    int from = -1;  // the file of another process that it is of
+    int from = -1;  // the file of another process
   };
   std::map<uint64_t, Block>::iterator find(uint64_t address);
   std::map<uint64_t, Block>::const_iterator find(uint64_t address) const;
@@ -66,7 +66,7 @@ class Memory {
   void check_block(uint64_t address, const Block& block);
 
   uint64_t base_ = 0;
-  uint64_t size_ = 0;  // of addresses alone
+  uint64_t size_ = 0;  // the addresses, not the memory
   char* hidden_ = nullptr;
   int fd_ = -1;
   uint64_t next_ = 0;

@@ -1,9 +1,10 @@
-// libnccl.so.2 of the fake device: ranks are processes, and what they send are
-// files of a folder that they share, whose path is the unique id. As with the
-// library itself, a group is given to its stream later than it is called, a
-// send is done when it was received, and two ranks must not have one GPU. A
-// split is written at once and read once all have written theirs; the new
-// communicator is there some time after the parent is done with it.
+// libnccl.so.2 of the fake device: ranks are processes, and values that they
+// send are files in a shared folder, whose path is the unique id. As with the
+// library itself, a group is given to its stream after the call, a send is done
+// when it has been received, and two ranks must not have one GPU. Each rank
+// writes its part of a split at once and reads the others' when all are
+// written; the new communicator comes some time after the parent is done with
+// it.
 //
 //   GT_FAKE_NCCL_HOME=D    where folders are made (/tmp)
 //   GT_FAKE_NCCL_HANG=R:K  the K-th group or split of the process that is rank
@@ -41,18 +42,18 @@ struct Operation {
   size_t bytes = 0;
   int peer = 0;
   std::string file;
-  std::shared_ptr<std::vector<char>> into;  // instead of data, to receive
+  std::shared_ptr<std::vector<char>> into;  // to receive, not data
   bool is_begun = false, is_done = false;
 };
 
-// What a rank adds up once it has what the others give: from the last rank to
-// the first, which is not the order of gt's own sums.
+// What a rank adds up once it has the others' values: from the last rank to the
+// first, which is not the order of gt's own sums.
 struct Sum {
   gt::Dtype dtype = gt::Dtype::kF32;
   uint64_t data = 0, result = 0;
   size_t count = 0;
   int rank = 0;
-  std::vector<std::shared_ptr<std::vector<char>>> others;  // null: its own
+  std::vector<std::shared_ptr<std::vector<char>>> others;  // null for its own
 };
 
 struct Group {
@@ -62,37 +63,37 @@ struct Group {
   int number = 0;
 };
 
-// What a rank has split and is not done with.
+// A split of a rank that is not done yet.
 struct Split {
-  int number = 0;  // as that of groups
+  int number = 0;  // counted with groups
   int color = 0;
   ncclComm_t* child = nullptr;
-  int late = 0;  // so many times more it is asked before the child is there
+  int late = 0;  // so often more it is asked in vain
 };
 
 struct Comm {
   std::string home;
-  std::string name;  // of a split's
-  int who = 0;       // the rank in the whole
+  std::string name;  // only a split has one
+  int who = 0;       // its rank in the whole
   int rank = 0, ranks = 0;
   bool is_joined = false, is_aborted = false;
   std::vector<uint64_t> sent, received;  // by peer
   int groups = 0, sums = 0;
   uint64_t bytes = 0;
-  int late = 0;  // so many times more it is asked before it gives its group
+  int late = 0;  // so often more it is asked in vain
   std::shared_ptr<Group> waiting;
   int splits = 0;
   std::optional<Split> split;
-  std::atomic<int> given = 0;  // groups that its stream has not done
+  std::atomic<int> given = 0;  // groups that are not done
 };
 
-// Groups and splits of the process that begun.
+// How many groups and splits this process has begun.
 int& begun() {
   static int count = 0;
   return count;
 }
 
-struct Open {  // group of this thread
+struct Open {  // the group of this thread
   int depth = 0;
   std::shared_ptr<Comm>* comm = nullptr;
   std::shared_ptr<Group> group;
@@ -149,13 +150,13 @@ void add_up(const Sum& sum) {
       const auto& other = sum.others[r];
       all += load_real(sum.dtype, other == nullptr ? own : other->data(), i);
       gt::exec::store_real(sum.dtype, result, i, all);
-      all = load_real(sum.dtype, result, i);  // rounded
+      all = load_real(sum.dtype, result, i);  // it is rounded
     }
   }
   gt_fake_check(sum.result);
 }
 
-// Whether the group is done, as far as can be without waiting.
+// Goes on with the group as far as it can without waiting; whether it is done.
 bool progress(const Comm& comm, Group& group) {
   if (comm.is_aborted) return true;
   if (is_meant("GT_FAKE_NCCL_HANG", comm, group.number)) return false;
@@ -194,7 +195,7 @@ void give(const std::shared_ptr<Comm>& comm) {
   comm->waiting = nullptr;
 }
 
-// Whether all ranks are there; an error if two have one GPU.
+// Whether all ranks are there; an error if two of them have one GPU.
 ncclResult_t look_around(Comm& comm) {
   std::vector<std::string> devices;
   for (int r = 0; r < comm.ranks; ++r) {
@@ -231,8 +232,8 @@ std::string split_file(const Comm& comm, int rank) {
          std::to_string(rank);
 }
 
-// Whether the split is done, and its child there, as far as can be without
-// waiting.
+// Goes on with the split as far as it can without waiting; whether it is done
+// and its child is there.
 bool look_at_split(Comm& comm) {
   Split& split = *comm.split;
   if (is_meant("GT_FAKE_NCCL_HANG", comm, split.number)) return false;

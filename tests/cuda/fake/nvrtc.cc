@@ -1,5 +1,5 @@
-// libnvrtc.so.13 of the fake device: a kernel is compiled for the host, and its
-// code is the path of the shared object that came of it.
+// libnvrtc.so.13 of the fake device: it compiles a kernel for the host, and the
+// code that it returns is the path of the shared object.
 #include <nvrtc.h>
 
 #include <cstring>
@@ -13,7 +13,7 @@ struct _nvrtcProgram {
   std::string text;
   std::vector<gt::twin::Header> headers;
   std::string code, log;
-  bool is_text = false;  // for the driver to translate
+  bool is_text = false;  // text that the driver translates
 };
 
 extern "C" {
@@ -46,7 +46,7 @@ nvrtcResult nvrtcCreateProgram(nvrtcProgram* program, const char* text,
   if (gt_fake_fails()) return NVRTC_ERROR_OUT_OF_MEMORY;
   auto* made = new _nvrtcProgram{text, {}, {}, {}, false};
   for (int i = 0; i < count; ++i) {
-    // The host's own stands in its place.
+    // The host's own target.cuh is used instead.
     if (std::string_view(names[i]) == "target.cuh") continue;
     made->headers.emplace_back(names[i], headers[i]);
   }

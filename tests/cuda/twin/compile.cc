@@ -34,7 +34,7 @@ std::string hex(size_t value) {
   return out.str();
 }
 
-// Two hashes, since one of 64 bits is all that the library has.
+// The key is two hashes, since the library has none of more than 64 bits.
 std::string key_of(const std::string& all) {
   const std::hash<std::string_view> hash;
   return hex(hash(all)) + hex(hash(all.substr(all.size() / 3) + "twin"));

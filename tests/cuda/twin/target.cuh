@@ -1,8 +1,8 @@
-// The host in a GPU's place: what lib/exec/backend/cuda/text/gpu_target.cuh
-// says, with blocks and threads as loops. Phases of a block run one after the
-// other, and within a phase one thread after the other, so a result that
-// depends on what threads do at once differs between the two orders that
-// gt_twin_backwards stands for.
+// The host in place of a GPU: it has what
+// lib/exec/backend/cuda/text/gpu_target.cuh has, with loops for blocks and
+// threads. The phases of a block run one after the other, and so do the threads
+// within a phase. A result that depends on what threads do at once therefore
+// differs between the two orders of gt_twin_backwards.
 #pragma once
 
 extern "C" {
@@ -72,7 +72,7 @@ inline uint16_t half_of_float(float value) {
   uint32_t out;
   if (x >= 0x477ff000) {  // 65520 and more
     out = 0x7c00;
-  } else if (x < 0x38800000) {  // below 2^-14: digits are those of 2^-24
+  } else if (x < 0x38800000) {  // below 2^-14 the digits are those of 2^-24
     const float scaled = __builtin_bit_cast(float, x) * 16777216.0f;
     out = static_cast<uint32_t>(::rintf(scaled));
   } else {
@@ -116,7 +116,7 @@ inline void store_rest(void* x, const T& value) {
   store_16(x, value);
 }
 
-// Each lane computes the sums that are its own.
+// Each lane computes its own sums.
 template <int kCount, typename T>
 inline void mma_16_8_16(int lane, float (*c)[4], const T* a, int a_stride,
                         const T* b, int b_stride) {
@@ -131,7 +131,7 @@ inline void mma_16_8_16(int lane, float (*c)[4], const T* a, int a_stride,
 
 }  // namespace gt
 
-// All kernels are called in one way.
+// All kernels are called in the same way.
 #define GT_KERNEL(name)                                     \
   static void name##_body(const gt::Args& a);               \
   extern "C" void name(const gt::Args* a, const gt::Items*) { \
