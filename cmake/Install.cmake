@@ -26,15 +26,27 @@ foreach(section 1 3 5 7)
       COMPONENT ${component})
   endif()
 endforeach()
-foreach(home IN ITEMS bash:bash-completion/completions zsh:zsh/site-functions
-                      fish:fish/vendor_completions.d)
-  string(REPLACE ":" ";" home ${home})
-  list(GET home 0 shell)
-  list(GET home 1 folder)
-  install(DIRECTORY share/completions/${shell}/
-    DESTINATION ${CMAKE_INSTALL_DATADIR}/${folder}
-    COMPONENT programs OPTIONAL)
+install(FILES "${ops_page}" DESTINATION ${CMAKE_INSTALL_MANDIR}/man7
+  COMPONENT programs)
+
+# Completions: bash and fish look for a file of the program's name.
+foreach(file IN LISTS programs tools)
+  cmake_path(GET file STEM program)
+  install(FILES share/completions/gt.bash RENAME ${program} COMPONENT programs
+    DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions)
+  install(FILES share/completions/gt.fish RENAME ${program}.fish
+    COMPONENT programs
+    DESTINATION ${CMAKE_INSTALL_DATADIR}/fish/vendor_completions.d)
 endforeach()
+install(FILES share/completions/gt.zsh RENAME _gt COMPONENT programs
+  DESTINATION ${CMAKE_INSTALL_DATADIR}/zsh/site-functions)
+set(candidates share/completions/candidates)  # which all of them ask
+install(PROGRAMS ${candidates} DESTINATION ${data}/completions
+  COMPONENT programs)
+file(MAKE_DIRECTORY "${PROJECT_BINARY_DIR}/${data}/completions")
+file(CREATE_LINK "${PROJECT_SOURCE_DIR}/${candidates}"
+  "${PROJECT_BINARY_DIR}/${data}/completions/candidates" SYMBOLIC)
+
 # As in the source tree, so that the examples find their data, and what the pages
 # show can be typed, in either.
 install(DIRECTORY share DESTINATION ${data} COMPONENT doc
