@@ -1,9 +1,36 @@
-# cmake --install: programs (named beside their targets), the scripts that are
-# programs, man pages, completions, data, and libgt. Each belongs to a component,
-# which is a package of cmake/Package.cmake. libgt is optional here, since the
-# target programs does not build it.
+# cmake --install: programs, the scripts that are programs, man pages, completions,
+# data, libgt, and gt.py. Each belongs to a component, which is a package of
+# cmake/Package.cmake. It installs all or nothing: what the target programs has not
+# built yet is told first. What depends on the prefix, which is known when it is
+# installed, is done by scripts in cmake/install.
 
 set(data "${CMAKE_INSTALL_DATADIR}/gt")
+set(built "${ops_page}" "${client_headers}/gt/ops.h")
+foreach(target IN ITEMS client client_static)
+  list(APPEND built $<TARGET_FILE:${target}>)
+endforeach()
+foreach(source IN LISTS programs)
+  cmake_path(GET source STEM program)
+  list(APPEND built $<TARGET_FILE:${program}>)
+endforeach()
+if(TARGET cuda)
+  list(APPEND built $<TARGET_FILE:cuda>)
+endif()
+install(CODE "
+  set(build \"${PROJECT_BINARY_DIR}\")
+  set(built \"${built}\")
+  set(libdir \"${CMAKE_INSTALL_LIBDIR}\")
+  set(source \"${PROJECT_SOURCE_DIR}\")" ALL_COMPONENTS)
+install(SCRIPT cmake/install/Check.cmake ALL_COMPONENTS)
+
+foreach(source IN LISTS programs)
+  cmake_path(GET source STEM program)
+  install(TARGETS ${program} RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR}
+    COMPONENT programs)
+endforeach()
+if(TARGET cuda)
+  install(TARGETS cuda LIBRARY DESTINATION lib/gt COMPONENT programs)
+endif()
 
 # They stand beside the others in the build tree too: one folder is all of PATH.
 file(GLOB tools CONFIGURE_DEPENDS scripts/gt-*)
@@ -51,9 +78,6 @@ file(CREATE_LINK "${PROJECT_SOURCE_DIR}/${candidates}"
 # show can be typed, in either.
 install(DIRECTORY share DESTINATION ${data} COMPONENT doc
   PATTERN completions EXCLUDE PATTERN gdb EXCLUDE PATTERN python EXCLUDE)
-# For programs in Python, which need nothing but the programs.
-install(DIRECTORY share/python DESTINATION ${data}/share COMPONENT programs
-  PATTERN __pycache__ EXCLUDE)
 install(DIRECTORY configs examples DESTINATION ${data} COMPONENT doc
   USE_SOURCE_PERMISSIONS PATTERN __pycache__ EXCLUDE)
 # What gt-cluster reads beside itself.
@@ -61,13 +85,13 @@ install(DIRECTORY scripts/cluster DESTINATION ${data} COMPONENT programs)
 
 # ---- libgt ------------------------------------------------------------------
 
-install(TARGETS client EXPORT gtTargets OPTIONAL
+install(TARGETS client EXPORT gtTargets
   LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}
     COMPONENT library NAMELINK_COMPONENT dev)
-install(TARGETS client_static EXPORT gtStaticTargets OPTIONAL
+install(TARGETS client_static EXPORT gtStaticTargets
   ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT dev)
 install(DIRECTORY lib/client/include/gt "${client_headers}/gt"
-  DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} COMPONENT dev OPTIONAL
+  DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} COMPONENT dev
   FILES_MATCHING PATTERN "*.h")
 
 # find_package(gt): of fmt only the static library's user has need, so the two
@@ -84,11 +108,13 @@ install(FILES cmake/gtConfig.cmake "${PROJECT_BINARY_DIR}/gtConfigVersion.cmake"
 
 file(RELATIVE_PATH prefix_of_pc "/${CMAKE_INSTALL_LIBDIR}/pkgconfig" "/")
 configure_file(cmake/gt.pc.in gt.pc @ONLY)
-install(FILES "${PROJECT_BINARY_DIR}/gt.pc"
-  DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig COMPONENT dev)
+install(SCRIPT cmake/install/PkgConfig.cmake COMPONENT dev)
 
 # gdb looks for it by the library's own path, below this folder; the prefix is
 # known when it is installed.
 install(FILES share/gdb/gt.py
   DESTINATION "${CMAKE_INSTALL_DATADIR}/gdb/auto-load\${CMAKE_INSTALL_PREFIX}/${CMAKE_INSTALL_LIBDIR}"
   RENAME libgt.so.${PROJECT_VERSION}-gdb.py COMPONENT dev)
+
+install(SCRIPT cmake/install/Python.cmake COMPONENT programs)
+install(SCRIPT cmake/install/Finish.cmake COMPONENT programs)

@@ -1,5 +1,6 @@
 #!/usr/bin/env bats
-# What is installed: programs, examples that find their data, completions.
+# What is installed: programs, examples that find their data, completions, libgt,
+# and the module gt of Python.
 
 load helper
 
@@ -102,8 +103,58 @@ completed() {
   [[ $output == 'gt-cmp 0.'* ]]
 }
 
+@test "an install stops before its first file where something is not built" {
+  mkdir tree
+  sed 's|/libgt\.a|/none.a|g' "${GT_BIN%/bin}/cmake_install.cmake" >tree/cmake_install.cmake
+  run ! cmake --install tree --prefix "$PWD/usr"
+  [[ $output == *'nothing is installed, since these are not built yet: lib/none.a.'* ]]
+  [[ $(tr -s ' \n' ' ' <<<"$output") == *"cmake --build ${GT_BIN%/bin} --target programs"* ]]
+  [ ! -e usr ]
+}
+
+# A program that says nothing of where gt is: its shell does, as the install has told.
+@test "C++ and Python find what is installed by the lines that are told" {
+  skip_if_sanitized "its users would have to be, too"
+  cmake --install "${GT_BIN%/bin}" --prefix "$PWD/usr" 2>told >/dev/null
+  grep '^  export ' told >lines
+  cat >fit.cc <<'END'
+#include <gt/gt.h>
+int main() { gt::tensor({1.0F, 2.0F}).name("w").print(); }
+END
+  cat >user.sh <<'END'
+. ./lines
+c++ -std=c++20 fit.cc -o fit $(pkg-config --cflags --libs gt) && ./fit
+/usr/bin/python3 -c 'import gt; print((gt.tensor([1.0, 2.0]) * 2).tolist(), gt._program("gt-emit"))'
+END
+  run -0 env -i PATH=/usr/bin:/bin sh -eu user.sh
+  lines_are $'w = tensor f32[2] 1 2\n[2.0, 4.0] '"$PWD/usr/bin/gt-emit"
+}
+
+@test "in the prefix of a Python, that Python finds it without being told" {
+  /usr/bin/python3 -m venv --without-pip venv
+  PATH=$PWD/venv/bin:$PATH cmake --install "${GT_BIN%/bin}" --prefix "$PWD/venv" 2>told >/dev/null
+  run -1 grep PYTHONPATH told
+  run -0 env -i PATH=/usr/bin:/bin venv/bin/python -c 'import gt; print(gt.ones((2,)).tolist())'
+  lines_are '[1.0, 1.0]'
+}
+
+@test "the wheel is installed without a network, and finds the programs or says what is missing" {
+  python3 -m pip --version >/dev/null 2>&1 || skip "no pip; scripts/packages install test"
+  run -0 "$GT_ROOT/scripts/dist" wheel
+  cp "$GT_ROOT/$output" .
+  version=$(gt-emit --version | sed 's/.* \([0-9.]*\) .*/\1/')
+  [ "$(echo *.whl)" = "gt-$version-py3-none-any.whl" ]
+  /usr/bin/python3 -m pip install -q --no-index --no-warn-script-location --root-user-action=ignore \
+    --target there ./*.whl
+  export PYTHONPATH=$PWD/there
+  run -0 /usr/bin/python3 -c 'import gt; print(gt.ones((2,)).tolist())'
+  lines_are '[1.0, 1.0]'
+  run -1 env -u GT_BIN PATH=/usr/bin:/bin /usr/bin/python3 -c 'import gt'
+  [[ $output == *"gt.Lost: the program gt-emit is not in "*" or \$PATH: build and install gt's programs, or"* ]]
+}
+
 @test "what is installed runs without the tree" {
-  cmake --install "${GT_BIN%/bin}" --prefix "$PWD/usr" >/dev/null
+  cmake --install "${GT_BIN%/bin}" --prefix "$PWD/usr" >/dev/null 2>&1
   export PATH=$PWD/usr/bin:/usr/bin:/bin
   local program
   for program in "$GT_BIN"/gt-*; do

@@ -102,16 +102,15 @@ class Lost(Error):
 # ---- the program that runs -----------------------------------------------------
 
 def _program(name):
-    here = os.path.dirname(os.path.abspath(__file__))
-    folders = [os.environ["GT_BIN"]] if os.environ.get("GT_BIN") else [
-        os.path.join(here, "../../../../bin"), os.path.join(here, "../../build/bin")]
-    for folder in folders:
-        path = os.path.normpath(os.path.join(folder, name))
-        if os.access(path, os.X_OK):
-            return path
-    path = shutil.which(name)
-    if path is None:
-        raise Lost(f"{name} is not in $GT_BIN, beside {__file__}, or in $PATH")
+    told, here = os.environ.get("GT_BIN"), os.path.dirname(os.path.abspath(__file__))
+    # From lib/python3/dist-packages and its like, and from the source tree.
+    folders = [told] if told else [os.path.normpath(os.path.join(here, bin))
+                                   for bin in ("../../../bin", "../../build/bin")]
+    path = shutil.which(name, path=os.pathsep.join(folders)) or (not told and shutil.which(name))
+    if not path:
+        where = f"{told}, which GT_BIN names" if told else f"{', '.join(folders)} or $PATH"
+        raise Lost(f"the program {name} is not in {where}: build and install gt's programs, or let "
+                   "GT_BIN name the folder where they are")
     return path
 
 
