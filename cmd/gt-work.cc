@@ -109,8 +109,7 @@ void add_options(CLI::App& app, Options& options) {
                "print the names of the backend's devices, one a line, and end");
   gt::add_number<int>(app, "--threads", options.threads, 1, 4096,
                       "threads that compute (all cores)");
-  app.add_option("--isa", options.isa,
-                 "instruction set (the best there is)")
+  app.add_option("--isa", options.isa, "instruction set (the best there is)")
       ->type_name("sse2|avx2|avx512");
   gt::add_size(app, "--memory", options.worker.memory, 1,
                "bytes that values may take, as 512M or 2G (no limit)");
