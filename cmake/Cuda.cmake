@@ -51,4 +51,3 @@ add_library(cuda MODULE $<TARGET_OBJECTS:gt_cuda_device>
 target_link_libraries(cuda PRIVATE gt_flags)
 set_target_properties(cuda PROPERTIES PREFIX ""
   LIBRARY_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/lib/gt")
-install(TARGETS cuda OPTIONAL LIBRARY DESTINATION lib/gt COMPONENT programs)

@@ -18,6 +18,10 @@ constexpr const char* kFooter =
     R"(Reads FILE... in order ('-' or none: standard input): streams, logs made by
 -o, traces made by gt-work --trace, and for --plot results. Without options it
 passes a stream on.
+
+Commands:
+  why    whom a run waits for: gt-log why --help
+
 Exit status: 0 done; 1 nothing was printed under a name to plot; 2 usage or
 local I/O; 3 a log or trace that is none; 4 the stream was cut short; the
 largest of these and of the stages before. See gt-log(1), gt-log(5).

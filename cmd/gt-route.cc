@@ -74,7 +74,7 @@ void add_options(CLI::App& app, Options& options) {
          },
          "start N workers on this host (1), or, if N is gpus, one for each of "
          "its GPUs")
-      ->type_name("N");
+      ->type_name("N|gpus");
   app.add_option("--bind", options.listen.endpoint,
                  "wait for workers at this endpoint instead, as "
                  "tcp://127.0.0.1:5560 or ipc:///tmp/gt")
@@ -85,16 +85,16 @@ void add_options(CLI::App& app, Options& options) {
   gt::add_number<int>(
       app, "--threads", options.threads, 1, 4096,
       "threads of each started worker (its share of the cores)");
-  app.add_option(
-      "--backend", options.backend,
-      "backend of started workers: cpu, ref, null, cuda or a plug-in "
-      "(with -n gpus: cuda)");
+  app.add_option("--backend", options.backend,
+                 "backend of started workers (with -n gpus: cuda)")
+      ->type_name("cpu|ref|null|cuda|FILE");
   app.add_option(
          "--pace", options.pace,
          "with --backend null: started workers take as long as machines with "
          "these figures would, see gt-work(1)")
       ->type_name("FIGURE=NUMBER,...");
-  app.add_option("--isa", options.isa, "instruction set of started workers");
+  app.add_option("--isa", options.isa, "instruction set of started workers")
+      ->type_name("sse2|avx2|avx512");
   gt::add_size(app, "--memory", options.memory, 1,
                "bytes that values may take in each started worker");
   app.add_flag(

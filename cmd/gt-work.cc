@@ -77,6 +77,7 @@ void add_options(CLI::App& app, Options& options) {
                  "cpu; ref, the meaning of each op in plain loops; null, "
                  "shapes and costs alone (prints give zeros); cuda, a GPU, "
                  "where it was built; or a plug-in, by its path or name")
+      ->type_name("cpu|ref|null|cuda|FILE")
       ->envname("GT_BACKEND");
   app.add_option_function<std::string>(
          "--device",
@@ -108,8 +109,8 @@ void add_options(CLI::App& app, Options& options) {
                "print the names of the backend's devices, one a line, and end");
   gt::add_number<int>(app, "--threads", options.threads, 1, 4096,
                       "threads that compute (all cores)");
-  app.add_option("--isa", options.isa,
-                 "instruction set: sse2, avx2 or avx512 (the best there is)");
+  app.add_option("--isa", options.isa, "instruction set (the best there is)")
+      ->type_name("sse2|avx2|avx512");
   gt::add_size(app, "--memory", options.worker.memory, 1,
                "bytes that values may take, as 512M or 2G (no limit)");
   gt::add_list(app, "--root", options.roots, "DIR",

@@ -86,7 +86,7 @@ cpp_sources() {
 
 shell_sources() {
   local folders
-  mapfile -t folders < <(existing scripts .ci tests examples)
+  mapfile -t folders < <(existing scripts .ci tests examples share)
   (cd "$gt_root" && {
     grep -lrIE '^#!.*\b(bash|sh|bats)$|^# shellcheck shell=' "${folders[@]}"
     find "${folders[@]}" -name '*.bats'

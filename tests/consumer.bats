@@ -7,7 +7,7 @@ load helper
 setup_file() {
   [[ -z ${GT_SANITIZED:-} ]] || return 0
   export TREE=$BATS_FILE_TMPDIR/usr
-  cmake --install "${GT_BIN%/bin}" --prefix "$TREE" >/dev/null
+  cmake --install "${GT_BIN%/bin}" --prefix "$TREE" >/dev/null 2>&1
   LIBRARY=$(dirname "$(find "$TREE/lib" -name libgt.so.0)")
   export LIBRARY PKG_CONFIG_PATH=$LIBRARY/pkgconfig
 }
@@ -32,7 +32,8 @@ plain() {
   read -ra flags < <(pkg-config --cflags --libs gt)
   "$@" "$GT_ROOT/tests/consumer/consumer.cc" -Wall -Wextra -Werror -o plain \
     "${flags[@]}"
-  prints_total ./plain
+  run -0 ./plain # which finds the library without a LD_LIBRARY_PATH
+  lines_are $'f32[3] 4\n2\n4\n6'
 }
 
 @test "a project finds gt, shared and static" {
@@ -51,13 +52,13 @@ plain() {
 }
 
 @test "one line builds it with g++, as C++20 and C++23" {
-  command -v pkg-config >/dev/null || skip "no pkg-config; scripts/packages install test"
+  command -v pkg-config >/dev/null || skip "no pkg-config; scripts/packages install build"
   plain g++ -std=c++20
   plain g++ -std=c++23
 }
 
 @test "one line builds it with clang, as C++20 and C++23" {
-  command -v pkg-config >/dev/null || skip "no pkg-config; scripts/packages install test"
+  command -v pkg-config >/dev/null || skip "no pkg-config; scripts/packages install build"
   command -v clang++ >/dev/null || skip "no clang; scripts/packages install heavy"
   plain clang++ -std=c++20
   plain clang++ -std=c++2b

@@ -1,14 +1,13 @@
 #!/usr/bin/env bats
-# An installed gt: its programs, examples that find their data, and completions.
+# What is installed: programs, examples that find their data, completions, libgt,
+# and the module gt of Python.
 
 load helper
 
-# completed LINE prints what bash offers at the end of a command line.
+# completed LINE [FILE]: what bash offers at the end of a command line.
 completed() {
-  local program=${1%% *}
-  COMP_LINE=$1 bash -c '. "$1"; COMP_POINT=${#COMP_LINE}
-    "_${2//-/_}"; printf "%s\n" "${COMPREPLY[*]}"' - \
-    "$GT_SHARE/completions/bash/$program" "$program"
+  COMP_LINE=$1 bash -c '. "$1"; COMP_POINT=${#COMP_LINE}; _gt
+    printf "%s\n" "${COMPREPLY[*]}"' - "${2:-$GT_SHARE/completions/gt.bash}"
 }
 
 @test "bash completes the options of every program, and the values it knows" {
@@ -41,9 +40,8 @@ completed() {
   [ "$(completed 'gt-route -n ')" = gpus ]
   [ -z "$(completed 'gt-route -n 4')" ]
   [ -z "$(completed 'gt-shard -n ')" ]
-  # A plug-in is named by its file, so shells offer files beside the names.
-  grep -q -- "--backend=.*cpu ref null cuda; _files" "$GT_SHARE/completions/zsh/_gt-work"
-  grep -qx -- "complete -c gt-work -l backend -r -a 'cpu'" "$GT_SHARE/completions/fish/gt-work.fish"
+  # A plug-in is the name of a file.
+  [ -z "$(completed 'gt-work --backend ./')" ]
 }
 
 @test "bash completes commands, and the options of each" {
@@ -72,15 +70,32 @@ completed() {
   done
 }
 
-@test "completions are syntax that their shells accept" {
-  local file
-  for file in "$GT_SHARE"/completions/bash/*; do bash -n "$file"; done
-  ! command -v zsh >/dev/null || for file in "$GT_SHARE"/completions/zsh/*; do
-    zsh -n "$file"
+@test "the page of the ops is made of the op table" {
+  local page=${GT_BIN%/bin}/man/gt-ops.7
+  gt-emit --ops=mdoc | cmp - "$page"
+  mandoc -Tlint -W warning "$page"
+}
+
+@test "what is offered comes with its sense" {
+  run -0 "$GT_SHARE/completions/candidates" 'gt-emit --ops=soft'
+  [ "${lines[1]}" = $'softmax\texp x, scaled to sum to 1 along an axis.' ]
+  run -0 "$GT_SHARE/completions/candidates" 'gt-cluster l'
+  lines_are $'logs\twhat the programs said'
+}
+
+@test "zsh and fish complete what bash does" {
+  local program
+  for program in "$GT_BIN"/gt-*; do
+    [[ " $(head -n 1 "$GT_SHARE/completions/gt.zsh") " == *" ${program##*/} "* ]]
   done
-  ! command -v fish >/dev/null || for file in "$GT_SHARE"/completions/fish/*; do
-    fish -n "$file"
-  done
+  ! command -v zsh >/dev/null || zsh -n "$GT_SHARE/completions/gt.zsh"
+  command -v fish >/dev/null || skip 'there is no fish'
+  cp "$GT_SHARE/completions/gt.fish" gt-emit.fish
+  run -0 fish -c 'source gt-emit.fish; complete -C "gt-emit --ops=matm"'
+  lines_are $'--ops=matmul\tMatrix product over the last two dimensions.'
+  touch model.gt
+  run -0 fish -c 'source gt-emit.fish; complete -C "gt-emit mod"'
+  lines_are model.gt
 }
 
 @test "every program stands in one folder, in the build tree too" {
@@ -88,8 +103,58 @@ completed() {
   [[ $output == 'gt-cmp 0.'* ]]
 }
 
+@test "an install stops before its first file where something is not built" {
+  mkdir tree
+  sed 's|/libgt\.a|/none.a|g' "${GT_BIN%/bin}/cmake_install.cmake" >tree/cmake_install.cmake
+  run ! cmake --install tree --prefix "$PWD/usr"
+  [[ $output == *'nothing is installed, since these are not built yet: lib/none.a.'* ]]
+  [[ $(tr -s ' \n' ' ' <<<"$output") == *"cmake --build ${GT_BIN%/bin} --target programs"* ]]
+  [ ! -e usr ]
+}
+
+# A program that says nothing of where gt is: its shell does, as the install has told.
+@test "C++ and Python find what is installed by the lines that are told" {
+  skip_if_sanitized "its users would have to be, too"
+  cmake --install "${GT_BIN%/bin}" --prefix "$PWD/usr" 2>told >/dev/null
+  grep '^  export ' told >lines
+  cat >fit.cc <<'END'
+#include <gt/gt.h>
+int main() { gt::tensor({1.0F, 2.0F}).name("w").print(); }
+END
+  cat >user.sh <<'END'
+. ./lines
+c++ -std=c++20 fit.cc -o fit $(pkg-config --cflags --libs gt) && ./fit
+/usr/bin/python3 -c 'import gt; print((gt.tensor([1.0, 2.0]) * 2).tolist(), gt._program("gt-emit"))'
+END
+  run -0 env -i PATH=/usr/bin:/bin sh -eu user.sh
+  lines_are $'w = tensor f32[2] 1 2\n[2.0, 4.0] '"$PWD/usr/bin/gt-emit"
+}
+
+@test "in the prefix of a Python, that Python finds it without being told" {
+  /usr/bin/python3 -m venv --without-pip venv
+  PATH=$PWD/venv/bin:$PATH cmake --install "${GT_BIN%/bin}" --prefix "$PWD/venv" 2>told >/dev/null
+  run -1 grep PYTHONPATH told
+  run -0 env -i PATH=/usr/bin:/bin venv/bin/python -c 'import gt; print(gt.ones((2,)).tolist())'
+  lines_are '[1.0, 1.0]'
+}
+
+@test "the wheel is installed without a network, and finds the programs or says what is missing" {
+  python3 -m pip --version >/dev/null 2>&1 || skip "no pip; scripts/packages install test"
+  run -0 "$GT_ROOT/scripts/dist" wheel
+  cp "$GT_ROOT/$output" .
+  version=$(gt-emit --version | sed 's/.* \([0-9.]*\) .*/\1/')
+  [ "$(echo *.whl)" = "gt-$version-py3-none-any.whl" ]
+  /usr/bin/python3 -m pip install -q --no-index --no-warn-script-location --root-user-action=ignore \
+    --target there ./*.whl
+  export PYTHONPATH=$PWD/there
+  run -0 /usr/bin/python3 -c 'import gt; print(gt.ones((2,)).tolist())'
+  lines_are '[1.0, 1.0]'
+  run -1 env -u GT_BIN PATH=/usr/bin:/bin /usr/bin/python3 -c 'import gt'
+  [[ $output == *"gt.Lost: the program gt-emit is not in "*" or \$PATH: build and install gt's programs, or"* ]]
+}
+
 @test "what is installed runs without the tree" {
-  cmake --install "${GT_BIN%/bin}" --prefix "$PWD/usr" >/dev/null
+  cmake --install "${GT_BIN%/bin}" --prefix "$PWD/usr" >/dev/null 2>&1
   export PATH=$PWD/usr/bin:/usr/bin:/bin
   local program
   for program in "$GT_BIN"/gt-*; do
@@ -97,7 +162,8 @@ completed() {
     [ -s "usr/share/man/man1/${program##*/}.1" ]
     [ -s "usr/share/bash-completion/completions/${program##*/}" ]
   done
-  # gt-cluster finds the files of scripts/cluster.
+  [ "$(completed 'gt-emit --rep' usr/share/bash-completion/completions/gt-emit)" = --repeat ]
+  # A script finds its parts.
   printf 'x = ones f32[2]\nprint x\n' >p.gt
   run -0 gt-cluster run p.gt
   lines_are 'x = tensor f32[2] 1 1'

@@ -417,3 +417,33 @@ True
 True True ['Net', 'Conv2d', 'ModuleList'] 3 m0.w
 True None"
 }
+
+@test "names, keys and places of PyTorch are those of the op table" {
+  run -0 python '
+q = gt.randn((2, 3, 4), 7)
+same = lambda a, b: print(gt.eq(a, b).all().item())
+same(gt.concatenate([q, q], dim=1), gt.concat(q, q, axis=1))
+same(gt.broadcast_to(q, (5, 2, 3, 4)), q.expand(5, 2, 3, 4))
+same(gt.scaled_dot_product_attention(q, q, q, is_causal=True), gt.attention(q, q, q, causal=1))
+same(q.norm(1, 0, True), q.norm(p=1, dim=0, keepdim=True))
+print(gt.empty(2, 3).shape, q.topk(2, 1)[0].shape, gt.huber_loss(q, q, "sum", 2.0).item())
+for name in "movedim vstack index_add meshgrid".split():
+    assert not hasattr(gt, name), name'
+  lines_are $'True\nTrue\nTrue\nTrue\n(2, 3) (2, 2, 4) 0.0'
+}
+
+@test "the rank that Python concludes from an index rule is the program's" {
+  run -0 python '
+x, ids, w = gt.randn((2, 3, 4)), gt.tensor([[1, 0, 1]]), gt.randn((4, 5))
+image, kernel = gt.randn((1, 2, 5, 5)), gt.randn((3, 2, 2, 2))
+for y in [gt.embedding(w, ids), x @ w, gt.linear(x, w), x.softmax(-1), x.sum((0, 1)), x.sum(0, True),
+          x.argmax(), x.topk(2)[1], gt.conv2d(image, kernel), image.max_pool2d(2), gt.layer_norm(x),
+          gt.attention(x, x, x), gt.mse(x, x), gt.cross_entropy(x, ids.expand(2, 3)), x.cumsum(0),
+          gt.where(x > 0, x, w.sum(1)[:4].sum()), x.take(ids, axis=1), ids.one_hot(3), x.std(0)]:
+    known = y._rank
+    assert known == len(y.shape), (known, y.shape)
+    print(known, end=" ")
+for y in [gt.mse(x, x, reduction="none"), gt.clip([x, w], 1.0)[1], x.windows(axis=0, size=2), x.squeeze()]:
+    assert y._rank is None, y._rank'
+  [ "$output" = '3 3 3 3 1 3 0 3 4 4 3 3 0 0 3 3 4 3 2 ' ]
+}

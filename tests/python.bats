@@ -296,7 +296,7 @@ except gt.Lost as e:
     print(e)'
   [[ $output == *'gt-route was ended by signal 9'* ]]
   GT_BIN=/nowhere PATH=/usr/bin:/bin run -1 python ''
-  [[ $output == *'gt.Lost: gt-emit is not in $GT_BIN'* ]]
+  [[ $output == *'gt.Lost: the program gt-emit is not in /nowhere, which GT_BIN names: build and install'* ]]
 }
 
 @test "a forked child cannot use its parent's session" {

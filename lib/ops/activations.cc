@@ -267,6 +267,7 @@ constexpr Row kRows[] = {
      .source = "torch.nn.functional.softplus; with x negated, and the result, "
                "torch.nn.functional.logsigmoid; of b - a, and a added, it is "
                "torch.logaddexp",
+     .places = "beta threshold",
      .example = "x = tensor f32[2] -inf 50\n"
                 "y = softplus x\n"
                 "print y\n"

@@ -130,6 +130,7 @@ std::string op_json(const Op& op) {
   json.add_text("sense", row.sense);
   json.add_text("details", row.details);
   json.add_text("source", row.source);
+  json.add_text("places", row.places);
   const Example example = example_of(row);
   json.add_text("example", example.program);
   json.add_text("prints", example.output);

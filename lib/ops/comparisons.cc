@@ -245,7 +245,7 @@ constexpr Row kRows[] = {
                 "fraction and saturates, nan gives 0; integers wrap to smaller "
                 "ones; to bool, whether it is not zero.",
      .source = "torch.Tensor.to; numpy.ndarray.astype; saturation as in "
-               "WebAssembly's trunc_sat; torch.Tensor.type; "
+               "WebAssembly's trunc_sat; by a type's name torch.Tensor.type; "
                "torch.Tensor.float; torch.Tensor.double; torch.Tensor.half; "
                "torch.Tensor.bfloat16; torch.Tensor.long; torch.Tensor.int",
      .example = "x = tensor f32[3] 1.5 -2.5 1e20\n"

@@ -133,7 +133,7 @@ constexpr Row kRows[] = {
      .sense = "A tensor of zeros.",
      .details = "Any type; of bool, false.",
      .source = "torch.zeros; torch.zeros_like with the type written out; "
-               "torch.empty, torch.empty_like",
+               "torch.empty; torch.empty_like with the type written out",
      .example = "x = zeros f32[3]\n"
                 "print x\n"
                 "=> x = tensor f32[3] 0 0 0",
@@ -193,7 +193,8 @@ constexpr Row kRows[] = {
                 "not an integer.",
      .source = "Philox4x32-10 (Salmon et al., Parallel random numbers: as "
                "easy as 1, 2, 3, SC 2011) and the Box-Muller transform; "
-               "torch.randn; torch.normal, jax.random.normal",
+               "torch.randn; with a deviation and a mean torch.normal; "
+               "jax.random.normal",
      .example = "x = randn f32[1000] 7\n"
                 "m = mean x\n"
                 "a = abs m\n"
@@ -254,7 +255,7 @@ constexpr Row kRows[] = {
                 "must be given. Errors: no such file or tensor, another type, "
                 "a dtype that gt does not have.",
      .source = "NumPy's npy format, versions 1 to 3; the safetensors format; "
-               "torch.from_numpy",
+               "of an array that was saved, torch.from_numpy",
      .example = "x = arange f32[3]\n"
                 "save x \"load-example.npy\"\n"
                 "y = load \"load-example.npy\" f32[2] 1\n"

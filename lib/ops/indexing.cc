@@ -298,9 +298,11 @@ constexpr Row kRows[] = {
      .sense = "Tensors one after another along an axis.",
      .details = "Dtypes are promoted. Errors: sizes differ in another axis; no "
                 "such axis.",
-     .source = "torch.cat; numpy.concatenate; torch.vstack; with axis=1 "
-               "torch.hstack; of x and x it is torch.tile, "
-               "torch.Tensor.repeat; of two slices it is torch.roll",
+     .source =
+         "torch.cat, torch.concatenate; of matrices torch.vstack; with axis=1 "
+         "torch.hstack; of x and x it is torch.tile, "
+         "torch.Tensor.repeat; of two slices it is torch.roll",
+     .places = "axis",
      .example = "x = tensor f32[2] 1 2\n"
                 "y = concat x x\n"
                 "print y\n"
@@ -321,6 +323,7 @@ constexpr Row kRows[] = {
      .details = "axis= says where it is in the result. Dtypes are promoted. "
                 "Errors: shapes differ; no such axis.",
      .source = "torch.stack",
+     .places = "axis",
      .example = "x = tensor f32[2] 1 2\n"
                 "y = stack x x axis=1\n"
                 "print y\n"
@@ -338,6 +341,7 @@ constexpr Row kRows[] = {
                 "no multiple of the number of results; lengths that do not sum "
                 "to it.",
      .source = "torch.split; torch.chunk; and squeeze are torch.unbind",
+     .places = "axis",
      .example = "x = tensor f32[4] 1 2 3 4\n"
                 "a b = split x\n"
                 "print b\n"
@@ -381,7 +385,8 @@ constexpr Row kRows[] = {
                 "axis; an index below 0 or beyond x fails when it is met. "
                 "part= speaks of x: indices are those of the whole, and what "
                 "would be added elsewhere is dropped.",
-     .source = "torch.Tensor.scatter_add; torch.index_add",
+     .source = "torch.Tensor.scatter_add; with an index as large as src "
+               "torch.index_add",
      .example = "x = zeros f32[3]\n"
                 "i = tensor i64[3] 0 2 2\n"
                 "s = tensor f32[3] 1 2 3\n"

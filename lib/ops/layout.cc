@@ -255,6 +255,7 @@ constexpr Row kRows[] = {
                 "scalar. Errors: the number of elements differs.",
      .source = "torch.reshape; torch.Tensor.view; with shape=-1 "
                "torch.flatten, torch.ravel",
+     .places = "*shape",
      .example = "x = arange f32[6]\n"
                 "y = reshape x shape=2,-1\n"
                 "print y\n"
@@ -272,6 +273,7 @@ constexpr Row kRows[] = {
                 "another size stays, as in PyTorch. Errors: an axis that is "
                 "not there.",
      .source = "torch.squeeze",
+     .places = "axis",
      .example = "x = tensor f32[1,2,1] 1 2\n"
                 "y = squeeze x axis=0\n"
                 "print y\n"
@@ -287,6 +289,7 @@ constexpr Row kRows[] = {
      .details = "axis= says where they are in the result. Errors: an axis that "
                 "the result does not have; more than 8 dimensions.",
      .source = "torch.unsqueeze; numpy.expand_dims for a list",
+     .places = "axis",
      .example = "x = tensor f32[2] 1 2\n"
                 "y = unsqueeze x axis=-1\n"
                 "print y\n"
@@ -305,10 +308,13 @@ constexpr Row kRows[] = {
      .details = "Dimension i of the result is dimension axes[i] of x; without "
                 "axes= the order is reversed. Errors: axes= does not name each "
                 "dimension once.",
-     .source = "torch.permute; numpy.transpose; torch.swapaxes; torch.t; "
-               "numpy.ndarray.T; torch.movedim, numpy.moveaxis; between two "
-               "reshapes, torch.nn.functional.pixel_shuffle, "
-               "torch.nn.functional.pixel_unshuffle",
+     .source =
+         "torch.permute; numpy.transpose; torch.swapaxes, torch.swapdims; "
+         "torch.t; numpy.ndarray.T; of one axis torch.movedim, "
+         "numpy.moveaxis; between two "
+         "reshapes, torch.nn.functional.pixel_shuffle, "
+         "torch.nn.functional.pixel_unshuffle",
+     .places = "*axes",
      .example = "x = tensor f32[2,3] 1 2 3 4 5 6\n"
                 "y = transpose x\n"
                 "print y\n"
@@ -321,11 +327,12 @@ constexpr Row kRows[] = {
      .flops = 0,
      .sense = "x repeated along dimensions of size 1 and new leading ones.",
      .details = "-1 keeps a size. Errors: another size would have to change.",
-     .source =
-         "torch.Tensor.expand; torch.broadcast_to; between unsqueeze "
-         "and reshape it is torch.repeat_interleave; torch.meshgrid; between "
-         "unsqueeze and reshape, for rows and for columns, nearest "
-         "torch.nn.functional.interpolate, torch.nn.functional.upsample",
+     .source = "torch.Tensor.expand; torch.broadcast_to; between unsqueeze "
+               "and reshape it is torch.repeat_interleave; of vectors "
+               "torch.meshgrid; between "
+               "unsqueeze and reshape, for rows and for columns, nearest "
+               "torch.nn.functional.interpolate, torch.nn.functional.upsample",
+     .places = "*shape",
      .example = "x = tensor f32[2,1] 1 2\n"
                 "y = expand x shape=2,2\n"
                 "print y\n"
@@ -341,6 +348,7 @@ constexpr Row kRows[] = {
      .details = "Along all without axis=. Errors: an axis that is not there, "
                 "or twice.",
      .source = "torch.flip",
+     .places = "*axis",
      .example = "x = tensor f32[3] 1 2 3\n"
                 "y = flip x\n"
                 "print y\n"

@@ -325,6 +325,7 @@ constexpr Row kRows[] = {
                 "indices are those of the whole, and a row that is elsewhere "
                 "reads as 0.",
      .source = "numpy.take; torch.take; torch.index_select",
+     .places = "axis",
      .example = "x = tensor f32[3,2] 1 2 3 4 5 6\n"
                 "i = tensor i64[2] -1 0\n"
                 "y = take x i axis=0\n"
@@ -416,6 +417,7 @@ constexpr Row kRows[] = {
                 "num_classes= fails when it is met.",
      .source = "torch.nn.functional.one_hot; its sum over rows is "
                "torch.bincount",
+     .places = "num_classes",
      .example = "x = tensor i64[2] 2 0\n"
                 "y = one_hot x num_classes=3\n"
                 "print y\n"

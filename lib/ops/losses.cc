@@ -427,6 +427,7 @@ constexpr Row kRows[] = {
                "torch.nn.HuberLoss; divided by delta=, torch.nn.SmoothL1Loss "
                "with beta=delta; Huber, Robust estimation of a location "
                "parameter, 1964",
+     .places = "reduction delta",
      .example = "x = tensor f32[2] 1 2\n"
                 "t = tensor f32[2] 1.5 5\n"
                 "y = huber x t reduction=none\n"

@@ -41,6 +41,7 @@ constexpr Row kRows[] = {
          "bf16 are computed in f32. Errors: an axis that is not there; "
          "integers.",
      .source = "torch.softmax",
+     .places = "axis",
      .example = "x = tensor f32[2] 5 5\n"
                 "y = softmax x\n"
                 "print y\n"
@@ -92,6 +93,7 @@ constexpr Row kRows[] = {
      .details = "Exact where softmax itself would round to 0. f16 and bf16 are "
                 "computed in f32. Errors: an axis that is not there; integers.",
      .source = "torch.log_softmax; x less it is torch.logsumexp",
+     .places = "axis",
      .example = "x = tensor f32[1] 5\n"
                 "y = log_softmax x\n"
                 "print y\n"

@@ -139,10 +139,16 @@ struct Row {
   double flops = 1;
 
   // Help: one sentence; then shapes, dtypes and errors; then where it comes
-  // from.
+  // from. A clause of `source` that has only names of PyTorch, as "torch.cat,
+  // torch.concatenate", says that a call of these means the same: in Python
+  // they are names of the op.
   const char* sense = "";
   const char* details = "";
   const char* source = "";
+  // The keys whose values stand behind the operands, without the key, in a call
+  // in Python, in their order: "axis keepdims". They are those that PyTorch
+  // takes so. The numbers of a key with * may stand there one by one.
+  const char* places = "";
   // A program, and after "=>" what it prints. It is run as a test.
   const char* example = "";
   // The result has the bytes of the first operand, under another type or name,

@@ -48,6 +48,7 @@ constexpr Row kRows[] = {
      .details = "Equal elements keep their order, either way; nan counts as "
                 "the largest. Errors: an axis that is not there.",
      .source = "torch.argsort with stable=True",
+     .places = "axis descending",
      .example = "x = tensor f32[3] 3 1 2\n"
                 "i = argsort x\n"
                 "print i\n"
@@ -68,6 +69,7 @@ constexpr Row kRows[] = {
                 "the largest. Errors: an axis that is not there.",
      .source = "torch.sort with stable=True; the middle of it is "
                "torch.median, any part torch.quantile, numpy.percentile",
+     .places = "axis descending",
      .example = "x = tensor f32[3] 3 1 2\n"
                 "v i = sort x descending=1\n"
                 "print v\n"
@@ -89,6 +91,7 @@ constexpr Row kRows[] = {
      .details = "The first of equals first; nan counts as the largest. Errors: "
                 "an axis that is not there, or shorter than size.",
      .source = "torch.topk",
+     .places = "size axis",
      .example = "x = tensor f32[4] 3 1 4 2\n"
                 "v i = topk x size=2\n"
                 "print i\n"

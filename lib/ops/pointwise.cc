@@ -192,7 +192,7 @@ constexpr Row kRows[] = {
        dx = mul dy t)",
      .sense = "Absolute value.",
      .details = "The gradient at 0 is 0. Errors: bool.",
-     .source = "torch.abs; torch.absolute, numpy.fabs; the mean of abs of a "
+     .source = "torch.abs; torch.absolute; numpy.fabs; the mean of abs of a "
                "difference is torch.nn.functional.l1_loss",
      .example = "x = tensor f32[2] 1 -2\n"
                 "y = abs x\n"

@@ -90,6 +90,7 @@ constexpr Row kRows[] = {
                 "padding= is more than half of kernel_size=; integers.",
      .source = "torch.nn.functional.max_pool2d; torch.nn.MaxPool2d; of images "
                "of height 1, torch.nn.functional.max_pool1d",
+     .places = "kernel_size stride padding dilation",
      .example = "x = tensor f32[1,1,2,4] 1 2 3 4 5 6 7 8\n"
                 "y = max_pool2d x kernel_size=2\n"
                 "print y\n"
@@ -138,6 +139,7 @@ constexpr Row kRows[] = {
                 "max_pool2d.",
      .source = "torch.nn.functional.avg_pool2d; torch.nn.AvgPool2d; of images "
                "of height 1, torch.nn.functional.avg_pool1d",
+     .places = "kernel_size stride padding",
      .example = "x = tensor f32[1,1,2,4] 1 2 3 4 5 6 7 8\n"
                 "y = avg_pool2d x kernel_size=2\n"
                 "print y\n"

@@ -100,6 +100,7 @@ constexpr Row kRows[] = {
                 "with size 1 by keepdims=1. Integers and bool give i64. Of "
                 "nothing, 0. Errors: an axis that is not there, or twice.",
      .source = "torch.sum; of ne x 0 it is torch.count_nonzero",
+     .places = "axis keepdims",
      .example = "x = tensor f32[2,2] 1 2 3 4\n"
                 "y = sum x axis=0\n"
                 "print y\n"
@@ -117,6 +118,7 @@ constexpr Row kRows[] = {
                 "evenly. Errors: nothing to choose "
                 "from.",
      .source = "torch.amax",
+     .places = "axis keepdims",
      .example = "x = tensor f32[2,2] 1 2 4 3\n"
                 "y = max x axis=1\n"
                 "print y\n"
@@ -134,6 +136,7 @@ constexpr Row kRows[] = {
                 "evenly. Errors: nothing to choose "
                 "from.",
      .source = "torch.amin",
+     .places = "axis keepdims",
      .example = "x = tensor f32[2,2] 1 2 4 3\n"
                 "y = min x axis=1\n"
                 "print y\n"
@@ -181,6 +184,7 @@ constexpr Row kRows[] = {
      .details = "Axes as sum. Integers and bool give i64. Of nothing, 1. The "
                 "gradient is right at zeros too.",
      .source = "torch.prod",
+     .places = "axis keepdims",
      .example = "x = tensor i64[4] 1 2 3 4\n"
                 "y = prod x\n"
                 "print y\n"
@@ -244,6 +248,7 @@ constexpr Row kRows[] = {
      .sense = "Whether any element over axes is true.",
      .details = "Axes as sum; any dtype. Of nothing, false.",
      .source = "torch.any",
+     .places = "axis keepdims",
      .example = "x = tensor bool[2,2] 0 0 0 1\n"
                 "y = any x axis=1\n"
                 "print y\n"
@@ -261,6 +266,7 @@ constexpr Row kRows[] = {
      .sense = "Whether every element over axes is true.",
      .details = "Axes as sum; any dtype. Of nothing, true.",
      .source = "torch.all",
+     .places = "axis keepdims",
      .example = "x = tensor bool[2,2] 0 1 1 1\n"
                 "y = all x axis=1\n"
                 "print y\n"
@@ -277,6 +283,7 @@ constexpr Row kRows[] = {
                 "axis.",
      .source = "torch.argmax; of log p less log of -log of rand it draws as "
                "torch.multinomial",
+     .places = "axis keepdims",
      .example = "x = tensor f32[2,3] 1 3 2 6 5 4\n"
                 "y = argmax x axis=1\n"
                 "print y\n"
@@ -291,6 +298,7 @@ constexpr Row kRows[] = {
                 "the smallest. Errors: nothing to choose from; more than one "
                 "axis.",
      .source = "torch.argmin",
+     .places = "axis keepdims",
      .example = "x = tensor f32[2,3] 1 3 2 6 5 4\n"
                 "y = argmin x axis=1\n"
                 "print y\n"
@@ -309,6 +317,7 @@ constexpr Row kRows[] = {
      .details = "Integers and bool give i64. Errors: an axis that is not "
                 "there.",
      .source = "torch.cumsum; of log x it is the log of torch.cumprod",
+     .places = "axis",
      .example = "x = tensor i64[4] 1 2 3 4\n"
                 "y = cumsum x axis=0\n"
                 "print y\n"

@@ -70,6 +70,7 @@ constexpr Row kRows[] = {
      .source = "torch.mean; numpy.average; with var over axis=0, "
                "torch.nn.functional.batch_norm; of images over axis=2,3, "
                "torch.nn.functional.adaptive_avg_pool2d to size 1",
+     .places = "axis keepdims",
      .example = "x = tensor f32[2,2] 1 2 3 4\n"
                 "y = mean x axis=-1\n"
                 "print y\n"
@@ -106,6 +107,7 @@ constexpr Row kRows[] = {
          "correction is nan or infinite.",
      .source = "torch.var; its sqrt is torch.std; Bessel's correction; with "
                "mean it is torch.var_mean, its root torch.std_mean",
+     .places = "axis keepdims",
      .example = "x = tensor f32[4] 1 2 3 4\n"
                 "y = var x correction=0\n"
                 "print y\n"
@@ -148,6 +150,7 @@ constexpr Row kRows[] = {
                "torch.nn.functional.normalize; of a difference it is "
                "torch.nn.functional.pairwise_distance, torch.cdist; products "
                "over norms are torch.nn.functional.cosine_similarity",
+     .places = "ord axis keepdims",
      .example = "x = tensor f32[2] 3 4\n"
                 "y = norm x\n"
                 "print y\n"

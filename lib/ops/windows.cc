@@ -121,7 +121,7 @@ constexpr Row kRows[] = {
      .details = "The axis then counts windows, each stride behind the one "
                 "before, and a new last dimension holds a window's elements, "
                 "dilation apart. Errors: a window is longer than the axis.",
-     .source = "torch.Tensor.unfold; "
+     .source = "with the axis first torch.Tensor.unfold; "
                "numpy.lib.stride_tricks.sliding_window_view; over two axes, "
                "torch.nn.functional.unfold",
      .example = "x = tensor f32[4] 1 2 3 4\n"
@@ -180,6 +180,7 @@ constexpr Row kRows[] = {
                "torch.nn.functional.conv1d; LeCun et al., Gradient-based "
                "learning applied to document recognition, 1998; "
                "torch.nn.Conv2d",
+     .places = "stride padding dilation groups",
      .example = "x = tensor f32[1,1,2,3] 1 2 3 4 5 6\n"
                 "w = tensor f32[1,1,2,2] 1 0 0 1\n"
                 "y = conv2d x w\n"
@@ -246,6 +247,7 @@ constexpr Row kRows[] = {
      .source = "torch.nn.functional.conv_transpose2d; of images of height 1, "
                "torch.nn.functional.conv_transpose1d; Zeiler et al., "
                "Deconvolutional networks, 2010; torch.nn.ConvTranspose2d",
+     .places = "stride padding output_padding groups dilation",
      .example = "x = tensor f32[1,1,1,2] 1 2\n"
                 "w = tensor f32[1,1,1,2] 1 10\n"
                 "y = conv_transpose2d x w\n"

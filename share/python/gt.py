@@ -102,16 +102,15 @@ class Lost(Error):
 # ---- the program that runs -----------------------------------------------------
 
 def _program(name):
-    here = os.path.dirname(os.path.abspath(__file__))
-    folders = [os.environ["GT_BIN"]] if os.environ.get("GT_BIN") else [
-        os.path.join(here, "../../../../bin"), os.path.join(here, "../../build/bin")]
-    for folder in folders:
-        path = os.path.normpath(os.path.join(folder, name))
-        if os.access(path, os.X_OK):
-            return path
-    path = shutil.which(name)
-    if path is None:
-        raise Lost(f"{name} is not in $GT_BIN, beside {__file__}, or in $PATH")
+    told, here = os.environ.get("GT_BIN"), os.path.dirname(os.path.abspath(__file__))
+    # From lib/python3/dist-packages and its like, and from the source tree.
+    folders = [told] if told else [os.path.normpath(os.path.join(here, bin))
+                                   for bin in ("../../../bin", "../../build/bin")]
+    path = shutil.which(name, path=os.pathsep.join(folders)) or (not told and shutil.which(name))
+    if not path:
+        where = f"{told}, which GT_BIN names" if told else f"{', '.join(folders)} or $PATH"
+        raise Lost(f"the program {name} is not in {where}: build and install gt's programs, or let "
+                   "GT_BIN name the folder where they are")
     return path
 
 
@@ -1448,22 +1447,9 @@ def _load_npy(path, dtype, shape):
 
 # ---- ops, from the table --------------------------------------------------------------
 
-_ALIAS = {"dim": "axis", "dims": "axis axes", "keepdim": "keepdims", "p": "ord", "k": "size",
-          "is_causal": "causal", "fill_value": "value"}
+_alias = {"fill_value": ["value"]}  # keys and operands by PyTorch's name for them
+_flags = set()                      # keys that are True or False
 _INTERNAL = {"split", "part", "acc", "out", "bwd"}  # keys that no message advises
-# Where arguments behind the operands go, as in PyTorch; other keys are keyword arguments
-# alone. Of a key with * sizes may stand one by one, too.
-_PLACES = {op: keys.split() for keys, ops in {
-    "axis keepdims": "sum mean prod any all max min argmax argmin var",
-    "axis descending": "sort argsort",
-    "axis": "cumsum softmax log_softmax squeeze unsqueeze concat stack split take",
-    "ord axis keepdims": "norm", "size axis": "topk", "num_classes": "one_hot",
-    "*shape": "reshape expand", "*axes": "transpose", "*axis": "flip",
-    "beta threshold": "softplus", "stride padding dilation groups": "conv2d",
-    "stride padding output_padding groups dilation": "conv_transpose2d",
-    "reduction delta": "huber",
-    "kernel_size stride padding dilation": "max_pool2d",
-    "kernel_size stride padding": "avg_pool2d"}.items() for op in ops.split()}
 # What PyTorch has as a key, and what to write here.
 _OTHERWISE = {
     "alpha": "multiply the operand", "device": "the environment says where it runs: help(gt)",
@@ -1520,16 +1506,16 @@ def _operands(row, args, kwargs):
 def _own_name(key, declared, keys):
     """What the op calls a key or an operand that PyTorch calls so."""
     own = {*keys, *(o["name"] for o in declared)}
-    return key if key in own else next((a for a in _ALIAS.get(key, "").split() if a in own), key)
+    return key if key in own else next((a for a in _alias.get(key, ()) if a in own), key)
 
 
 def _place(row, args, kwargs):
     """Adds to the keys what stands behind the operands."""
-    places = _PLACES.get(row["name"], [])
+    places = row["places"].split()
     if len(args) > 1 and places and places[0][0] == "*" and _py.all(map(_is_whole, args)):
         args = [tuple(args)]
     for key, value in zip((place.lstrip("*") for place in places), args):
-        flag = key in ("keepdims", "descending")
+        flag = key in _flags
         if key in kwargs:
             raise TypeError(f"{row['signature']}: {key} is given twice")
         if value is not None and _is_flag(value) != flag:
@@ -1545,28 +1531,35 @@ def _place(row, args, kwargs):
 
 def _result_rank(row, words, keys):
     """The rank of the results, or None where only the program knows it."""
-    ranks = [word._find_rank() if isinstance(word, Tensor) else 0 for word in words]
-    op, family = row["name"], row["family"]
-    if op in ("reshape", "expand"):
+    ranks, op = [word._find_rank() if isinstance(word, Tensor) else 0 for word in words], row["name"]
+    if row["places"] == "*shape":
         return _many(keys["shape"])
     if None in ranks:
         return None
     axes = _many(keys["axis"]) if "axis" in keys else None
-    if op in ("unsqueeze", "stack"):
+    if "keepdims" in [k["name"] for k in row["keys"]]:
+        return ranks[0] if keys.get("keepdims") else ranks[0] - axes if axes else 0
+    if op in ("unsqueeze", "stack", "one_hot"):
         return ranks[0] + (axes or 1)
-    if op in ("embedding", "one_hot"):
-        return ranks[-1] + 1
     if op == "take":
         return ranks[1] + (ranks[0] - 1 if axes else 0)
-    if family in _BROADCAST or op == "matmul":
-        return _py.max(ranks)
-    if family in ("ordering", "networks", "norms", "positions") or "size" in keys or op in (
-            "linear", "transpose", "flip", "pad", "concat", "split", "gather", "scatter", "scatter_add",
-            "cumsum"):
+    if op in ("transpose", "flip", "pad", "concat", "split", "gather", "scatter", "scatter_add") or \
+            op == "slice" and "size" in keys:
         return ranks[0]
-    if family in ("reductions", "statistics"):
-        return ranks[0] if keys.get("keepdims") else ranks[0] - axes if axes else 0
-    return None
+    return _index_rank(row, ranks) if keys.get("reduction") != "none" else None
+
+
+def _index_rank(row, ranks):
+    """The rank of the first result by the op's index rule, as "...mk,...kn->...mn": leading
+    dimensions, which are those of the operand that has most of them, and one for each letter."""
+    operands, _, results = row["index"].replace("!", "").partition("->")
+    leading = [rank - len(term[3:]) for term, rank in zip(operands.split(","), ranks) if term[:3] == "..."]
+    result = results.split(",")[0]
+    if not row["index"] or _py.any(o.get("variadic") for o in row["operands"]):
+        return None
+    if result[:3] != "...":
+        return len(result)
+    return _py.max(leading) + len(result[3:]) if leading else None
 
 
 def _many(axes):
@@ -1921,15 +1914,6 @@ def _of_equals(f):
     return lambda a, b: f(a, b) if isinstance(b, Tensor) or _is_data(b) else NotImplemented
 
 
-# Names of PyTorch for one op.
-_SAME = {name: op for op, names in {
-    "concat": "cat concatenate", "reshape": "view", "copy": "clone", "abs": "absolute", "neg": "negative",
-    "mul": "multiply", "sub": "subtract", "div": "divide true_divide", "floordiv": "floor_divide",
-    "mod": "remainder", "gt": "greater", "ge": "greater_equal", "lt": "less", "le": "less_equal",
-    "ne": "not_equal", "and_": "logical_and", "or_": "logical_or", "not_": "logical_not",
-    "matmul": "mm bmm", "transpose": "swapaxes swapdims", "mse": "mse_loss", "huber": "huber_loss",
-    "atan": "arctan", "atan2": "arctan2",
-    "bce": "binary_cross_entropy"}.items() for name in names.split()}
 _DTYPE_NAMES = {"float32": f32, "float": f32, "float64": f64, "double": f64, "float16": f16, "half": f16,
                 "bfloat16": bf16, "int64": i64, "long": i64, "int32": i32, "int": i32, "uint8": u8,
                 "byte": u8, "bool": "bool"}
@@ -1961,28 +1945,48 @@ def _meant(name):
     return told.strip().partition(f"no op '{name}'")[2] or "; gt-emit --ops lists what there is"
 
 
+def _names_elsewhere(row):
+    """Of the clauses of the row's source that have nothing but names of PyTorch, each name, and
+    behind what it stands there: "", "Tensor." or "nn.functional."."""
+    name = r"torch\.(Tensor\.|nn\.functional\.|)([a-z]\w*)"
+    for clause in row["source"].split("; "):
+        if re.fullmatch(f"{name}(, {name})*", clause):
+            yield from re.findall(name, clause)
+
+
 def _install():
     text = subprocess.run([_program("gt-emit"), "--ops=json"], stdout=subprocess.PIPE, check=True).stdout
-    words = {"and", "or", "not", "print"}
-    for row in json.loads(text)["ops"]:
+    table, words = json.loads(text), {"and", "or", "not", "print"}
+    for key in table["keys"]:
+        if key["kind"] == "flag":
+            _flags.add(key["name"])
+        for names in re.findall(r"PyTorch's (\w+(?:, \w+\b(?!'))*)", key["sense"]):
+            for name in names.split(", "):
+                _alias.setdefault(name, []).append(key["name"])
+    called = []  # what PyTorch has other names for
+    for row in table["ops"]:
         op = row["name"]
         if not row["results"] or op in ("tensor", "grad", "fail"):
             continue
         plain, shown = _make(row), op + "_" * (op in words)
         _ops[shown] = function = _meant_so(op, plain)
+        is_method = row["operands"] and row["operands"][0]["kind"] in ("tensor", "any")
+        if not row.get("internal"):
+            called += [(name, where, function, is_method) for where, name in _names_elsewhere(row)]
         if op in ("max", "min"):
             _ops["a" + op] = plain
             setattr(Tensor, "a" + op, plain)
-        if row["operands"] and row["operands"][0]["kind"] in ("tensor", "any") and \
-                not hasattr(Tensor, shown):
+        if is_method and not hasattr(Tensor, shown):
             setattr(Tensor, shown, function)
             in_place = op.rstrip("_") + "_" if op not in words else "_" + op
             if not hasattr(Tensor, in_place):
                 setattr(Tensor, in_place,
                         (lambda f: lambda self, *a, **k: f(self, *a, into=self, **k))(function))
-    for name, op in _SAME.items():
-        _ops[name] = _ops[op]
-        setattr(Tensor, name, _ops[op])
+    for name, where, function, is_method in called:
+        if where != "Tensor.":
+            _ops.setdefault(name, function)
+        if is_method and not hasattr(Tensor, name):
+            setattr(Tensor, name, function)
     for name in _Methods.functions:
         _ops[name] = getattr(_Methods, name)
     for name in _DTYPE_NAMES:

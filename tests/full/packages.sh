@@ -1,76 +1,17 @@
 #!/usr/bin/env bash
-# Installs the .debs in a bare Debian 12: apt finds what they need, man finds the
-# pages, the programs and a user's program run, and nothing is left when they are
-# removed. debootstrap makes the bare system, from the mirror that this machine
-# uses.
+# The .debs in a bare Debian 12: apt installs them with what they need, man finds
+# the pages, the programs and users' programs in C++ and Python run, and after they
+# are removed nothing of them is left.
 set -euo pipefail
 . "$(dirname "${BASH_SOURCE[0]}")/../../scripts/common.sh"
+. "$(dirname "${BASH_SOURCE[0]}")/../bare.bash"
 cd "$gt_root"
 
-((EUID == 0)) || skip_rest "a bare system is made and entered by root"
-for program in debootstrap dpkg-shlibdeps fakeroot; do
+for program in dpkg-shlibdeps fakeroot; do
   command -v "$program" >/dev/null ||
     skip_rest "there is no $program; scripts/packages install optional"
 done
-mirror=$(sed -n 's/^URIs: *\([^ ]*\/debian\/\?\) *$/\1/p
-  s/^deb \(\[[^]]*\] \)\?\([^ ]*\/debian\/\?\) bookworm .*/\2/p' \
-  /etc/apt/sources.list /etc/apt/sources.list.d/* 2>/dev/null | head -n 1 || true)
-[[ -n $mirror ]] || skip_rest "no mirror of Debian in apt's sources"
-
-work=$(mktemp -d /var/tmp/gt-packages.XXXXXX)
-root=$work/root
-clean() {
-  local mounted
-  for mounted in dev/shm dev/pts dev proc; do
-    ! mountpoint -q "$root/$mounted" || umount -l "$root/$mounted"
-  done
-  rm -rf --one-file-system "$work"
-}
-trap clean EXIT
-
-# inside COMMAND... runs it in the bare system.
-inside() {
-  env -i HOME=/root LANG=C.UTF-8 DEBIAN_FRONTEND=noninteractive \
-    PATH=/usr/sbin:/usr/bin:/sbin:/bin \
-    ${http_proxy:+http_proxy="$http_proxy"} \
-    ${https_proxy:+https_proxy="$https_proxy"} chroot "$root" "$@" </dev/null
-}
-
-# A tar of such a root spares the download.
-base=${GT_BARE_ROOT:-}
-if [[ -n $base ]]; then
-  mkdir "$root"
-  tar -C "$root" -xf "$base"
-else
-  debootstrap --variant=minbase --include=ca-certificates bookworm "$root" \
-    "$mirror" >"$work/log" 2>&1 || { tail "$work/log"; die 1 "debootstrap failed"; }
-fi
-chmod 755 "$root"
-# The bare system uses the network as this machine does.
-rm -rf "$root"/etc/apt/sources.list{,.d}
-cp -a /etc/apt/sources.list.d "$root/etc/apt/" 2>/dev/null || true
-cp -a /etc/apt/sources.list "$root/etc/apt/" 2>/dev/null || true
-for file in /etc/apt/apt.conf.d/*; do
-  [[ -e $root$file ]] || cp -aL "$file" "$root$file" 2>/dev/null || true
-done
-for file in /etc/resolv.conf /etc/hosts /etc/ssl/certs/ca-certificates.crt; do
-  cp -L "$file" "$root$file" 2>/dev/null || true
-done
-mount -t proc proc "$root/proc"
-mount --rbind /dev "$root/dev"
-mount --make-rslave "$root/dev"
-
-passed=0 failed=0
-# check WHAT COMMAND... counts whether the command succeeds.
-check() {
-  if "${@:2}" >"$work/out" 2>&1; then
-    passed=$((passed + 1))
-  else
-    failed=$((failed + 1))
-    echo "failed: $1"
-    tail -n 20 "$work/out"
-  fi
-}
+bare_root
 
 # files prints all files of the system, except those that apt and man write anew.
 files() {
@@ -84,7 +25,7 @@ mkdir "$root/root/debs" "$root/root/consumer"
 cp "${packages[@]}" "$root/root/debs/"
 cp tests/consumer/* "$root/root/consumer/"
 inside apt-get -q update >"$work/log" 2>&1
-inside apt-get -q install --yes --no-install-recommends man-db g++ pkg-config \
+inside apt-get -q install --yes --no-install-recommends man-db g++ pkg-config python3 \
   >>"$work/log" 2>&1 || { tail "$work/log"; die 1 "apt-get failed"; }
 # Packages that these need stay when these are removed, so they are installed
 # before.
@@ -100,7 +41,10 @@ check "gt-emit --version" inside gt-emit --version
 check "man gt-emit" inside sh -c 'man -w gt-emit && man gt-emit | grep -q gt-emit'
 check "a program runs" inside sh -c \
   'gt-emit /usr/share/gt/examples/quickstart.gt | gt-work | grep -q "^corner ="'
-check "gt.py" inside sh -c 'dpkg -L gt | grep -q /share/python/gt.py$'
+check "python3 finds gt" inside sh -c 'cd / && python3 -B -c "
+import gt
+print(gt.__file__, gt.ones((2,)).tolist())" |
+  grep -x "/usr/lib/python3/dist-packages/gt.py .1.0, 1.0."'
 check "a user builds and runs one" inside sh -c 'cd /root/consumer &&
   g++ -std=c++20 consumer.cc $(pkg-config --cflags --libs gt) -o consumer &&
   ./consumer | grep -q "^f32.3. 4"'

@@ -1,6 +1,0 @@
-complete -c gt-cmp -l rtol -r -d 'of values that are floats (default 1e-5)'
-complete -c gt-cmp -l atol -r -d 'the same (default 1e-8)'
-complete -c gt-cmp -l exact -d 'as --rtol 0 --atol 0: the same values'
-complete -c gt-cmp -l allow-fail -d 'a fail is no difference where both have one, whatever it says'
-complete -c gt-cmp -l help -d 'says this and exits'
-complete -c gt-cmp -l version -d 'says which version it is and exits'

@@ -1,0 +1,57 @@
+#!/usr/bin/env bash
+# README in a bare Debian 12: its commands lead to a trained model, an installed gt, and
+# programs in C++ and Python that run. What is fetched and what the disk holds more
+# stays within limits.
+set -euo pipefail
+. "$(dirname "${BASH_SOURCE[0]}")/../../scripts/common.sh"
+. "$(dirname "${BASH_SOURCE[0]}")/../bare.bash"
+cd "$gt_root"
+git rev-parse HEAD >/dev/null 2>&1 || skip_rest "this is no clone"
+bare_root
+git clone -q "$gt_root" "$root/root/gt"
+
+# typed COMMAND: as README has it, in the tree. What it prints is kept in $work/typed,
+# the seconds that it takes in $work/figures.
+typed() {
+  local begin=$SECONDS status=0
+  grep -qF "$ $1" README.md || { echo "README.md has no command '$1'" && return 1; }
+  inside bash -c "cd /root/gt && $1" >"$work/typed" 2>&1 || status=$?
+  echo "$((SECONDS - begin)) s: $1" >>"$work/figures"
+  cat "$work/typed"
+  return $status
+}
+
+# disk: MB that the system takes.
+disk() {
+  du -xsm "$root" | cut -f 1
+}
+
+before=$(disk)
+check "README to an accuracy" typed scripts/quickstart
+check "the last line is an accuracy" sh -c \
+  'tail -n 1 "$1" | grep "^accuracy = tensor f32\[\] 0\.9[0-9]*$"' - "$work/typed"
+# apt says "Fetched 97.2 MB in 3s" of each call, in bytes, kB or MB.
+fetched=$(sed -n 's/^Fetched \([0-9.,]*\) \([kM]\?B\) in .*/\1 \2/p' "$work/typed" | tr -d , |
+  awk '{ sum += $1 * ($2 == "MB" ? 1 : $2 == "kB" ? 0.001 : 0.000001) } END { print int(sum + 0.5) }')
+growth=$(($(disk) - before))
+check "at most 115 MB are fetched" test "$fetched" -gt 0 -a "$fetched" -le 115
+check "the disk holds at most 500 MB more" test "$growth" -le 500
+check "an install that lacks something says what to type" inside sh -c \
+  'cd /root/gt && ! cmake --install build && cmake --install build 2>&1 | grep -e "--target programs"'
+check "the other programs" typed 'scripts/build release programs'
+check "the install" typed 'cmake --install build'
+check "the programs are found" inside sh -c 'gt-emit /usr/local/share/gt/examples/quickstart.gt | gt-work'
+sed -n '/^<!-- file: fit.cc -->/,/^```$/p' README.md | sed '1,2d;$d' >"$root/root/gt/fit.cc"
+check "README's C++" typed \
+  "c++ -std=c++20 fit.cc -o fit \$(pkg-config --cflags --libs gt) && ./fit"
+check "it prints what it has learned" grep '^w = tensor f32\[2\] 2.99' "$work/typed"
+check "Python" inside sh -c "cd / && python3 -c '
+import gt
+w = gt.tensor([3.0, 4.0], requires_grad=True)
+(w * w).sum().backward()
+print(gt.__file__, w.grad.tolist())' | grep '^/usr/local/lib/python3.*/gt.py \[6.0, 8.0\]$'"
+
+cat "$work/figures"
+echo "$fetched MB were fetched, and the disk held $growth MB more, until the accuracy"
+echo "$passed passed, $failed failed"
+((failed == 0))
