@@ -196,7 +196,7 @@ namespace {
 
 // The distance of neighbours at a magnitude.
 double unit_at(Dtype dtype, double magnitude) {
-  const int digits = philox::digits_of(dtype);
+  const int digits = traits(dtype).digits;
   const int least = dtype == Dtype::kF16   ? -24
                     : dtype == Dtype::kF64 ? -1074
                                            : -149;
