@@ -14,7 +14,6 @@
 #include "base/launched.h"
 #include "base/text.h"
 #include "exec/backend/registry.h"
-#include "exec/remote/light_members.h"
 #include "exec/remote/remote_session.h"
 #include "exec/storage/borrowed_files.h"
 #include "exec/worker/session.h"
@@ -63,7 +62,6 @@ struct Options {
   uint32_t rank = 0;
   bool has_rank = false;
   gt::ConnectOptions link{"--connect", "--route-key", "gt-route", "gt-work"};
-  uint32_t workers = 0;
   std::string files_key;
   int64_t timeout = 60'000;  // milliseconds
   int64_t silence = 1500;    // milliseconds
@@ -159,10 +157,6 @@ void add_connecting(gt::Arguments& args, Options& options) {
       .type("KEY");
   args.flag("--insecure", options.link.insecure,
             "with --connect: without keys, believe whoever listens there");
-  args.number<uint32_t>(
-      "--workers", options.workers, 1, gt::exec::kMostLightMembers,
-      "with --connect --backend null: be so many workers, that check what they "
-      "are sent and compute nothing");
   args.seconds("--timeout", options.timeout, 0.1, 1e6,
                "with --connect: seconds without a sign from gt-route or a "
                "peer (60)");
@@ -346,11 +340,8 @@ std::string wrong_combination(const gt::Arguments& args,
       return "--list-devices lists and ends; it takes no " + std::string(name);
     }
   }
-  if (options.workers > 0 && (!is_remote || options.backend != "null")) {
-    return "--workers is for --connect with --backend null";
-  }
-  if (options.pace && (options.backend != "null" || options.workers > 0)) {
-    return "--pace is for --backend null, without --workers";
+  if (options.pace && options.backend != "null") {
+    return "--pace is for --backend null";
   }
   if (options.trace_since &&
       (!is_remote || !options.has_rank || options.trace.empty())) {
@@ -393,10 +384,6 @@ int work_remotely(Options& options) {
   remote.backend = options.backend;
   remote.device = options.device;
   remote.pace = options.pace;
-  if (options.workers > 0) {
-    return static_cast<int>(
-        gt::exec::run_light_members(remote, options.workers, gt::say));
-  }
   // A worker that others use opens only what its operator names.
   gt::Files files;
   const std::string unread = read_files(options, !remote.token.empty(), files);
