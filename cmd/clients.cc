@@ -5,7 +5,6 @@
 #include <signal.h>
 #include <unistd.h>
 
-#include <initializer_list>
 #include <utility>
 
 #include "file/files.h"
@@ -27,142 +26,133 @@ std::string user_name() {
              : entry->pw_name;
 }
 
-// Returns the first of the options that is given; "" if none is.
-std::string given(const CLI::App& app,
-                  std::initializer_list<const char*> options) {
-  for (const char* option : options) {
-    if (app.count(option) > 0) return option;
-  }
-  return "";
-}
-
 }  // namespace
 
-void ClientOptions::add_to(CLI::App& app) {
-  add_serving(app);
-  add_visiting(app);
-  app.add_option("--key", key_,
-                 "with -l and --to: the secret key of this gt-emit, see "
-                 "gt-key(1); connections are then encrypted")
-      ->type_name("FILE");
-  app.add_option("--allow", listen_.allow,
-                 "with -l and --key: public keys of those who may come, one a "
-                 "line")
-      ->type_name("FILE");
-  app.add_option("--server-key", to_.open_key,
-                 "with --to and --key: the public key of who listens there")
-      ->type_name("FILE");
-  app.add_flag("--insecure", insecure_,
-               "with -l and --to: without keys, take whoever is there");
-  add_seconds(app, "--silence", silence_, 1, 1e6,
-              "with -l and --to: seconds after which a peer that says "
-              "nothing is lost, 1 or more (1.5)")
-      ->envname("GT_SILENCE");
-  app.add_flag("-v", server_.verbose, "with -l: say who comes and goes")
-      ->envname("GT_VERBOSE");
+void ClientOptions::add_to(Arguments& args) {
+  add_serving(args);
+  add_visiting(args);
+  args.text("--key", key_,
+            "with -l and --to: the secret key of this gt-emit, see "
+            "gt-key(1); connections are then encrypted")
+      .type("FILE");
+  args.text("--allow", listen_.allow,
+            "with -l and --key: public keys of those who may come, one a "
+            "line")
+      .type("FILE");
+  args.text("--server-key", to_.open_key,
+            "with --to and --key: the public key of who listens there")
+      .type("FILE");
+  args.flag("--insecure", insecure_,
+            "with -l and --to: without keys, take whoever is there");
+  args.seconds("--silence", silence_, 1, 1e6,
+               "with -l and --to: seconds after which a peer that says "
+               "nothing is lost, 1 or more (1.5)")
+      .env("GT_SILENCE");
+  args.flag("-v", server_.verbose, "with -l: say who comes and goes")
+      .env("GT_VERBOSE");
 }
 
-void ClientOptions::add_serving(CLI::App& app) {
-  app.add_option("-l", listen_.endpoint,
-                 "serve clients at this endpoint, as tcp://127.0.0.1:5550 or "
-                 "ipc:///tmp/gt; needs --back")
-      ->type_name("ENDPOINT");
-  app.add_option("--back", server_.back,
-                 "with -l: the FIFO into which the last stage writes results")
-      ->type_name("FILE");
-  add_list(app, "--share", shares_, "USER=N",
-           "with -l: the user's part of the workers, against 1 of others; "
-           "may be repeated");
-  app.add_option("--files", server_.multiplexer.files,
-                 "with -l: each user loads and saves below DIR/USER (nothing)")
-      ->type_name("DIR");
-  app.add_option("--lend", server_.multiplexer.lend,
-                 "with --files: workers fetch and store these files at this "
-                 "endpoint, by which they reach this gt-emit (they open them)")
-      ->type_name("ENDPOINT");
-  add_size(app, "--quota", server_.multiplexer.quota.bytes, 1,
-           "with -l: bytes that the values of a client may take");
-  add_size(app, "--quota-files", server_.quota_files, 0,
-           "with -l: bytes that a user's directory may hold when files are "
-           "stored there");
-  add_number<uint64_t>(app, "--quota-names", server_.multiplexer.quota.names, 1,
-                       SIZE_MAX,
-                       "with -l: names that a client may hold (1000000)");
-  add_number<size_t>(app, "--clients", server_.most, 1, 65536,
-                     "with -l: how many may be there at once (256)");
-  add_number<size_t>(app, "--user-clients", server_.most_of_user, 1, 65536,
-                     "with -l: how many of them may be of one user (no limit)");
-  add_seconds(app, "--keep", server_.keep, 0, 1e9,
-              "with -l: seconds for which a client with a name (--detach) is "
-              "kept without a connection; 0: none is (600)");
+void ClientOptions::add_serving(Arguments& args) {
+  args.text("-l", listen_.endpoint,
+            "serve clients at this endpoint, as tcp://127.0.0.1:5550 or "
+            "ipc:///tmp/gt; needs --back")
+      .type("ENDPOINT");
+  args.text("--back", server_.back,
+            "with -l: the FIFO into which the last stage writes results")
+      .type("FILE");
+  args.list("--share", shares_, "USER=N",
+            "with -l: the user's part of the workers, against 1 of others; "
+            "may be repeated");
+  args.text("--files", server_.multiplexer.files,
+            "with -l: each user loads and saves below DIR/USER (nothing)")
+      .type("DIR");
+  args.text("--lend", server_.multiplexer.lend,
+            "with --files: workers fetch and store these files at this "
+            "endpoint, by which they reach this gt-emit (they open them)")
+      .type("ENDPOINT");
+  args.size("--quota", server_.multiplexer.quota.bytes, 1,
+            "with -l: bytes that the values of a client may take");
+  args.size("--quota-files", server_.quota_files, 0,
+            "with -l: bytes that a user's directory may hold when files are "
+            "stored there");
+  args.number<uint64_t>("--quota-names", server_.multiplexer.quota.names, 1,
+                        SIZE_MAX,
+                        "with -l: names that a client may hold (1000000)");
+  args.number<size_t>("--clients", server_.most, 1, 65536,
+                      "with -l: how many may be there at once (256)");
+  args.number<size_t>(
+      "--user-clients", server_.most_of_user, 1, 65536,
+      "with -l: how many of them may be of one user (no limit)");
+  args.seconds("--keep", server_.keep, 0, 1e9,
+               "with -l: seconds for which a client with a name (--detach) is "
+               "kept without a connection; 0: none is (600)");
 }
 
-void ClientOptions::add_visiting(CLI::App& app) {
-  app.add_option("--to", to_.endpoint,
-                 "have the program run by the gt-emit -l there, and write its "
-                 "results")
-      ->type_name("ENDPOINT");
-  app.add_option("--user", user_, "with --to: who this is (the user's name)")
-      ->type_name("NAME");
-  app.add_option("--detach", detach_,
-                 "with --to: leave once the program is there; its results and "
-                 "tensors are kept under this name")
-      ->type_name("NAME");
-  app.add_option("--attach", attach_,
-                 "with --to: come back to what --detach has left under this "
-                 "name")
-      ->type_name("NAME");
-  app.add_flag("--wait", waits_,
-               "with --detach: leave only when all results are there");
-  add_list(app, "--send", sent_, "FILE[=NAME]",
-           "with --to: store FILE there first, as NAME of the user's "
-           "files (its own path); may be repeated");
-  add_list(app, "--fetch", fetched_, "NAME[=FILE]",
-           "with --to: get NAME of the user's files in the end, as FILE "
-           "here; may be repeated");
-  app.add_flag("--carry", carries_,
-               "with --to: in place of a program, send, fetch and remove "
-               "files as lines of standard input say");
+void ClientOptions::add_visiting(Arguments& args) {
+  args.text("--to", to_.endpoint,
+            "have the program run by the gt-emit -l there, and write its "
+            "results")
+      .type("ENDPOINT");
+  args.text("--user", user_, "with --to: who this is (the user's name)")
+      .type("NAME");
+  args.text("--detach", detach_,
+            "with --to: leave once the program is there; its results and "
+            "tensors are kept under this name")
+      .type("NAME");
+  args.text("--attach", attach_,
+            "with --to: come back to what --detach has left under this "
+            "name")
+      .type("NAME");
+  args.flag("--wait", waits_,
+            "with --detach: leave only when all results are there");
+  args.list("--send", sent_, "FILE[=NAME]",
+            "with --to: store FILE there first, as NAME of the user's "
+            "files (its own path); may be repeated");
+  args.list("--fetch", fetched_, "NAME[=FILE]",
+            "with --to: get NAME of the user's files in the end, as FILE "
+            "here; may be repeated");
+  args.flag("--carry", carries_,
+            "with --to: in place of a program, send, fetch and remove "
+            "files as lines of standard input say");
 }
 
-std::string ClientOptions::wrong_combination(const CLI::App& app) const {
-  const bool listens = serves(app);
-  const bool visits = ClientOptions::visits(app);
+std::string ClientOptions::wrong_combination(const Arguments& args) const {
+  const bool listens = serves(args);
+  const bool visits = ClientOptions::visits(args);
   if (listens && visits) return "-l serves and --to is served; give one";
-  std::string name =
-      given(app, {"--back", "--share", "--files", "--lend", "--quota",
-                  "--quota-files", "--quota-names", "--clients",
-                  "--user-clients", "--keep", "--allow"});
+  std::string name = args.first_of(
+      {"--back", "--share", "--files", "--lend", "--quota", "--quota-files",
+       "--quota-names", "--clients", "--user-clients", "--keep", "--allow"});
   if (!name.empty() && !listens) return name + " needs -l";
-  name = given(app, {"--user", "--server-key", "--detach", "--attach", "--wait",
-                     "--send", "--fetch", "--carry"});
+  name = args.first_of({"--user", "--server-key", "--detach", "--attach",
+                        "--wait", "--send", "--fetch", "--carry"});
   if (!name.empty() && !visits) return name + " needs --to";
-  name = given(app, {"--key", "--insecure"});
+  name = args.first_of({"--key", "--insecure"});
   if (!name.empty() && !listens && !visits) return name + " needs -l or --to";
-  if (listens && app.count("--back") == 0) {
+  if (listens && !args.has("--back")) {
     return "-l needs --back, the FIFO of the results";
   }
-  if (app.count("--files") > 0 && server_.multiplexer.files.empty()) {
+  if (args.has("--files") && server_.multiplexer.files.empty()) {
     return "--files: '' is no directory";
   }
-  name = given(app, {"--lend", "--quota-files"});
-  if (!name.empty() && app.count("--files") == 0) {
+  name = args.first_of({"--lend", "--quota-files"});
+  if (!name.empty() && !args.has("--files")) {
     return name + " needs --files, the directory of the files";
   }
-  name = given(app, {"FILE", "--repeat", "-e", "--send", "--fetch"});
+  name = args.first_of({"FILE", "--repeat", "-e", "--send", "--fetch"});
   if (carries_ && !name.empty()) {
     return "--carry reads what travels from standard input, and takes no " +
            name;
   }
-  name = given(app, {"FILE", "--repeat", "-e", "--tape", "--seed",
-                     "--fail-fast", "--at", "--no-at"});
+  name = args.first_of({"FILE", "--repeat", "-e", "--tape", "--seed",
+                        "--fail-fast", "--at", "--no-at"});
   if (listens && !name.empty()) {
     return name + " is for one program; with -l they come from clients";
   }
-  if (visits && app.count("--tape") > 0) {
+  if (visits && args.has("--tape")) {
     return "--tape is told here, without --to";
   }
-  if (app.count("--user") > 0 && !net::is_user_name(user_)) {
+  if (args.has("--user") && !net::is_user_name(user_)) {
     return "--user: '" + user_ + "': expected " +
            std::string(net::kUserNameRule);
   }
@@ -177,7 +167,7 @@ std::string ClientOptions::wrong_combination(const CLI::App& app) const {
   }
   for (const auto& [option, kept] :
        {std::pair{"--attach", &attach_}, std::pair{"--detach", &detach_}}) {
-    if (app.count(option) == 0 || serve::is_client_name(*kept)) continue;
+    if (!args.has(option) || serve::is_client_name(*kept)) continue;
     return std::string(option) + ": '" + *kept +
            "' is no name: up to 64 letters, digits, '_' and '.'";
   }

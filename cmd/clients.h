@@ -2,10 +2,10 @@
 // which gt-emit is one of them (gt-clients(7)).
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <string>
 #include <vector>
 
+#include "arguments.h"
 #include "emit/emitter.h"
 #include "links.h"
 #include "net/file_caller.h"
@@ -16,12 +16,12 @@ namespace gt {
 
 class ClientOptions {
  public:
-  void add_to(CLI::App& app);
+  void add_to(Arguments& args);
   // Returns what is wrong with options that need or exclude each other; "" if
   // nothing is.
-  std::string wrong_combination(const CLI::App& app) const;
-  static bool serves(const CLI::App& app) { return app.count("-l") > 0; }
-  static bool visits(const CLI::App& app) { return app.count("--to") > 0; }
+  std::string wrong_combination(const Arguments& args) const;
+  static bool serves(const Arguments& args) { return args.has("-l"); }
+  static bool visits(const Arguments& args) { return args.has("--to"); }
 
   // serve() and visit() return what is wrong with the options; or "", and set
   // `status` to the status of what they have done.
@@ -34,8 +34,8 @@ class ClientOptions {
   }
 
  private:
-  void add_serving(CLI::App& app);
-  void add_visiting(CLI::App& app);
+  void add_serving(Arguments& args);
+  void add_visiting(Arguments& args);
   std::string read_shares();
   std::string read_lend();
   static void keep_large_buffers();

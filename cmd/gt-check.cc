@@ -2,6 +2,7 @@
 // findings on standard error.
 #include <unistd.h>
 
+#include "arguments.h"
 #include "check/filter.h"
 #include "program.h"
 
@@ -22,34 +23,31 @@ Examples:
 
 int main(int argc, char** argv) {
   const gt::ProcessGuard guard;
-  CLI::App app{"Check the types of a sharded stream, without a cluster.",
-               "gt-check"};
+  gt::Arguments args("gt-check",
+                     "Check the types of a sharded stream, without a cluster.",
+                     kFooter);
   gt::check::CheckJob job;
   bool global = false;
-  app.footer(kFooter);
-  app.add_option("FILE", job.files, "streams, '-' for standard input");
-  app.add_flag("-q", job.quiet, "write no stream");
-  CLI::Option* local = app.add_flag(
+  args.files("FILE", job.files, "streams, '-' for standard input");
+  args.flag("-q", job.quiet, "write no stream");
+  const gt::Option local = args.flag(
       "-l", job.options.local, "local mode: each line runs on what a rank has");
-  app.add_flag("-g", global, "global mode, which follows shards (default)")
-      ->excludes(local);
-  app.add_flag("-p", job.options.permissive,
-               "permissive: operands are skipped on axes that they lack");
-  app.add_option("--local", job.options.local_axes,
-                 "axes that are local inside global mode, the outermost")
-      ->type_name("AXIS,...")
-      ->delimiter(',')
-      ->allow_extra_args(false)
-      ->excludes(local);
-  app.add_flag("--explicit-partial", job.options.explicit_partial,
-               "contracting a sharded dimension needs #partial=");
-  app.add_flag("-t", job.trace,
-               "say of each line what it reads and gives, on standard error");
-  app.add_flag("--memory", job.memory,
-               "say at the end what each rank holds at most, and what copies "
-               "carry between ranks");
+  args.flag("-g", global, "global mode, which follows shards (default)")
+      .excludes(local);
+  args.flag("-p", job.options.permissive,
+            "permissive: operands are skipped on axes that they lack");
+  args.list("--local", job.options.local_axes, "AXIS,...",
+            "axes that are local inside global mode, the outermost", ',')
+      .excludes(local);
+  args.flag("--explicit-partial", job.options.explicit_partial,
+            "contracting a sharded dimension needs #partial=");
+  args.flag("-t", job.trace,
+            "say of each line what it reads and gives, on standard error");
+  args.flag("--memory", job.memory,
+            "say at the end what each rank holds at most, and what copies "
+            "carry between ranks");
   int status = 0;
-  if (!gt::parse_options(app, argc, argv, status)) {
+  if (!args.parse(argc, argv, status)) {
     if (status != 0) gt::write_empty_stream(gt::Exit::kUsage);
     return status;
   }

@@ -3,6 +3,7 @@
 
 #include <map>
 
+#include "arguments.h"
 #include "clients.h"
 #include "emit/emitter.h"
 #include "ops/catalog.h"
@@ -31,11 +32,10 @@ struct Options {
 };
 
 // Collects the inputs in the order of the command line.
-bool collect_inputs(CLI::App& app, const Options& options,
+bool collect_inputs(gt::Arguments& args, const Options& options,
                     gt::emit::EmitJob& job) {
   std::map<std::string, size_t> next;
-  for (const CLI::Option* option : app.parse_order()) {
-    const std::string name = option->get_name();
+  for (const std::string& name : args.order()) {
     size_t& i = next[name];
     gt::emit::EmitInput input;
     if (name == "FILE") {
@@ -88,85 +88,78 @@ int describe(const std::string& what) {
 // Gives up after an error was reported. A client of another gt-emit writes
 // results, which have no marks; everything else writes a stream, which must be
 // ended.
-int give_up(const CLI::App& app) {
-  if (!gt::ClientOptions::visits(app)) {
+int give_up(const gt::Arguments& args) {
+  if (!gt::ClientOptions::visits(args)) {
     gt::write_empty_stream(gt::Exit::kUsage);
   }
   return static_cast<int>(gt::Exit::kUsage);
 }
 
-int usage(const CLI::App& app, const std::string& message) {
+int usage(const gt::Arguments& args, const std::string& message) {
   gt::usage_error("gt-emit", message);
-  return give_up(app);
+  return give_up(args);
 }
 
-int serve(const CLI::App& app, Options& options) {
+int serve(const gt::Arguments& args, Options& options) {
   gt::Exit status{};
   const std::string wrong = options.clients.serve(status);
-  return wrong.empty() ? static_cast<int>(status) : usage(app, wrong);
+  return wrong.empty() ? static_cast<int>(status) : usage(args, wrong);
 }
 
-int visit(const CLI::App& app, Options& options, gt::emit::EmitJob& job) {
-  const bool names_input =
-      app.count("FILE") + app.count("-e") + app.count("--repeat") > 0;
+int visit(const gt::Arguments& args, Options& options, gt::emit::EmitJob& job) {
+  const bool names_input = !args.first_of({"FILE", "-e", "--repeat"}).empty();
   // If only files are copied, standard input is not read.
   const bool has_program = names_input || !options.clients.carries_files();
   if (!has_program) job.inputs = {{gt::emit::EmitInput::Kind::kText, "", 1}};
   gt::Exit status{};
   const std::string wrong = options.clients.visit(job, has_program, status);
-  return wrong.empty() ? static_cast<int>(status) : usage(app, wrong);
+  return wrong.empty() ? static_cast<int>(status) : usage(args, wrong);
 }
 
 }  // namespace
 
 int main(int argc, char** argv) {
   const gt::ProcessGuard guard;
-  CLI::App app{"Check a gt program and write it as a stream.", "gt-emit"};
+  gt::Arguments args("gt-emit", "Check a gt program and write it as a stream.",
+                     kFooter);
   Options options;
   gt::emit::EmitJob job;
-  app.footer(kFooter);
-  app.add_option("FILE", options.files, "programs, '-' for standard input");
-  app.add_option("--repeat", options.repeats,
-                 "feed FILE N times, '-' for standard input")
-      ->type_name("N FILE")
-      ->type_size(2)
-      ->expected(1)
-      ->take_all()
-      ->allow_extra_args(false);
-  gt::add_list(app, "-e", options.lines, "LINE", "a line of program");
-  app.add_option("--ops", options.ops,
-                 "describe the ops: list, an op's name, json, mdoc, or words")
-      ->type_name("WHAT")
-      ->expected(0, 1)
-      ->default_str("list");
-  app.add_flag("--tape", job.session.tape,
-               "print the history of each grad in place of the stream");
-  app.add_flag("--fail-fast", job.session.fail_fast,
-               "stop at the first rejected line");
-  gt::add_number<int64_t>(app, "--seed", job.session.seed, INT64_MIN, INT64_MAX,
-                          "first seed for lines that give none (0)");
-  gt::add_number<size_t>(app, "--history", job.session.history, 0, SIZE_MAX,
-                         "lines of history to keep (1000000)");
-  CLI::Option* at =
-      app.add_flag("--at", job.at_stdin, "write #at= for standard input too");
-  app.add_flag("--no-at", options.no_at, "write no #at=")->excludes(at);
-  app.add_flag("--no-replay", options.no_replay,
-               "rewrite every round of a loop anew");
-  options.clients.add_to(app);
+  args.files("FILE", options.files, "programs, '-' for standard input");
+  args.pairs("--repeat", options.repeats, "N FILE",
+             "feed FILE N times, '-' for standard input");
+  args.list("-e", options.lines, "LINE", "a line of program");
+  args.text("--ops", options.ops,
+            "describe the ops: list, an op's name, json, mdoc, or words")
+      .type("WHAT")
+      .defaults_to("list");
+  args.flag("--tape", job.session.tape,
+            "print the history of each grad in place of the stream");
+  args.flag("--fail-fast", job.session.fail_fast,
+            "stop at the first rejected line");
+  args.number<int64_t>("--seed", job.session.seed, INT64_MIN, INT64_MAX,
+                       "first seed for lines that give none (0)");
+  args.number<size_t>("--history", job.session.history, 0, SIZE_MAX,
+                      "lines of history to keep (1000000)");
+  const gt::Option at =
+      args.flag("--at", job.at_stdin, "write #at= for standard input too");
+  args.flag("--no-at", options.no_at, "write no #at=").excludes(at);
+  args.flag("--no-replay", options.no_replay,
+            "rewrite every round of a loop anew");
+  options.clients.add_to(args);
   int status = 0;
-  if (!gt::parse_options(app, argc, argv, status)) {
-    return status == 0 ? 0 : give_up(app);
+  if (!args.parse(argc, argv, status)) {
+    return status == 0 ? 0 : give_up(args);
   }
-  if (app.count("--ops") > 0) return describe(options.ops);
-  if (std::string wrong = options.clients.wrong_combination(app);
+  if (args.has("--ops")) return describe(options.ops);
+  if (std::string wrong = options.clients.wrong_combination(args);
       !wrong.empty()) {
-    return usage(app, wrong);
+    return usage(args, wrong);
   }
-  if (gt::ClientOptions::serves(app)) return serve(app, options);
+  if (gt::ClientOptions::serves(args)) return serve(args, options);
   job.session.at = !options.no_at;
   job.replay = !options.no_replay;
-  if (!collect_inputs(app, options, job)) return give_up(app);
-  if (gt::ClientOptions::visits(app)) return visit(app, options, job);
+  if (!collect_inputs(args, options, job)) return give_up(args);
+  if (gt::ClientOptions::visits(args)) return visit(args, options, job);
   gt::Writer writer(STDOUT_FILENO);
   const gt::Exit done = gt::emit::emit(job, writer, gt::say);
   return gt::finish("gt-emit", writer, done);

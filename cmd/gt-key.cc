@@ -1,6 +1,7 @@
 // gt-key: makes the keys of connections that leave the machine.
 #include <unistd.h>
 
+#include "arguments.h"
 #include "net/keys.h"
 #include "program.h"
 
@@ -25,16 +26,16 @@ int fail(const std::string& message) {
 
 int main(int argc, char** argv) {
   const gt::ProcessGuard guard;
-  CLI::App app{"Make keys for workers on other machines.", "gt-key"};
-  app.footer(kFooter);
+  gt::Arguments args("gt-key", "Make keys for workers on other machines.",
+                     kFooter);
   std::string file;
-  app.add_option("--public", file,
-                 "write the public key of the secret one in FILE, '-' for "
-                 "standard input")
-      ->type_name("FILE");
+  args.text("--public", file,
+            "write the public key of the secret one in FILE, '-' for "
+            "standard input")
+      .type("FILE");
   int status = 0;
-  if (!gt::parse_options(app, argc, argv, status)) return status;
-  const bool is_public = app.count("--public") > 0;
+  if (!args.parse(argc, argv, status)) return status;
+  const bool is_public = args.has("--public");
   if (file == "-") file = "/dev/stdin";
   const auto keys =
       is_public ? gt::net::read_secret(file) : gt::net::make_keys();

@@ -6,6 +6,7 @@
 #include <charconv>
 #include <cstring>
 
+#include "arguments.h"
 #include "log/filter.h"
 #include "log/report.h"
 #include "log/tee.h"
@@ -57,72 +58,69 @@ struct Options {
   gt::log::ReportOptions report;
 };
 
-void add_filters(CLI::App& app, gt::log::SelectOptions& select) {
-  gt::add_list(app, "--op", select.ops, "GLOB,...", "lines of these ops");
-  gt::add_list(app, "--name", select.names, "GLOB,...",
-               "lines that define or read such a name");
-  gt::add_list(app, "--signal", select.signals, "GLOB,...",
-               "lines with such a #signal");
-  gt::add_list(app, "--rank", select.ranks, "SET",
-               "lines on one of these ranks, as 0-3");
-  gt::add_list(app, "--client", select.clients, "GLOB,...",
-               "lines of these clients");
-  app.add_flag("-v", select.invert, "all lines but those");
+void add_filters(gt::Arguments& args, gt::log::SelectOptions& select) {
+  args.list("--op", select.ops, "GLOB,...", "lines of these ops");
+  args.list("--name", select.names, "GLOB,...",
+            "lines that define or read such a name");
+  args.list("--signal", select.signals, "GLOB,...",
+            "lines with such a #signal");
+  args.list("--rank", select.ranks, "SET",
+            "lines on one of these ranks, as 0-3");
+  args.list("--client", select.clients, "GLOB,...", "lines of these clients");
+  args.flag("-v", select.invert, "all lines but those");
 }
 
-void add_reports(CLI::App& app, Options& options) {
-  CLI::Option* summary = app.add_flag(
-      "--summary", options.summary,
-      "lines, bytes, flops and, of a trace, time by op and signal");
-  app.add_flag("--tsv", options.tsv, "the summary with tabs, numbers in full")
-      ->needs(summary);
-  gt::add_positive(app, "--peak", options.report.peak,
-                   "with --summary of a trace: the flops a second that the "
-                   "device could do, as 989e12, for a column with the share")
-      ->type_name("FLOPS")
-      ->needs(summary);
-  app.add_flag("--dot", options.dot, "the program as a graph for Graphviz");
-  CLI::Option* timeline =
-      app.add_option("--timeline", options.timeline,
-                     "a trace as a picture (svg) or for Perfetto (chrome)")
-          ->type_name("svg|chrome")
-          ->check(CLI::IsMember({"svg", "chrome"}));
-  app.add_option("--from", options.from,
-                 "the timeline's beginning, as 1.5 or 20ms")
-      ->type_name("TIME")
-      ->needs(timeline);
-  app.add_option("--to", options.to, "the timeline's end")
-      ->type_name("TIME")
-      ->needs(timeline);
-  CLI::Option* plot =
-      app.add_option("--plot", options.report.plot.names,
-                     "printed numbers over steps, as a picture; on a terminal "
-                     "as characters")
-          ->type_name("NAME,...");
-  app.add_flag("--text", options.text, "the plot as characters")->needs(plot);
-  app.add_flag("--ascii", options.report.plot.look.ascii,
-               "the plot as characters that every terminal has")
-      ->needs(plot);
-  app.add_flag("--log-scale", options.report.plot.look.log_scale,
-               "the plot's values by their logarithms")
-      ->needs(plot);
-  app.add_flag("--own-scale", options.report.plot.look.own_scale,
-               "the plot with an axis for each name")
-      ->needs(plot);
-  app.add_flag("-f,--follow", options.report.plot.follow,
-               "draw the plot again as its input grows; as characters")
-      ->needs(plot);
-  app.add_option("--title", options.title, "what to write over a picture");
+void add_reports(gt::Arguments& args, Options& options) {
+  const gt::Option summary =
+      args.flag("--summary", options.summary,
+                "lines, bytes, flops and, of a trace, time by op and signal");
+  args.flag("--tsv", options.tsv, "the summary with tabs, numbers in full")
+      .needs(summary);
+  args.positive("--peak", options.report.peak,
+                "with --summary of a trace: the flops a second that the "
+                "device could do, as 989e12, for a column with the share")
+      .type("FLOPS")
+      .needs(summary);
+  args.flag("--dot", options.dot, "the program as a graph for Graphviz");
+  const gt::Option timeline =
+      args.text("--timeline", options.timeline,
+                "a trace as a picture (svg) or for Perfetto (chrome)")
+          .type("svg|chrome")
+          .one_of({"svg", "chrome"});
+  args.text("--from", options.from, "the timeline's beginning, as 1.5 or 20ms")
+      .type("TIME")
+      .needs(timeline);
+  args.text("--to", options.to, "the timeline's end")
+      .type("TIME")
+      .needs(timeline);
+  const gt::Option plot =
+      args.text("--plot", options.report.plot.names,
+                "printed numbers over steps, as a picture; on a terminal "
+                "as characters")
+          .type("NAME,...");
+  args.flag("--text", options.text, "the plot as characters").needs(plot);
+  args.flag("--ascii", options.report.plot.look.ascii,
+            "the plot as characters that every terminal has")
+      .needs(plot);
+  args.flag("--log-scale", options.report.plot.look.log_scale,
+            "the plot's values by their logarithms")
+      .needs(plot);
+  args.flag("--own-scale", options.report.plot.look.own_scale,
+            "the plot with an axis for each name")
+      .needs(plot);
+  args.flag("-f,--follow", options.report.plot.follow,
+            "draw the plot again as its input grows; as characters")
+      .needs(plot);
+  args.text("--title", options.title, "what to write over a picture");
 }
 
-void add_options(CLI::App& app, Options& options) {
-  app.footer(kFooter);
-  app.add_option("FILE", options.files, "what to read, '-' for standard input");
-  app.add_option("-o", options.log,
-                 "pass the stream on and write a log of it to FILE")
-      ->type_name("FILE");
-  add_filters(app, options.select);
-  add_reports(app, options);
+void add_options(gt::Arguments& args, Options& options) {
+  args.files("FILE", options.files, "what to read, '-' for standard input");
+  args.text("-o", options.log,
+            "pass the stream on and write a log of it to FILE")
+      .type("FILE");
+  add_filters(args, options.select);
+  add_reports(args, options);
 }
 
 // Parses "1.5" (seconds) or "20ms".
@@ -163,13 +161,13 @@ void fit_to_terminal(gt::log::TextPlotOptions& look) {
 
 // Chooses the report that was asked for. Returns why there is none; "" if there
 // is.
-std::string choose_report(const CLI::App& app, Options& options) {
+std::string choose_report(const gt::Arguments& args, Options& options) {
   using Kind = gt::log::ReportOptions::Kind;
   gt::log::ReportOptions& report = options.report;
   std::string jobs;
   for (const char* name :
        {"-o", "--summary", "--dot", "--timeline", "--plot"}) {
-    if (app.count(name) == 0) continue;
+    if (!args.has(name)) continue;
     if (!jobs.empty()) {
       return jobs + " and " + name + " are two jobs; run gt-log once for each";
     }
@@ -200,17 +198,16 @@ std::string choose_report(const CLI::App& app, Options& options) {
     report.kind =
         options.timeline == "svg" ? Kind::kTimelineSvg : Kind::kTimelineChrome;
     report.timeline.title = options.title;
-    if (app.count("--from") > 0 &&
-        !parse_time(options.from, report.timeline.from)) {
+    if (args.has("--from") && !parse_time(options.from, report.timeline.from)) {
       return "--from: '" + options.from + "' is not a time such as 1.5 or 20ms";
     }
-    if (app.count("--to") > 0 && !parse_time(options.to, report.timeline.to)) {
+    if (args.has("--to") && !parse_time(options.to, report.timeline.to)) {
       return "--to: '" + options.to + "' is not a time such as 1.5 or 20ms";
     }
     if (report.timeline.from >= report.timeline.to) {
       return "--to is not after --from";
     }
-  } else if (app.count("--plot") > 0) {
+  } else if (args.has("--plot")) {
     const bool terminal = ::isatty(STDOUT_FILENO) == 1;
     gt::log::TextPlotOptions& look = report.plot.look;
     report.kind = Kind::kPlot;
@@ -261,17 +258,16 @@ int tee(const Options& options) {
 
 // Runs gt-log why FILE.
 int why(int argc, char** argv) {
-  CLI::App app{"Say what a run waits for.", "gt-log why"};
-  app.footer(kWhyFooter);
+  gt::Arguments args("gt-log why", "Say what a run waits for.", kWhyFooter);
   std::string file, now;
-  app.add_option("FILE", file, "the log of a run")->required();
-  app.add_option("--now", now,
-                 "as of this time, in seconds since 1970; else the clock's")
-      ->type_name("TIME");
+  args.text("FILE", file, "the log of a run").required();
+  args.text("--now", now,
+            "as of this time, in seconds since 1970; else the clock's")
+      .type("TIME");
   int status = 0;
-  if (!gt::parse_options(app, argc, argv, status)) return status;
+  if (!args.parse(argc, argv, status)) return status;
   uint64_t nanoseconds = 0;
-  if (app.count("--now") > 0 &&
+  if (args.has("--now") &&
       (!parse_time(now, nanoseconds) || nanoseconds == 0)) {
     return usage("--now: '" + now + "' is not a time such as 1763654400.5",
                  false);
@@ -288,16 +284,17 @@ int main(int argc, char** argv) {
   if (argc > 1 && std::string_view(argv[1]) == "why") {
     return why(argc - 1, argv + 1);
   }
-  CLI::App app{"Record, filter, summarise or draw a stream.", "gt-log"};
+  gt::Arguments args("gt-log", "Record, filter, summarise or draw a stream.",
+                     kFooter);
   Options options;
-  add_options(app, options);
+  add_options(args, options);
   int status = 0;
   const bool marks = !wants_report(argc, argv);
-  if (!gt::parse_options(app, argc, argv, status)) {
+  if (!args.parse(argc, argv, status)) {
     if (status != 0 && marks) gt::write_empty_stream(gt::Exit::kUsage);
     return status;
   }
-  const std::string wrong = choose_report(app, options);
+  const std::string wrong = choose_report(args, options);
   if (!wrong.empty()) return usage(wrong, marks);
   const auto selection = gt::log::Selection::make(options.select);
   if (!selection.ok()) return usage(selection.error().message, marks);

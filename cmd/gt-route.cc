@@ -6,6 +6,7 @@
 #include <cstring>
 #include <thread>
 
+#include "arguments.h"
 #include "base/clock.h"
 #include "base/io.h"
 #include "base/launched.h"
@@ -53,123 +54,117 @@ struct Options {
   bool has_fast_sums = false;
   gt::ListenOptions listen{"--bind", "gt-route"};
   gt::ListenOptions monitor{"--monitor", "gt-route", "--monitor-"};
+  bool keeps_going = false;
   bool no_hot = false;
 };
 
-void add_options(CLI::App& app, Options& options) {
-  app.footer(kFooter);
-  app.add_option("FILE", options.router.files,
-                 "streams, '-' for standard input");
-  app.add_option_function<std::string>(
-         "-n",
-         [&options](const std::string& text) {
-           options.is_one_a_device = text == "gpus";
-           if (options.is_one_a_device) return;
-           if (!gt::read_number(text, options.local) || options.local < 1 ||
-               options.local > kMostWorkers) {
-             throw CLI::ValidationError(
-                 "-n", "'" + text + "' is neither a number from 1 to " +
-                           std::to_string(kMostWorkers) + " nor gpus");
-           }
-         },
-         "start N workers on this host (1), or, if N is gpus, one for each of "
-         "its GPUs")
-      ->type_name("N|gpus");
-  app.add_option("--bind", options.listen.endpoint,
-                 "wait for workers at this endpoint instead, as "
-                 "tcp://127.0.0.1:5560 or ipc:///tmp/gt")
-      ->type_name("ENDPOINT");
-  gt::add_number<uint32_t>(
-      app, "--workers", options.workers, 1, kMostWorkers,
+void add_options(gt::Arguments& args, Options& options) {
+  args.files("FILE", options.router.files, "streams, '-' for standard input");
+  const auto read_n = [&options](const std::string& text) -> std::string {
+    options.is_one_a_device = text == "gpus";
+    if (options.is_one_a_device ||
+        (gt::read_number(text, options.local) && options.local >= 1 &&
+         options.local <= kMostWorkers)) {
+      return "";
+    }
+    return "'" + text + "' is neither a number from 1 to " +
+           std::to_string(kMostWorkers) + " nor gpus";
+  };
+  args.read(
+          "-n", read_n,
+          "start N workers on this host (1), or, if N is gpus, one for each of "
+          "its GPUs")
+      .type("N");
+  args.text("--bind", options.listen.endpoint,
+            "wait for workers at this endpoint instead, as "
+            "tcp://127.0.0.1:5560 or ipc:///tmp/gt")
+      .type("ENDPOINT");
+  args.number<uint32_t>(
+      "--workers", options.workers, 1, kMostWorkers,
       "how many workers to wait for (WORLD_SIZE or SLURM_NTASKS)");
-  gt::add_number<int>(
-      app, "--threads", options.threads, 1, 4096,
-      "threads of each started worker (its share of the cores)");
-  app.add_option("--backend", options.backend,
-                 "backend of started workers (with -n gpus: cuda)")
-      ->type_name("cpu|ref|null|cuda|FILE");
-  app.add_option(
-         "--pace", options.pace,
-         "with --backend null: started workers take as long as machines with "
-         "these figures would, see gt-work(1)")
-      ->type_name("FIGURE=NUMBER,...");
-  app.add_option("--isa", options.isa, "instruction set of started workers")
-      ->type_name("sse2|avx2|avx512");
-  gt::add_size(app, "--memory", options.memory, 1,
-               "bytes that values may take in each started worker");
-  app.add_flag(
-      "--fast-sums", options.has_fast_sums,
-      "NCCL adds up floats of several workers, in an order of its own: "
-      "the bits change with the number of GPUs");
-  gt::add_list(
-      app, "--root", options.roots, "DIR",
-      "started workers load and save below this directory only (DIR/*: "
-      "within each directory in it); may be repeated (all that you "
-      "may)");
-  app.add_option("--log", options.log,
-                 "write what is dispatched to whom to FILE, see gt-log(5)")
-      ->type_name("FILE")
-      ->envname("GT_INSTRUCTION_LOG");
-  app.add_option("--trace", options.trace,
-                 "write what started workers ran and when to FILE, see "
-                 "gt-log(5)")
-      ->type_name("FILE");
-  gt::add_number<int>(app, "--timeout", options.router.timeout, 1, 1'000'000,
-                      "seconds until all workers must be there (60)")
-      ->type_name("SECONDS");
-  gt::add_seconds(app, "--silence", options.router.silence, 1, 1e6,
-                  "seconds after which a worker that says nothing is lost, 1 "
-                  "or more (1.5)")
-      ->envname("GT_SILENCE");
-  app.add_flag_callback(
-      "--keep-going",
-      [&options] { options.router.on_loss = gt::route::OnLoss::kGoOn; },
-      "a worker that is lost ends only what needs it, not the run");
-  app.add_flag("--fail-fast", options.router.fail_fast,
-               "read no more after the first failure");
-  app.add_flag("--no-hot", options.no_hot,
-               "send every line, also of blocks that were sent before");
-  app.add_option("--key", options.listen.key,
-                 "with --bind: this gt-route's secret key, see gt-key(1); "
-                 "connections are then encrypted")
-      ->type_name("FILE");
-  app.add_option("--allow", options.listen.allow,
-                 "with --key: public keys of the workers that may attach, one "
-                 "a line")
-      ->type_name("FILE");
-  app.add_flag("--insecure", options.listen.insecure,
-               "with --bind: let anyone who reaches the tcp endpoint attach "
-               "as a worker");
-  app.add_option("--monitor", options.monitor.endpoint,
-                 "where gt-top may watch (a private local socket, which it "
-                 "finds); none: nowhere")
-      ->type_name("ENDPOINT");
-  app.add_option("--monitor-key", options.monitor.key,
-                 "with --monitor: this gt-route's secret key there")
-      ->type_name("FILE");
-  app.add_option("--monitor-allow", options.monitor.allow,
-                 "with --monitor-key: public keys of those who may watch, one "
-                 "a line")
-      ->type_name("FILE");
-  app.add_flag("-v", options.router.verbose,
-               "say who attaches, and at the end what was done")
-      ->envname("GT_VERBOSE");
+  args.number<int>("--threads", options.threads, 1, 4096,
+                   "threads of each started worker (its share of the cores)");
+  args.text("--backend", options.backend,
+            "backend of started workers: cpu, ref, null, cuda or a plug-in "
+            "(with -n gpus: cuda)");
+  args.text(
+          "--pace", options.pace,
+          "with --backend null: started workers take as long as machines with "
+          "these figures would, see gt-work(1)")
+      .type("FIGURE=NUMBER,...");
+  args.text("--isa", options.isa, "instruction set of started workers");
+  args.size("--memory", options.memory, 1,
+            "bytes that values may take in each started worker");
+  args.flag("--fast-sums", options.has_fast_sums,
+            "NCCL adds up floats of several workers, in an order of its own: "
+            "the bits change with the number of GPUs");
+  args.list("--root", options.roots, "DIR",
+            "started workers load and save below this directory only (DIR/*: "
+            "within each directory in it); may be repeated (all that you "
+            "may)");
+  args.text("--log", options.log,
+            "write what is dispatched to whom to FILE, see gt-log(5)")
+      .type("FILE")
+      .env("GT_INSTRUCTION_LOG");
+  args.text("--trace", options.trace,
+            "write what started workers ran and when to FILE, see "
+            "gt-log(5)")
+      .type("FILE");
+  args.number<int>("--timeout", options.router.timeout, 1, 1'000'000,
+                   "seconds until all workers must be there (60)")
+      .type("SECONDS");
+  args.seconds("--silence", options.router.silence, 1, 1e6,
+               "seconds after which a worker that says nothing is lost, 1 "
+               "or more (1.5)")
+      .env("GT_SILENCE");
+  args.flag("--keep-going", options.keeps_going,
+            "a worker that is lost ends only what needs it, not the run");
+  args.flag("--fail-fast", options.router.fail_fast,
+            "read no more after the first failure");
+  args.flag("--no-hot", options.no_hot,
+            "send every line, also of blocks that were sent before");
+  args.text("--key", options.listen.key,
+            "with --bind: this gt-route's secret key, see gt-key(1); "
+            "connections are then encrypted")
+      .type("FILE");
+  args.text("--allow", options.listen.allow,
+            "with --key: public keys of the workers that may attach, one "
+            "a line")
+      .type("FILE");
+  args.flag("--insecure", options.listen.insecure,
+            "with --bind: let anyone who reaches the tcp endpoint attach "
+            "as a worker");
+  args.text("--monitor", options.monitor.endpoint,
+            "where gt-top may watch (a private local socket, which it "
+            "finds); none: nowhere")
+      .type("ENDPOINT");
+  args.text("--monitor-key", options.monitor.key,
+            "with --monitor: this gt-route's secret key there")
+      .type("FILE");
+  args.text("--monitor-allow", options.monitor.allow,
+            "with --monitor-key: public keys of those who may watch, one "
+            "a line")
+      .type("FILE");
+  args.flag("-v", options.router.verbose,
+            "say who attaches, and at the end what was done")
+      .env("GT_VERBOSE");
 }
 
 int usage(const std::string& message) {
   return gt::usage_error("gt-route", message);
 }
 
-std::string wrong_combination(const CLI::App& app, const Options& options) {
-  const bool binds = app.count("--bind") > 0;
+std::string wrong_combination(const gt::Arguments& args,
+                              const Options& options) {
+  const bool binds = args.has("--bind");
   if (binds && options.listen.endpoint.empty()) {
     return "--bind: '' is no endpoint; expected tcp://HOST:PORT, ipc://PATH or "
            "ipc://@NAME";
   }
-  if (binds && app.count("-n") > 0) {
+  if (binds && args.has("-n")) {
     return "-n starts workers and --bind waits for others; give one of them";
   }
-  if (!binds && app.count("--workers") > 0) {
+  if (!binds && args.has("--workers")) {
     return "--workers needs --bind, where they attach";
   }
   if (binds && (options.workers == 0 || options.workers > kMostWorkers)) {
@@ -177,23 +172,23 @@ std::string wrong_combination(const CLI::App& app, const Options& options) {
   }
   for (const char* name : {"--threads", "--backend", "--pace", "--isa",
                            "--memory", "--fast-sums", "--root", "--trace"}) {
-    if (binds && app.count(name) > 0) {
+    if (binds && args.has(name)) {
       return std::string(name) +
              " is for workers that gt-route starts; give it to gt-work";
     }
   }
-  if (!binds && app.count("--key") + app.count("--allow") > 0) {
+  if (!binds && (args.has("--key") || args.has("--allow"))) {
     return "--key and --allow are for workers that attach: give --bind, too";
   }
   if (!binds && options.listen.insecure) {
     return "--insecure is for workers that attach: give --bind, too";
   }
-  if (app.count("--pace") > 0) {
+  if (args.has("--pace")) {
     const auto machine = gt::parse_machine(options.pace);
     if (!machine.ok()) return "--pace: " + machine.error().message;
     const char* backend = std::getenv("GT_BACKEND");
     const bool is_null =
-        app.count("--backend") > 0
+        args.has("--backend")
             ? options.backend == "null"
             : backend != nullptr && backend == std::string("null");
     if (!is_null) return "--pace is for --backend null";
@@ -212,14 +207,14 @@ std::string check_roots(const Options& options) {
 }
 
 // Sets where the run can be watched. Returns what is wrong; "" if nothing is.
-std::string choose_monitor(const CLI::App& app, Options& options) {
+std::string choose_monitor(const gt::Arguments& args, Options& options) {
   gt::ListenOptions& listen = options.monitor;
   const bool has_keys = !listen.key.empty() || !listen.allow.empty();
-  if (app.count("--monitor") == 0 || listen.endpoint == "none") {
+  if (!args.has("--monitor") || listen.endpoint == "none") {
     if (has_keys) {
       return "--monitor-key and --monitor-allow are for --monitor ENDPOINT";
     }
-    options.router.monitor.is_on = app.count("--monitor") == 0;
+    options.router.monitor.is_on = !args.has("--monitor");
     return "";
   }
   std::string wrong = listen.read();
@@ -253,7 +248,7 @@ int count_devices(Options& options) {
 }
 
 // Returns the arguments for the workers that are started.
-std::vector<std::string> worker_arguments(const CLI::App& app,
+std::vector<std::string> worker_arguments(const gt::Arguments& args,
                                           const Options& options) {
   const unsigned cores = std::max(1U, std::thread::hardware_concurrency());
   const int share = std::max(1, static_cast<int>(cores / options.local));
@@ -261,11 +256,11 @@ std::vector<std::string> worker_arguments(const CLI::App& app,
       "--threads",
       std::to_string(options.threads > 0 ? options.threads : share)};
   const auto pass = [&](const char* name, const std::string& value) {
-    if (app.count(name) == 0) return;
+    if (!args.has(name)) return;
     out.emplace_back(name);
     out.push_back(value);
   };
-  if (app.count("--backend") > 0 || options.is_one_a_device) {
+  if (args.has("--backend") || options.is_one_a_device) {
     out.insert(out.end(), {"--backend", options.backend});
   }
   pass("--pace", options.pace);
@@ -292,19 +287,19 @@ std::vector<std::string> worker_arguments(const CLI::App& app,
 
 int main(int argc, char** argv) {
   const gt::ProcessGuard guard;
-  CLI::App app{"Dispatch a stream to workers.", "gt-route"};
+  gt::Arguments args("gt-route", "Dispatch a stream to workers.", kFooter);
   Options options;
-  add_options(app, options);
+  add_options(args, options);
   int status = 0;
-  if (!gt::parse_options(app, argc, argv, status)) return status;
-  if (app.count("--workers") == 0) {
+  if (!args.parse(argc, argv, status)) return status;
+  if (!args.has("--workers")) {
     (void)gt::read_number(gt::launched::processes(), options.workers);
   }
-  std::string wrong = wrong_combination(app, options);
-  const bool binds = app.count("--bind") > 0;
+  std::string wrong = wrong_combination(args, options);
+  const bool binds = args.has("--bind");
   if (wrong.empty() && binds) wrong = options.listen.read();
   if (wrong.empty()) wrong = check_roots(options);
-  if (wrong.empty()) wrong = choose_monitor(app, options);
+  if (wrong.empty()) wrong = choose_monitor(args, options);
   if (!wrong.empty()) return usage(wrong);
   if (options.is_one_a_device) {
     if (const int bad = count_devices(options); bad != 0) return bad;
@@ -312,15 +307,16 @@ int main(int argc, char** argv) {
   options.router.bind = options.listen.endpoint;
   options.router.trust = options.listen.trust();
   options.router.admits = options.listen.admits;
+  if (options.keeps_going) options.router.on_loss = gt::route::OnLoss::kGoOn;
   options.router.hot = !options.no_hot;
   options.router.tell = gt::tell;
   options.router.workers = binds ? options.workers : options.local;
-  if (app.count("--trace") > 0) {
+  if (args.has("--trace")) {
     const std::string bad = begin_trace(options);
     if (!bad.empty()) return usage("--trace: " + bad);
   }
   if (!binds) {
-    options.router.worker_arguments = worker_arguments(app, options);
+    options.router.worker_arguments = worker_arguments(args, options);
     options.router.traces = !options.trace.empty();
   }
   if (!options.log.empty()) {

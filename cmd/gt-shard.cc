@@ -4,6 +4,7 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "arguments.h"
 #include "base/io.h"
 #include "base/message.h"
 #include "program.h"
@@ -38,30 +39,30 @@ int give_up(const Options& options, gt::Exit status) {
 
 int main(int argc, char** argv) {
   const gt::ProcessGuard guard;
-  CLI::App app{"Rewrite a stream to run on the ranks of a mesh.", "gt-shard"};
+  gt::Arguments args(
+      "gt-shard", "Rewrite a stream to run on the ranks of a mesh.", kFooter);
   Options options;
   gt::shard::ShardJob job;
   job.tell = gt::tell;
-  app.footer(kFooter);
-  app.add_option("FILE", job.files, "streams, '-' for standard input");
-  app.add_option("-c,--config", options.config,
-                 "what runs where, and how tensors are cut (GT_CONFIG)")
-      ->type_name("YAML");
-  gt::add_number<int64_t>(app, "-n,--ranks", options.workers, 1, 65536,
-                          "ranks, where the config does not say how many");
-  app.add_flag("--explain", job.explain,
-               "say of each line what was chosen, and what it would have cost");
-  app.add_flag("--summary", job.summary,
-               "say at the end what the stream is expected to cost");
-  app.add_flag("--plan", options.plan,
-               "read one whole step, and write a config for -n ranks in place "
-               "of the stream; -c may say all but signals: and tensors:");
+  args.files("FILE", job.files, "streams, '-' for standard input");
+  args.text("-c,--config", options.config,
+            "what runs where, and how tensors are cut (GT_CONFIG)")
+      .type("YAML");
+  args.number<int64_t>("-n,--ranks", options.workers, 1, 65536,
+                       "ranks, where the config does not say how many");
+  args.flag("--explain", job.explain,
+            "say of each line what was chosen, and what it would have cost");
+  args.flag("--summary", job.summary,
+            "say at the end what the stream is expected to cost");
+  args.flag("--plan", options.plan,
+            "read one whole step, and write a config for -n ranks in place "
+            "of the stream; -c may say all but signals: and tensors:");
   int status = 0;
-  if (!gt::parse_options(app, argc, argv, status)) {
+  if (!args.parse(argc, argv, status)) {
     if (status != 0) gt::write_empty_stream(gt::Exit::kUsage);
     return status;
   }
-  if (app.count("--config") > 0 && options.config.empty()) {
+  if (args.has("--config") && options.config.empty()) {
     if (!options.plan) gt::write_empty_stream(gt::Exit::kUsage);
     return gt::usage_error("gt-shard", "-c: '' is no file");
   }

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <string>
 
+#include "arguments.h"
 #include "base/text.h"
 #include "links.h"
 #include "net/monitors.h"
@@ -37,31 +38,30 @@ struct Options {
   gt::ConnectOptions connect{"WHICH", "--route-key", "gt-route", "gt-top"};
 };
 
-void add_options(CLI::App& app, Options& options) {
-  app.footer(kFooter);
-  app.add_option("WHICH", options.which, "a process number or an endpoint");
-  app.add_flag("-b", options.batch,
-               "write what there is to see, tab-separated with a header");
-  gt::add_number<uint64_t>(app, "-n", options.top.count, 1, 1'000'000'000,
-                           "with -b: so many times (until the run ends)");
-  gt::add_number<double>(app, "-d", options.top.seconds, 0.1, 86400,
-                         "seconds between two times (1)")
-      ->type_name("SECONDS");
-  app.add_option("--metrics", options.top.metrics,
-                 "serve what Prometheus reads at ADDRESS, as :9100, or write "
-                 "it to a file again and again")
-      ->type_name("ADDRESS|FILE");
-  app.add_option("--key", options.connect.key,
-                 "the secret key of this gt-top, see gt-key(1)")
-      ->type_name("FILE")
-      ->envname("GT_KEY");
-  app.add_option("--route-key", options.connect.open_key,
-                 "with --key: gt-route's public key")
-      ->type_name("FILE")
-      ->envname("GT_ROUTE_KEY");
-  app.add_flag("--insecure", options.connect.insecure,
-               "with --metrics: let anyone who reaches ADDRESS read it; else: "
-               "watch whoever is at the endpoint WHICH");
+void add_options(gt::Arguments& args, Options& options) {
+  args.text("WHICH", options.which, "a process number or an endpoint");
+  args.flag("-b", options.batch,
+            "write what there is to see, tab-separated with a header");
+  args.number<uint64_t>("-n", options.top.count, 1, 1'000'000'000,
+                        "with -b: so many times (until the run ends)");
+  args.number<double>("-d", options.top.seconds, 0.1, 86400,
+                      "seconds between two times (1)")
+      .type("SECONDS");
+  args.text("--metrics", options.top.metrics,
+            "serve what Prometheus reads at ADDRESS, as :9100, or write "
+            "it to a file again and again")
+      .type("ADDRESS|FILE");
+  args.text("--key", options.connect.key,
+            "the secret key of this gt-top, see gt-key(1)")
+      .type("FILE")
+      .env("GT_KEY");
+  args.text("--route-key", options.connect.open_key,
+            "with --key: gt-route's public key")
+      .type("FILE")
+      .env("GT_ROUTE_KEY");
+  args.flag("--insecure", options.connect.insecure,
+            "with --metrics: let anyone who reaches ADDRESS read it; else: "
+            "watch whoever is at the endpoint WHICH");
 }
 
 int usage(const std::string& message) {
@@ -69,11 +69,11 @@ int usage(const std::string& message) {
 }
 
 // Returns what is wrong with the options; "" if nothing is.
-std::string wrong_options(const CLI::App& app, const Options& options) {
-  const bool serves = app.count("--metrics") > 0;
+std::string wrong_options(const gt::Arguments& args, const Options& options) {
+  const bool serves = args.has("--metrics");
   const std::string& metrics = options.top.metrics;
   if (serves && options.batch) return "-b and --metrics are two jobs";
-  if (app.count("-n") > 0 && !options.batch) return "-n is for -b";
+  if (args.has("-n") && !options.batch) return "-n is for -b";
   if (serves && metrics.empty()) {
     return "--metrics: '' is no address such as :9100, and no file";
   }
@@ -137,12 +137,12 @@ int find_route(const Options& options, std::string& endpoint) {
 
 int main(int argc, char** argv) {
   const gt::ProcessGuard guard;
-  CLI::App app{"Watch a gt-route and its workers.", "gt-top"};
+  gt::Arguments args("gt-top", "Watch a gt-route and its workers.", kFooter);
   Options options;
-  add_options(app, options);
+  add_options(args, options);
   int status = 0;
-  if (!gt::parse_options(app, argc, argv, status)) return status;
-  const std::string wrong = wrong_options(app, options);
+  if (!args.parse(argc, argv, status)) return status;
+  const std::string wrong = wrong_options(args, options);
   if (!wrong.empty()) return usage(wrong);
   gt::top::TopOptions& top = options.top;
   if (options.which.find("://") == std::string::npos) {

@@ -10,10 +10,10 @@
 #include <optional>
 #include <thread>
 
+#include "arguments.h"
 #include "base/launched.h"
 #include "base/text.h"
 #include "exec/backend/registry.h"
-#include "exec/remote/light_members.h"
 #include "exec/remote/remote_session.h"
 #include "exec/storage/borrowed_files.h"
 #include "exec/worker/session.h"
@@ -62,7 +62,6 @@ struct Options {
   uint32_t rank = 0;
   bool has_rank = false;
   gt::ConnectOptions link{"--connect", "--route-key", "gt-route", "gt-work"};
-  uint32_t workers = 0;
   std::string files_key;
   int64_t timeout = 60'000;  // milliseconds
   int64_t silence = 1500;    // milliseconds
@@ -70,114 +69,120 @@ struct Options {
   gt::exec::WorkerOptions worker;
 };
 
-void add_options(CLI::App& app, Options& options) {
-  app.footer(kFooter);
-  app.add_option("FILE", options.files, "streams, '-' for standard input");
-  app.add_option("--backend", options.backend,
-                 "cpu; ref, the meaning of each op in plain loops; null, "
-                 "shapes and costs alone (prints give zeros); cuda, a GPU, "
-                 "where it was built; or a plug-in, by its path or name")
-      ->type_name("cpu|ref|null|cuda|FILE")
-      ->envname("GT_BACKEND");
-  app.add_option_function<std::string>(
-         "--device",
-         [&options](const std::string& text) {
-           unsigned number = 0;
-           if (!gt::read_number(text, number)) {
-             throw CLI::ValidationError(
-                 "--device", "'" + text + "' is not a number from 0 on");
-           }
-           options.device = number;
-         },
-         "which of the backend's devices, as the number of a GPU, from 0 "
-         "(cuda: that which LOCAL_RANK or SLURM_LOCALID says, else the first)")
-      ->type_name("N");
-  app.add_option_function<std::string>(
-         "--pace",
-         [&options](const std::string& text) {
-           const auto machine = gt::parse_machine(text);
-           if (!machine.ok()) {
-             throw CLI::ValidationError("--pace", machine.error().message);
-           }
-           options.pace = machine.value();
-         },
-         "with --backend null: take as long as a machine with these figures "
-         "would, asleep, as flops=1e12,memory_bandwidth=1e11,bandwidth=1e10,"
-         "latency=1e-5")
-      ->type_name("FIGURE=NUMBER,...");
-  app.add_flag("--list-devices", options.lists_devices,
-               "print the names of the backend's devices, one a line, and end");
-  gt::add_number<int>(app, "--threads", options.threads, 1, 4096,
-                      "threads that compute (all cores)");
-  app.add_option("--isa", options.isa, "instruction set (the best there is)")
-      ->type_name("sse2|avx2|avx512");
-  gt::add_size(app, "--memory", options.worker.memory, 1,
-               "bytes that values may take, as 512M or 2G (no limit)");
-  gt::add_list(app, "--root", options.roots, "DIR",
-               "load and save below this directory only (DIR/*: within each "
-               "directory in it), or at the gt-emit that lends files at "
-               "tcp://HOST:PORT; may be repeated");
-  app.add_option("--trace", options.trace,
-                 "write what ran and when to FILE, see gt-log(5)")
-      ->type_name("FILE");
-  app.add_option("--trace-since", options.trace_since,
-                 "with --connect, --rank and --trace: append to FILE, which "
-                 "other workers of this host write too, with times since then, "
-                 "in nanoseconds of the steady clock")
-      ->type_name("TIME");
-  app.add_option("--connect", options.link.endpoint,
-                 "work for the gt-route at ENDPOINT, as tcp://host:5550")
-      ->type_name("ENDPOINT");
-  gt::add_number<uint32_t>(app, "--rank", options.rank, 0, UINT32_MAX,
-                           "with --connect: the number among the workers (RANK "
-                           "or SLURM_PROCID, else "
-                           "as gt-route gives it)");
-  app.add_option(
-      "--name", options.name,
-      "with --connect: what messages call it (the host's name and the "
-      "process)");
-  app.add_option("--key", options.link.key,
-                 "with --connect: this worker's secret key, see gt-key(1); "
-                 "connections are then encrypted")
-      ->type_name("FILE")
-      ->envname("GT_KEY");
-  app.add_option("--route-key", options.link.open_key,
-                 "with --key: the public key of gt-route, or a file that has "
-                 "it")
-      ->type_name("KEY")
-      ->envname("GT_ROUTE_KEY");
-  app.add_option("--files-key", options.files_key,
-                 "with --key: the public key of the gt-emit that lends files, "
-                 "or a file that has it (that of --route-key)")
-      ->type_name("KEY");
-  app.add_flag("--insecure", options.link.insecure,
-               "with --connect: without keys, believe whoever listens there");
-  gt::add_number<uint32_t>(
-      app, "--workers", options.workers, 1, gt::exec::kMostLightMembers,
-      "with --connect --backend null: be so many workers, that check what they "
-      "are sent and compute nothing");
-  gt::add_seconds(app, "--timeout", options.timeout, 0.1, 1e6,
-                  "with --connect: seconds without a sign from gt-route or a "
-                  "peer (60)");
-  gt::add_seconds(app, "--silence", options.silence, 1, 1e6,
-                  "with --connect: seconds after which a gt-route that says "
-                  "nothing is lost, 1 or more (1.5)")
-      ->envname("GT_SILENCE");
-  app.add_flag(
+// The options of what computes, from what, and where to.
+void add_computing(gt::Arguments& args, Options& options) {
+  args.files("FILE", options.files, "streams, '-' for standard input");
+  args.text("--backend", options.backend,
+            "cpu; ref, the meaning of each op in plain loops; null, "
+            "shapes and costs alone (prints give zeros); cuda, a GPU, "
+            "where it was built; or a plug-in, by its path or name")
+      .env("GT_BACKEND");
+  const auto read_device = [&options](const std::string& text) -> std::string {
+    unsigned number = 0;
+    if (!gt::read_number(text, number)) {
+      return "'" + text + "' is not a number from 0 on";
+    }
+    options.device = number;
+    return "";
+  };
+  args.read(
+          "--device", read_device,
+          "which of the backend's devices, as the number of a GPU, from 0 "
+          "(cuda: that which LOCAL_RANK or SLURM_LOCALID says, else the first)")
+      .type("N");
+  const auto read_pace = [&options](const std::string& text) -> std::string {
+    const auto machine = gt::parse_machine(text);
+    if (!machine.ok()) return machine.error().message;
+    options.pace = machine.value();
+    return "";
+  };
+  args.read("--pace", read_pace,
+            "with --backend null: take as long as a machine with these figures "
+            "would, asleep, as flops=1e12,memory_bandwidth=1e11,bandwidth=1e10,"
+            "latency=1e-5")
+      .type("FIGURE=NUMBER,...");
+  args.flag("--list-devices", options.lists_devices,
+            "print the names of the backend's devices, one a line, and end");
+  args.number<int>("--threads", options.threads, 1, 4096,
+                   "threads that compute (all cores)");
+  args.text("--isa", options.isa,
+            "instruction set: sse2, avx2 or avx512 (the best there is)");
+  args.size("--memory", options.worker.memory, 1,
+            "bytes that values may take, as 512M or 2G (no limit)");
+  args.list("--root", options.roots, "DIR",
+            "load and save below this directory only (DIR/*: within each "
+            "directory in it), or at the gt-emit that lends files at "
+            "tcp://HOST:PORT; may be repeated");
+  args.text("--trace", options.trace,
+            "write what ran and when to FILE, see gt-log(5)")
+      .type("FILE");
+  const auto read_since = [&options](const std::string& text) -> std::string {
+    uint64_t since = 0;
+    if (!gt::read_number(text, since)) return "'" + text + "' is not a number";
+    options.trace_since = since;
+    return "";
+  };
+  args.read("--trace-since", read_since,
+            "with --connect, --rank and --trace: append to FILE, which "
+            "other workers of this host write too, with times since then, "
+            "in nanoseconds of the steady clock")
+      .type("TIME");
+}
+
+// The options of a worker of a gt-route.
+void add_connecting(gt::Arguments& args, Options& options) {
+  args.text("--connect", options.link.endpoint,
+            "work for the gt-route at ENDPOINT, as tcp://host:5550")
+      .type("ENDPOINT");
+  args.number<uint32_t>("--rank", options.rank, 0, UINT32_MAX,
+                        "with --connect: the number among the workers (RANK "
+                        "or SLURM_PROCID, else "
+                        "as gt-route gives it)");
+  args.text("--name", options.name,
+            "with --connect: what messages call it (the host's name and the "
+            "process)");
+  args.text("--key", options.link.key,
+            "with --connect: this worker's secret key, see gt-key(1); "
+            "connections are then encrypted")
+      .type("FILE")
+      .env("GT_KEY");
+  args.text("--route-key", options.link.open_key,
+            "with --key: the public key of gt-route, or a file that has "
+            "it")
+      .type("KEY")
+      .env("GT_ROUTE_KEY");
+  args.text("--files-key", options.files_key,
+            "with --key: the public key of the gt-emit that lends files, "
+            "or a file that has it (that of --route-key)")
+      .type("KEY");
+  args.flag("--insecure", options.link.insecure,
+            "with --connect: without keys, believe whoever listens there");
+  args.seconds("--timeout", options.timeout, 0.1, 1e6,
+               "with --connect: seconds without a sign from gt-route or a "
+               "peer (60)");
+  args.seconds("--silence", options.silence, 1, 1e6,
+               "with --connect: seconds after which a gt-route that says "
+               "nothing is lost, 1 or more (1.5)")
+      .env("GT_SILENCE");
+  args.flag(
       "--fast-sums", options.has_fast_sums,
       "with --connect: NCCL adds up floats of several workers, in an order "
       "of its own: the bits change with the number of GPUs");
-  app.add_flag("--fail-fast", options.worker.fail_fast,
-               "stop at the first failure");
-  app.add_flag("--sync", options.worker.sync,
-               "wait for the GPU after each line, to learn which one fails");
-  app.add_flag("--no-graphs", options.no_graphs,
-               "give a GPU each line by itself (blocks of lines that come "
-               "again as one CUDA graph)")
-      ->envname("GT_NO_GRAPHS");
-  app.add_flag("--no-cache", options.no_cache, "decode every line anew");
-  app.add_flag("-v", options.verbose, "say at the end what was done")
-      ->envname("GT_VERBOSE");
+}
+
+// The options of how lines are run.
+void add_running(gt::Arguments& args, Options& options) {
+  args.flag("--fail-fast", options.worker.fail_fast,
+            "stop at the first failure");
+  args.flag("--sync", options.worker.sync,
+            "wait for the GPU after each line, to learn which one fails");
+  args.flag("--no-graphs", options.no_graphs,
+            "give a GPU each line by itself (blocks of lines that come "
+            "again as one CUDA graph)")
+      .env("GT_NO_GRAPHS");
+  args.flag("--no-cache", options.no_cache, "decode every line anew");
+  args.flag("-v", options.verbose, "say at the end what was done")
+      .env("GT_VERBOSE");
 }
 
 void say_stats(const gt::exec::WorkerStats& stats) {
@@ -327,29 +332,27 @@ int list_devices(const std::string& backend) {
 }
 
 // Returns why these options do not go together; "" if they do.
-std::string wrong_combination(const CLI::App& app, const Options& options) {
-  const bool is_remote = app.count("--connect") > 0;
+std::string wrong_combination(const gt::Arguments& args,
+                              const Options& options) {
+  const bool is_remote = args.has("--connect");
   for (const char* name : {"FILE", "--device", "--connect"}) {
-    if (options.lists_devices && app.count(name) > 0) {
+    if (options.lists_devices && args.has(name)) {
       return "--list-devices lists and ends; it takes no " + std::string(name);
     }
   }
-  if (options.workers > 0 && (!is_remote || options.backend != "null")) {
-    return "--workers is for --connect with --backend null";
-  }
-  if (options.pace && (options.backend != "null" || options.workers > 0)) {
-    return "--pace is for --backend null, without --workers";
+  if (options.pace && options.backend != "null") {
+    return "--pace is for --backend null";
   }
   if (options.trace_since &&
       (!is_remote || !options.has_rank || options.trace.empty())) {
     return "--trace-since is for --connect, --rank and --trace";
   }
   for (const char* name : {"--rank", "--name", "--timeout", "--fast-sums"}) {
-    if (!is_remote && app.count(name) > 0) {
+    if (!is_remote && args.has(name)) {
       return std::string(name) + " is for --connect";
     }
   }
-  if (is_remote && app.count("FILE") > 0) {
+  if (is_remote && args.has("FILE")) {
     return "with --connect lines come from gt-route, and not from " +
            options.files[0];
   }
@@ -381,10 +384,6 @@ int work_remotely(Options& options) {
   remote.backend = options.backend;
   remote.device = options.device;
   remote.pace = options.pace;
-  if (options.workers > 0) {
-    return static_cast<int>(
-        gt::exec::run_light_members(remote, options.workers, gt::say));
-  }
   // A worker that others use opens only what its operator names.
   gt::Files files;
   const std::string unread = read_files(options, !remote.token.empty(), files);
@@ -407,26 +406,28 @@ int work_remotely(Options& options) {
 
 int main(int argc, char** argv) {
   const gt::ProcessGuard guard;
-  CLI::App app{"Execute a stream on this machine.", "gt-work"};
+  gt::Arguments args("gt-work", "Execute a stream on this machine.", kFooter);
   Options options;
-  add_options(app, options);
+  add_computing(args, options);
+  add_connecting(args, options);
+  add_running(args, options);
   int status = 0;
-  if (!gt::parse_options(app, argc, argv, status)) return status;
-  options.has_rank = app.count("--rank") > 0;
-  const std::string unfit = wrong_combination(app, options);
+  if (!args.parse(argc, argv, status)) return status;
+  options.has_rank = args.has("--rank");
+  const std::string unfit = wrong_combination(args, options);
   if (!unfit.empty()) return usage(unfit);
   if (options.lists_devices) return list_devices(options.backend);
   if (options.threads == 0) options.threads = default_threads(options);
   if (options.threads > 1) limit_spinning(argv);
   options.worker.caches = !options.no_cache;
   options.worker.graphs = !options.no_graphs;
-  if (options.pace && app.count("--memory") == 0) {
+  if (options.pace && !args.has("--memory")) {
     options.worker.memory = static_cast<size_t>(options.pace->memory);
   }
-  if (app.count("--connect") > 0) return work_remotely(options);
+  if (args.has("--connect")) return work_remotely(options);
   std::unique_ptr<gt::exec::Trace> trace;
   std::optional<gt::Interrupt> interrupt;
-  if (app.count("--trace") > 0) {
+  if (args.has("--trace")) {
     interrupt.emplace();  // before the threads of the trace and the backend
     if (const int bad = open_trace(options, trace); bad != 0) return bad;
     interrupt->watch([&trace] { trace->salvage(); });

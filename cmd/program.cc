@@ -6,8 +6,6 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <charconv>
-#include <cmath>
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
@@ -20,7 +18,6 @@
 
 #include "base/message.h"
 #include "base/printable.h"
-#include "base/version.h"
 #include "stream/marks.h"
 
 namespace gt {
@@ -196,127 +193,9 @@ ProcessGuard::ProcessGuard() {
   }
 }
 
-namespace {
-
-// Returns "; did you mean '--repeat'?" for the first option that the program
-// does not have.
-std::string meant_option(const CLI::App& app) {
-  std::vector<std::string> names;
-  for (const CLI::Option* option : app.get_options()) {
-    for (const std::string& name : option->get_lnames()) {
-      names.push_back("--" + name);
-    }
-  }
-  const std::vector<std::string_view> known(names.begin(), names.end());
-  for (const std::string& word : app.remaining()) {
-    if (!word.starts_with("--")) continue;
-    return did_you_mean(word.substr(0, word.find('=')), known);
-  }
-  return "";
-}
-
-// Rewords CLI11's "--repeat: 2 required N FILE missing" as "--repeat: expected
-// N FILE", "-c: At Most 1 required but received 2" as "-c is given twice", and
-// "Could not convert: -v = x" as "-v (GT_VERBOSE): 'x' is not true, false or a
-// number", since the environment may have given that flag its value.
-std::string worded(const CLI::App& app, std::string text) {
-  constexpr std::string_view kUnread = "Could not convert: ", kIs = " = ";
-  if (const size_t is = text.find(kIs);
-      text.starts_with(kUnread) && is != text.npos) {
-    const std::string name = text.substr(kUnread.size(), is - kUnread.size());
-    const CLI::Option* option = app.get_option_no_throw(name);
-    const std::string from = option ? option->get_envname() : "";
-    const bool is_flag = option && option->get_expected_max() == 0;
-    return name + (from.empty() ? "" : " (" + from + ")") + ": '" +
-           text.substr(is + kIs.size()) + "' is not " +
-           (is_flag ? "true, false or a number" : "a number");
-  }
-  constexpr std::string_view kAtMost = ": At Most 1 required but received ";
-  if (const size_t name = text.find(kAtMost); name != text.npos) {
-    const std::string times = text.substr(name + kAtMost.size());
-    return text.substr(0, name) + " is given " +
-           (times == "2" ? "twice" : times + " times");
-  }
-  constexpr std::string_view kRequired = " required ", kMissing = " missing";
-  const size_t at = text.find(kRequired);
-  if (at == text.npos || !text.ends_with(kMissing)) return text;
-  text.resize(text.size() - kMissing.size());
-  // Leaves out the choices, svg|chrome.
-  text.resize(std::min(text.find(":{"), text.size()));
-  const size_t count = text.rfind(' ', at - 1) + 1;
-  return text.replace(count, at + kRequired.size() - count, "expected ");
-}
-
-}  // namespace
-
 int usage_error(const std::string& program, const std::string& message) {
   say(program + ": " + message + "; try " + program + " --help\n");
   return static_cast<int>(Exit::kUsage);
-}
-
-bool parse_options(CLI::App& app, int argc, char** argv, int& status) {
-  app.set_version_flag("--version",
-                       app.get_name() + " " + std::string(kVersion));
-  try {
-    app.parse(argc, argv);
-    return true;
-  } catch (const CLI::Success& e) {  // --help, --version
-    status = app.exit(e) == 0 ? 0 : static_cast<int>(Exit::kUsage);
-    if (std::fflush(stdout) != 0 || !std::cout.flush()) {
-      say(app.get_name() +
-          ": cannot write standard output: " + std::strerror(errno) + "\n");
-      status = static_cast<int>(Exit::kUsage);
-    }
-  } catch (const CLI::ParseError& e) {
-    status =
-        usage_error(app.get_name(), worded(app, e.what()) + meant_option(app));
-  }
-  return false;
-}
-
-CLI::Option* add_seconds(CLI::App& app, const std::string& name,
-                         int64_t& milliseconds, double least, double most,
-                         const std::string& help) {
-  const auto read = [&milliseconds, least, most,
-                     name](const std::string& text) {
-    milliseconds =
-        static_cast<int64_t>(read_option(name, text, least, most) * 1000);
-  };
-  return app.add_option_function<std::string>(name, read, help)
-      ->type_name("SECONDS");
-}
-
-CLI::Option* add_positive(CLI::App& app, const std::string& name, double& to,
-                          const std::string& help) {
-  const auto read = [&to, name](const std::string& text) {
-    if (!read_number(text, to) || !(to > 0) || std::isinf(to)) {
-      throw CLI::ValidationError(name,
-                                 "'" + text + "' is not a number above 0");
-    }
-  };
-  return app.add_option_function<std::string>(name, read, help)->type_name("N");
-}
-
-CLI::Option* add_size(CLI::App& app, const std::string& name, size_t& bytes,
-                      size_t least, const std::string& help) {
-  const auto read = [&bytes, least, name](const std::string& text) {
-    if (!parse_size(text, bytes) || bytes < least) {
-      throw CLI::ValidationError(
-          name, "'" + text + "' is not a size such as 512M or 2G");
-    }
-  };
-  return app.add_option_function<std::string>(name, read, help)
-      ->type_name("SIZE");
-}
-
-CLI::Option* add_list(CLI::App& app, const std::string& name,
-                      std::vector<std::string>& to, const std::string& type,
-                      const std::string& help) {
-  return app.add_option(name, to, help)
-      ->type_name(type)
-      ->expected(1)
-      ->take_all()
-      ->allow_extra_args(false);
 }
 
 int finish(std::string_view program, Writer& writer, Exit status) {
@@ -365,26 +244,6 @@ Result<int> create_side_file(const std::string& path,
       ::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
   if (fd < 0) return Error{path + ": " + std::strerror(errno)};
   return fd;
-}
-
-bool parse_size(std::string_view text, size_t& bytes) {
-  const auto [end, error] =
-      std::from_chars(text.data(), text.data() + text.size(), bytes);
-  if (error != std::errc{}) return false;
-  const std::string_view unit(end, text.data() + text.size());
-  size_t shift = 0;
-  if (unit == "k" || unit == "K") {
-    shift = 10;
-  } else if (unit == "M") {
-    shift = 20;
-  } else if (unit == "G") {
-    shift = 30;
-  } else if (!unit.empty()) {
-    return false;
-  }
-  if (bytes > (SIZE_MAX >> shift)) return false;
-  bytes <<= shift;
-  return true;
 }
 
 }  // namespace gt

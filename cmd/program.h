@@ -1,11 +1,7 @@
-// What every program does around its one call into lib: messages, errors in
-// options, and a standard output that can fail.
+// What every program does around its one call into lib: messages, and a
+// standard output that can fail.
 #pragma once
 
-#include <CLI/CLI.hpp>
-#include <cstddef>
-#include <cstdint>
-#include <sstream>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -47,11 +43,6 @@ class ProcessGuard {
   ProcessGuard& operator=(const ProcessGuard&) = delete;
 };
 
-// Parses the options, and answers --help and --version. Returns true if the
-// program is to go on; else `status` is its exit status. Wrong usage is
-// reported with a hint.
-bool parse_options(CLI::App& app, int argc, char** argv, int& status);
-
 // Reports what is wrong with the options, with a hint. Returns the exit status.
 int usage_error(const std::string& program, const std::string& message);
 
@@ -76,55 +67,5 @@ std::string wrong_side_file(const std::string& path,
 // wrong_side_file(), or why it cannot be created.
 Result<int> create_side_file(const std::string& path,
                              const std::vector<std::string>& inputs);
-
-// Reads the value of an option as a number in decimal digits from `least` to
-// `most`, inclusive. Throws CLI::ValidationError for anything else, such as
-// nan, inf, hexadecimal digits, or text after the number.
-template <typename Number>
-Number read_option(const std::string& name, const std::string& text,
-                   Number least, Number most) {
-  Number value{};
-  if (!read_number(text, value) || !(value >= least && value <= most)) {
-    std::ostringstream wrong;
-    wrong.precision(15);  // so that it writes 1000000, not 1e+06
-    wrong << "'" << text << "' is not a number from " << least << " to "
-          << most;
-    throw CLI::ValidationError(name, wrong.str());
-  }
-  return value;
-}
-
-// Adds an option for a number (see read_option()).
-template <typename Number>
-CLI::Option* add_number(CLI::App& app, const std::string& name, Number& to,
-                        Number least, Number most, const std::string& help) {
-  const auto read = [&to, least, most, name](const std::string& text) {
-    to = read_option(name, text, least, most);
-  };
-  return app.add_option_function<std::string>(name, read, help)->type_name("N");
-}
-
-// Adds an option for a number above 0, of any size.
-CLI::Option* add_positive(CLI::App& app, const std::string& name, double& to,
-                          const std::string& help);
-
-// Adds an option for seconds, which are kept in milliseconds.
-CLI::Option* add_seconds(CLI::App& app, const std::string& name,
-                         int64_t& milliseconds, double least, double most,
-                         const std::string& help);
-
-// Adds an option for a number of bytes, at least `least`: "2G", "512M", "64k",
-// or digits alone.
-CLI::Option* add_size(CLI::App& app, const std::string& name, size_t& bytes,
-                      size_t least, const std::string& help);
-
-// Adds an option that may be repeated, with one value each time.
-CLI::Option* add_list(CLI::App& app, const std::string& name,
-                      std::vector<std::string>& to, const std::string& type,
-                      const std::string& help);
-
-// Parses what add_size() takes, or the rounds of gt-emit --repeat. Returns
-// false if it is neither.
-bool parse_size(std::string_view text, size_t& bytes);
 
 }  // namespace gt

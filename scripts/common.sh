@@ -77,11 +77,13 @@ existing() {
   done
 }
 
-# cpp_sources and shell_sources print paths below the root, one a line.
+# cpp_sources, shell_sources: paths below the root, one a line. Kernel text (.cuh)
+# and files that are included for their rows or functions (.def) are C++, too.
 cpp_sources() {
   local folders
   mapfile -t folders < <(existing cmd lib tests examples)
-  (cd "$gt_root" && find "${folders[@]}" -name '*.cc' -o -name '*.h') | sort
+  (cd "$gt_root" && find "${folders[@]}" -name '*.cc' -o -name '*.h' -o -name '*.cuh' \
+    -o -name '*.def') | sort
 }
 
 shell_sources() {

@@ -256,13 +256,7 @@ s = tensor f32[] 4'
   [ "$(tail -n 1 log.tsv | cut -f 3,7)" = $'end\t# status=0' ]
 }
 
-# light N ENDPOINT starts N workers in one process that only check what they are
-# sent.
-light() {
-  spawn gt-work --connect "$2" --backend null --workers "$1" --name w
-}
-
-# loop ROUNDS RANKS prints a training loop of which one line changes in each round.
+# loop ROUNDS RANKS: a training loop's text, a line of which changes.
 loop() {
   local i k
   echo "mesh tp=$2"
@@ -279,9 +273,10 @@ loop() {
 
 @test "64 workers in a process check every number and answer prints" {
   local endpoint=ipc://@gt-light-$$ hot
+  command -v light_members || skip "light_members is not built: -DGT_TESTS=ON"
   loop 60 64 > p.gt
   for hot in '' --no-hot; do
-    light 64 "$endpoint"
+    spawn light_members 64 "$endpoint" w
     # shellcheck disable=SC2086
     within 60 gt-route --bind "$endpoint" --workers 64 --log log $hot p.gt > out
     wait "$!"
@@ -292,12 +287,6 @@ loop() {
     [ -z "$hot" ] || [ "$(grep -c 'as=hot\|as=block' log)" = 0 ]
     [ "$(grep -c $'\tbye\t.*status=0' log)" = 64 ]
   done
-}
-
-@test "--workers is for workers that compute nothing" {
-  run -2 --separate-stderr gt-work --workers 4 < /dev/null
-  [ "$stderr" = 'gt-work: --workers is for --connect with --backend null; try gt-work --help' ]
-  run -2 gt-work --workers 4 --connect ipc://@gt-none --backend ref
 }
 
 @test "blocks that were sent before go by their number, and change nothing" {

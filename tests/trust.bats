@@ -36,9 +36,6 @@ route() {
     [ -z "$output" ]
     run -2 --separate-stderr within 20 gt-work --connect "$endpoint" </dev/null
     [[ $stderr == "gt-work: --connect"* ]]
-    run -2 --separate-stderr within 20 gt-work --connect "$endpoint" --workers 2 \
-      --backend null </dev/null
-    [[ $stderr == "gt-work: --connect"* ]]
   done
   # --insecure does not allow a transport that gt does not know, either.
   run -2 gt-route --bind ws://127.0.0.1:0 --workers 1 --insecure </dev/null
@@ -207,7 +204,6 @@ gt-route --memory
 gt-route --bind ipc://@gt-none --workers
 gt-work --threads
 gt-work --memory
-gt-work --connect ipc://@gt-none --workers
 gt-work --connect ipc://@gt-none --timeout
 gt-work --connect ipc://@gt-none --silence
 gt-work --connect ipc://@gt-none --rank

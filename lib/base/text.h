@@ -43,6 +43,14 @@ inline std::vector<std::string_view> words_of(std::string_view text) {
   }
 }
 
+// True if `word` is one of the words of the text.
+inline bool has_word(std::string_view text, std::string_view word) {
+  while (true) {
+    const std::string_view next = take_word(text);
+    if (next.empty() || next == word) return !next.empty();
+  }
+}
+
 // Returns a duration in seconds, rounded to a tenth: "1.5 s".
 inline std::string seconds_text(int64_t milliseconds) {
   const int64_t tenths = (milliseconds + 50) / 100;

@@ -14,28 +14,6 @@
 namespace gt::client {
 namespace {
 
-// Calls visit(T{}), where T is the C++ type of the dtype's elements in memory;
-// it is uint16_t for 16-bit floats.
-template <typename Visit>
-void with_element(gt_dtype dtype, const Visit& visit) {
-  switch (dtype) {
-    case GT_F32:
-      return visit(float{});
-    case GT_F64:
-      return visit(double{});
-    case GT_F16:
-    case GT_BF16:
-      return visit(uint16_t{});
-    case GT_I64:
-      return visit(int64_t{});
-    case GT_I32:
-      return visit(int32_t{});
-    case GT_U8:
-    case GT_BOOL:
-      return visit(uint8_t{});
-  }
-}
-
 // Returns the message of a `fail` line, without quotes.
 std::string failure_text(const Line& line) {
   return line.operands.empty() ? "a value could not be computed"
@@ -92,22 +70,15 @@ std::string type_text(const gt_type& type) {
 
 void append_values(const gt_type& type, const void* bytes, std::string& out) {
   const int64_t count = elements_of(type);
-  const auto dtype = static_cast<Dtype>(type.dtype);
-  with_element(type.dtype, [&](auto element) {
-    using T = decltype(element);
+  with_element(static_cast<Dtype>(type.dtype), [&]<typename T>() {
     for (int64_t i = 0; i < count; ++i) {
       T value;
       std::memcpy(&value, static_cast<const T*>(bytes) + i, sizeof value);
       out += ' ';
-      if constexpr (std::is_same_v<T, uint16_t>) {
-        append_half_number(out,
-                           dtype == Dtype::kF16 ? float_from_f16(value)
-                                                : float_from_bf16(value),
-                           dtype);
-      } else if constexpr (std::is_floating_point_v<T>) {
-        append_number(out, value);
+      if constexpr (std::is_integral_v<T>) {
+        append_number(out, int64_t{value});
       } else {
-        append_number(out, static_cast<int64_t>(value));
+        append_number(out, value);
       }
     }
   });
@@ -127,21 +98,17 @@ void read_result(std::string_view text, const gt_type& type, void* bytes) {
                       std::string(text.substr(0, 80)) +
                       "': somebody else writes among the results");
   }
-  const auto dtype = static_cast<Dtype>(type.dtype);
-  with_element(type.dtype, [&](auto element) {
-    using T = decltype(element);
+  with_element(static_cast<Dtype>(type.dtype), [&]<typename T>() {
     for (size_t i = 0; i < count; ++i) {
       const auto number = parse_number(line.operands[i + 1].text);
       if (!number) fail(GT_LOST, "a result has a word that is no number");
       T value;
-      if constexpr (std::is_same_v<T, uint16_t>) {
-        const auto real = static_cast<float>(number->real);
-        value =
-            dtype == Dtype::kF16 ? f16_from_float(real) : bf16_from_float(real);
+      if constexpr (std::is_integral_v<T>) {
+        value = static_cast<T>(number->integer);
       } else if constexpr (std::is_floating_point_v<T>) {
         value = static_cast<T>(number->real);
       } else {
-        value = static_cast<T>(number->integer);
+        value = T::from(static_cast<float>(number->real));
       }
       std::memcpy(static_cast<T*>(bytes) + i, &value, sizeof value);
     }

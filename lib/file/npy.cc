@@ -15,21 +15,6 @@ namespace {
 
 constexpr std::string_view kMagic = "\x93NUMPY";
 
-struct DtypeName {
-  std::string_view name;  // without the byte order
-  Dtype dtype;
-};
-constexpr std::array<DtypeName, kDtypes> kNames = {{
-    {"f4", Dtype::kF32},
-    {"f8", Dtype::kF64},
-    {"f2", Dtype::kF16},
-    {"V2", Dtype::kBf16},
-    {"i8", Dtype::kI64},
-    {"i4", Dtype::kI32},
-    {"u1", Dtype::kU8},
-    {"b1", Dtype::kBool},
-}};
-
 Error malformed(const std::string& what) {
   return Error{"has a malformed header: " + what};
 }
@@ -90,13 +75,13 @@ class DictParser {
       header_.big_endian = name[0] == '>';
       name.remove_prefix(1);
     }
-    for (const DtypeName& known : kNames) {
-      if (known.name != name) continue;
-      header_.type.dtype = known.dtype;
-      return ok_status();
+    const auto dtype = dtype_named(&DtypeTraits::npy, name);
+    if (!dtype) {
+      return Error{"has dtype '" + std::string(descr.substr(0, 40)) +
+                   "', none of gt's; convert it in NumPy with astype"};
     }
-    return Error{"has dtype '" + std::string(descr.substr(0, 40)) +
-                 "', none of gt's; convert it in NumPy with astype"};
+    header_.type.dtype = *dtype;
+    return ok_status();
   }
 
   Status parse_shape() {
@@ -224,13 +209,9 @@ Result<StoredTensor> read_npy_header(int fd) {
 }
 
 std::string npy_header(const Type& type) {
-  std::string_view name;
-  for (const DtypeName& known : kNames) {
-    if (known.dtype == type.dtype) name = known.name;
-  }
   const bool has_order = size_of(type.dtype) > 1;
   std::string dict = "{'descr': '" + std::string(has_order ? "<" : "|") +
-                     std::string(name) +
+                     std::string(traits(type.dtype).npy) +
                      "', 'fortran_order': False, 'shape': (";
   for (size_t i = 0; i < type.shape.size(); ++i) {
     dict += (i > 0 ? " " : "") + std::to_string(type.shape[i]) + ",";

@@ -28,16 +28,8 @@ struct StoredDtype {
   size_t bits;
   std::optional<Dtype> dtype;
 };
-// All dtypes that the format knows, so that shapes of any can be checked.
-constexpr std::array<StoredDtype, 22> kStoredDtypes = {{
-    {"F32", 32, Dtype::kF32},
-    {"F64", 64, Dtype::kF64},
-    {"F16", 16, Dtype::kF16},
-    {"BF16", 16, Dtype::kBf16},
-    {"I64", 64, Dtype::kI64},
-    {"I32", 32, Dtype::kI32},
-    {"U8", 8, Dtype::kU8},
-    {"BOOL", 8, Dtype::kBool},
+// The other dtypes that the format knows, so that shapes of any can be checked.
+constexpr auto kOtherDtypes = std::to_array<StoredDtype>({
     {"I8", 8, {}},
     {"I16", 16, {}},
     {"U16", 16, {}},
@@ -52,13 +44,16 @@ constexpr std::array<StoredDtype, 22> kStoredDtypes = {{
     {"F6_E2M3", 6, {}},
     {"F6_E3M2", 6, {}},
     {"F4", 4, {}},
-}};
+});
 
-const StoredDtype* find_stored_dtype(std::string_view name) {
-  for (const StoredDtype& known : kStoredDtypes) {
-    if (known.name == name) return &known;
+std::optional<StoredDtype> find_stored_dtype(std::string_view name) {
+  if (const auto own = dtype_named(&DtypeTraits::safetensors, name)) {
+    return StoredDtype{name, 8 * size_of(*own), own};
   }
-  return nullptr;
+  for (const StoredDtype& other : kOtherDtypes) {
+    if (other.name == name) return other;
+  }
+  return std::nullopt;
 }
 
 Error malformed_header(const std::string& what) {
@@ -70,8 +65,8 @@ Error malformed_header(const SafetensorsEntry& entry, const std::string& what) {
 
 // Returns the bytes that the shape takes; nothing for a dtype of unknown size.
 Result<std::optional<size_t>> shape_bytes(const SafetensorsEntry& entry) {
-  const StoredDtype* dtype = find_stored_dtype(entry.dtype);
-  if (dtype == nullptr) return std::optional<size_t>();
+  const auto dtype = find_stored_dtype(entry.dtype);
+  if (!dtype) return std::optional<size_t>();
   size_t bits = dtype->bits;
   const bool empty = std::find(entry.sizes.begin(), entry.sizes.end(),
                                uint64_t{0}) != entry.sizes.end();
@@ -249,8 +244,8 @@ Result<StoredTensor> SafetensorsHeader::stored(std::string_view name) const {
                  did_you_mean(name, names)};
   }
   const std::string tensor = "holds tensor '" + excerpt(name) + "' ";
-  const StoredDtype* dtype = find_stored_dtype(entry->dtype);
-  if (dtype == nullptr || !dtype->dtype) {
+  const auto dtype = find_stored_dtype(entry->dtype);
+  if (!dtype || !dtype->dtype) {
     return Error{tensor + "as " + excerpt(entry->dtype) +
                  ", none of gt's dtypes; convert it to one"};
   }
@@ -340,9 +335,7 @@ std::string safetensors_header(const SafetensorsHeader& header) {
 SafetensorsEntry safetensors_entry(std::string_view name, const Type& type) {
   SafetensorsEntry entry;
   entry.name = name;
-  for (const StoredDtype& known : kStoredDtypes) {
-    if (known.dtype == type.dtype) entry.dtype = known.name;
-  }
+  entry.dtype = traits(type.dtype).safetensors;
   for (const int64_t size : type.shape) {
     entry.sizes.push_back(static_cast<uint64_t>(size));
   }
@@ -351,8 +344,8 @@ SafetensorsEntry safetensors_entry(std::string_view name, const Type& type) {
 
 bool comes_before(const SafetensorsEntry& a, const SafetensorsEntry& b) {
   const auto bits = [](const SafetensorsEntry& entry) {
-    const StoredDtype* dtype = find_stored_dtype(entry.dtype);
-    return dtype == nullptr ? 0 : dtype->bits;
+    const auto dtype = find_stored_dtype(entry.dtype);
+    return dtype ? dtype->bits : 0;
   };
   return bits(a) != bits(b) ? bits(a) > bits(b) : a.name < b.name;
 }

@@ -12,11 +12,6 @@ void Caller::add_to(Poller& poller) const {
   poller.add_socket(monitor_.raw());
 }
 
-void Caller::add_to(ManyPoller& poller, uint32_t key) const {
-  poller.add_socket(dealer_.raw(), key);
-  poller.add_socket(monitor_.raw(), key);
-}
-
 int64_t Caller::wait_ms() const {
   if (!all_read_) return 0;
   return std::max<int64_t>(0, state_.next_tick() - now_ms());

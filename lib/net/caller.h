@@ -48,7 +48,12 @@ class Caller {
   }
 
   void add_to(Poller& poller) const;
-  void add_to(ManyPoller& poller, uint32_t key) const;
+  // Calls f with each of its sockets, for a poller of another kind.
+  template <typename F>
+  void each_socket(F&& f) const {
+    f(dealer_.raw());
+    f(monitor_.raw());
+  }
   int64_t wait_ms() const;
   void step();
   // Sends what the state hands out, now or as soon as possible.

@@ -19,8 +19,9 @@ class Member {
                                               MemberOptions options);
 
   void add_to(Poller& poller) const { caller_.add_to(poller); }
-  void add_to(ManyPoller& poller, uint32_t key) const {
-    caller_.add_to(poller, key);
+  template <typename F>
+  void each_socket(F&& f) const {
+    caller_.each_socket(f);
   }
   int64_t wait_ms() const { return caller_.wait_ms(); }
   void step() { caller_.step(); }

@@ -1,6 +1,5 @@
 #include "net/poller.h"
 
-#include <sys/epoll.h>
 #include <sys/eventfd.h>
 #include <unistd.h>
 
@@ -56,37 +55,6 @@ void Poller::wait(int64_t limit_ms) {
   if (ready >= 0) return;
   GT_CHECK(errno == EINTR);
   for (auto& item : items_) item.revents = 0;
-}
-
-ManyPoller::ManyPoller() : epoll_(::epoll_create1(EPOLL_CLOEXEC)) {
-  if (epoll_ < 0) fail_short("cannot make a descriptor that waits");
-}
-
-ManyPoller::~ManyPoller() { ::close(epoll_); }
-
-void ManyPoller::add_socket(void* socket, uint32_t key) {
-  int fd = -1;
-  size_t size = sizeof fd;
-  GT_CHECK(zmq_getsockopt(socket, ZMQ_FD, &fd, &size) == 0);
-  add_fd(fd, key);
-}
-
-void ManyPoller::add_fd(int fd, uint32_t key) {
-  epoll_event event{};
-  event.events = EPOLLIN;
-  event.data.u32 = key;
-  if (::epoll_ctl(epoll_, EPOLL_CTL_ADD, fd, &event) != 0) {
-    fail_short("cannot wait for one more descriptor");
-  }
-}
-
-const std::vector<uint32_t>& ManyPoller::wait(int64_t limit_ms) {
-  epoll_event events[256];
-  keys_.clear();
-  const int n = ::epoll_wait(epoll_, events, 256, static_cast<int>(limit_ms));
-  GT_CHECK(n >= 0 || errno == EINTR);
-  for (int i = 0; i < n; ++i) keys_.push_back(events[i].data.u32);
-  return keys_;
 }
 
 int64_t now_ms() { return steady_ns() / 1'000'000; }

@@ -49,27 +49,6 @@ class Poller {
   std::vector<zmq_pollitem_t> items_;
 };
 
-// Waits for very many sockets. The cost of a wait grows only with the number of
-// sockets to which something happened. ZeroMQ signals that only once, so
-// everything must be received from a socket that wait() names, and the socket
-// must be checked again after each send.
-class ManyPoller {
- public:
-  ManyPoller();
-  ManyPoller(const ManyPoller&) = delete;
-  ManyPoller& operator=(const ManyPoller&) = delete;
-  ~ManyPoller();
-  void add_socket(void* socket, uint32_t key);
-  void add_fd(int fd, uint32_t key);
-  // Waits as Poller does. Returns the keys of sockets to which something
-  // happened; if there are very many, the rest come next time.
-  const std::vector<uint32_t>& wait(int64_t limit_ms);
-
- private:
-  int epoll_;
-  std::vector<uint32_t> keys_;
-};
-
 // Returns the milliseconds of a clock that only goes forward.
 int64_t now_ms();
 

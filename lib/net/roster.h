@@ -2,7 +2,7 @@
 // all workers in a welcome.
 //
 // The terms of this folder: a session is one run of gt-route with its workers.
-// A worker is a gt-work process (or one of many light members in a process),
+// A worker is a gt-work process,
 // and has a number in the session, from 0. The host is gt-route's end of its
 // connections (host.h), a member is a worker's end of its one connection
 // (member.h), and peers are the other workers, as one of them sees them

@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "base/message.h"
+#include "base/text.h"
 #include "ops/call.h"
 #include "ops/part.h"
 #include "ops/suggest.h"
@@ -195,16 +196,6 @@ Status bind_operands(const Line& line, std::span<const Type* const> types,
   return ok_status();
 }
 
-bool is_word_of(std::string_view word, std::string_view words) {
-  size_t begin = 0;
-  while (begin <= words.size()) {
-    const size_t end = std::min(words.find(' ', begin), words.size());
-    if (words.substr(begin, end - begin) == word) return true;
-    begin = end + 1;
-  }
-  return false;
-}
-
 // Returns "" if the value is of the key's kind, else what was expected.
 std::string expected_of(const KeyRow& row, std::string_view value) {
   using Kind = KeyRow::Kind;
@@ -225,8 +216,8 @@ std::string expected_of(const KeyRow& row, std::string_view value) {
                                              : "integers with commas, as 2,-1";
     }
     case Kind::kWord:
-      return is_word_of(value, row.words) ? ""
-                                          : "one of " + std::string(row.words);
+      return has_word(row.words, value) ? ""
+                                        : "one of " + std::string(row.words);
     case Kind::kPart:
       return parse_part(value) ? "" : "START/WHOLE, as 64,0/128,10";
     case Kind::kText:

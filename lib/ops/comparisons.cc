@@ -12,19 +12,6 @@ Status types_cast(Call& call) {
   return ok_status();
 }
 
-// The least and the greatest value that an integer dtype holds.
-struct Span {
-  int64_t least, greatest;
-  std::string_view least_text, greatest_text;
-};
-Span span_of(Dtype dtype) {
-  if (dtype == Dtype::kU8) return {0, 255, "0", "255"};
-  if (dtype == Dtype::kI32) {
-    return {INT32_MIN, INT32_MAX, "-2147483648", "2147483647"};
-  }
-  return {INT64_MIN, INT64_MAX, "", ""};  // holds every literal
-}
-
 // A literal bound that the dtype does not hold must not wrap to another number.
 // It either has no effect, and is replaced by the dtype's own bound, or would
 // leave no value, which is an error.
@@ -32,23 +19,22 @@ Status types_clamp(Call& call) {
   if (Status s = infer_by_terms(call); !s.ok()) return s;
   const Dtype dtype = call.results[0].dtype;
   if (is_float(dtype)) return ok_status();
-  const Span span = span_of(dtype);
+  const int64_t least = least_of(dtype), greatest = greatest_of(dtype);
   for (const size_t i : {size_t{1}, size_t{2}}) {
     Argument& a = call.arguments[i];
     if (!a.literal) continue;
     const int64_t value = a.number.integer;
-    const bool low = value < span.least;
-    if (!low && value <= span.greatest) continue;
+    const bool low = value < least;
+    if (!low && value <= greatest) continue;
     if (low == (i == 2)) {
       return Error{call.describe(i) + " is " + (low ? "under" : "over") +
                    " what " + std::string(to_string(dtype)) + " holds, " +
-                   std::string(span.least_text) + " to " +
-                   std::string(span.greatest_text) +
+                   std::to_string(least) + " to " + std::to_string(greatest) +
                    "; cast x to a dtype that holds it"};
     }
-    a.number.integer = low ? span.least : span.greatest;
+    a.number.integer = low ? least : greatest;
     a.number.real = static_cast<double>(a.number.integer);
-    a.text = low ? span.least_text : span.greatest_text;
+    a.text = std::to_string(a.number.integer);
   }
   return ok_status();
 }

@@ -13,12 +13,7 @@ Status check_value(std::string_view word, Dtype dtype) {
   if (n.kind == Number::Kind::kFloat) {
     return Error{text + " is not a value of " + name};
   }
-  const bool fits =
-      dtype == Dtype::kBool  ? n.integer == 0 || n.integer == 1
-      : dtype == Dtype::kU8  ? n.integer >= 0 && n.integer <= UINT8_MAX
-      : dtype == Dtype::kI32 ? n.integer >= INT32_MIN && n.integer <= INT32_MAX
-                             : true;
-  return need(fits, text + " does not fit into " + name);
+  return need(holds(dtype, n.integer), text + " does not fit into " + name);
 }
 
 Status types_tensor(Call& call) {

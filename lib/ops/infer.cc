@@ -13,29 +13,6 @@
 namespace gt {
 namespace {
 
-// Returns PyTorch's categories: bool < integer < float.
-int category(Dtype d) {
-  if (d == Dtype::kBool) return 0;
-  return is_integer(d) ? 1 : 2;
-}
-
-// Returns the rank within a category. Integers: u8 < i32 < i64. Floats: f16,
-// bf16 < f32 < f64.
-int rank_of(Dtype d) {
-  switch (d) {
-    case Dtype::kI64:
-      return 2;
-    case Dtype::kI32:
-      return 1;
-    case Dtype::kF64:
-      return 2;
-    case Dtype::kF32:
-      return 1;
-    default:
-      return 0;
-  }
-}
-
 struct Promotion {
   bool any = false;
   Dtype dtype = Dtype::kBool;
@@ -244,9 +221,10 @@ Status infer_by_terms(Call& call) {
 
 Dtype promote(Dtype a, Dtype b) {
   if (a == b) return a;
-  if (category(a) != category(b)) return category(a) > category(b) ? a : b;
-  if (rank_of(a) != rank_of(b)) return rank_of(a) > rank_of(b) ? a : b;
-  return Dtype::kF32;  // f16 with bf16 gives f32
+  const DtypeTraits &x = traits(a), &y = traits(b);
+  if (x.kind != y.kind) return x.kind > y.kind ? a : b;
+  if (x.size != y.size) return x.size > y.size ? a : b;
+  return x.computed;  // f16 with bf16 gives f32
 }
 
 Dtype promote(std::span<const Argument> arguments) {
@@ -263,7 +241,7 @@ Dtype promote(std::span<const Argument> arguments) {
   Promotion out = dimensioned;
   for (const Promotion& weaker : {scalar, literal}) {
     if (!weaker.any) continue;
-    if (!out.any || category(weaker.dtype) > category(out.dtype)) {
+    if (!out.any || traits(weaker.dtype).kind > traits(out.dtype).kind) {
       out.add(weaker.dtype);
     }
   }

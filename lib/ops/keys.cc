@@ -8,9 +8,15 @@ namespace {
 
 using Kind = KeyRow::Kind;
 
+#define GT_DTYPE(word, element, name, ...) " " name
+constexpr char kDtypesAfterBlanks[] =
+#include "stream/dtypes.def"
+    ;
+#undef GT_DTYPE
+constexpr const char* kDtypeNames = kDtypesAfterBlanks + 1;
+
 constexpr auto kKeys = std::to_array<KeyRow>({
-    {"acc", Kind::kWord, "f32 f64 f16 bf16 i64 i32 u8 bool",
-     "dtype that a sum is taken in"},
+    {"acc", Kind::kWord, kDtypeNames, "dtype that a sum is taken in"},
     {"approximate", Kind::kWord, "none tanh", "formula of gelu"},
     {"as", Kind::kText, "", "name to print under"},
     {"axes", Kind::kText, "",
@@ -56,8 +62,7 @@ constexpr auto kKeys = std::to_array<KeyRow>({
     {"num_classes", Kind::kInteger, "", "classes that there are"},
     {"op", Kind::kWord, "sum mean max min prod", "how pieces are combined"},
     {"ord", Kind::kNumber, "", "order of the norm; PyTorch's p"},
-    {"out", Kind::kWord, "f32 f64 f16 bf16 i64 i32 u8 bool",
-     "dtype of the result"},
+    {"out", Kind::kWord, kDtypeNames, "dtype of the result"},
     {"output_padding", Kind::kIntegers, "",
      "rows and columns more of a result that strides leave open"},
     {"output_size", Kind::kIntegers, "", "height and width of the image"},

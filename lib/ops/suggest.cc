@@ -10,7 +10,7 @@
 #include "base/text.h"
 #include "ops/part.h"
 #include "ops/table.h"
-#include "stream/dtype_names.h"
+#include "stream/dtype.h"
 #include "stream/ranks.h"
 
 namespace gt {

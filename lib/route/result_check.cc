@@ -1,7 +1,6 @@
 #include "route/result_check.h"
 
 #include <algorithm>
-#include <limits>
 
 #include "base/message.h"
 #include "base/reader.h"
@@ -20,23 +19,12 @@ constexpr std::string_view kFail = " = fail";
 constexpr size_t kMostFailure = Reader::kMaxLine + (size_t{64} << 10);
 constexpr size_t kMostWord = 64;  // bytes of a value
 
-bool is_integer_of(std::string_view word, Dtype dtype) {
-  int64_t value = 0;
-  if (!read_number(word, value)) return false;
-  switch (dtype) {
-    case Dtype::kI32:
-      return value >= std::numeric_limits<int32_t>::min() &&
-             value <= std::numeric_limits<int32_t>::max();
-    case Dtype::kU8:
-      return value >= 0 && value <= std::numeric_limits<uint8_t>::max();
-    default:
-      return true;
-  }
-}
-
 bool is_value_of(std::string_view word, Dtype dtype) {
   if (dtype == Dtype::kBool) return word == "0" || word == "1";
-  if (is_integer(dtype)) return is_integer_of(word, dtype);
+  if (is_integer(dtype)) {
+    int64_t value = 0;
+    return read_number(word, value) && holds(dtype, value);
+  }
   const auto number = parse_number(word);
   return number && number->kind != Number::Kind::kBool;
 }

@@ -24,6 +24,7 @@
 
 #include "base/hash.h"
 #include "base/result.h"
+#include "shard/schedule_kinds.h"
 #include "spmd/machine.h"
 #include "spmd/mesh.h"
 #include "spmd/rank_set.h"
@@ -62,11 +63,8 @@ struct Scope {
 using CutsInUse = std::set<std::pair<size_t, std::string>>;
 
 // How the lines of microbatches are ordered (schedule.h).
-enum class ScheduleKind : uint8_t { kGpipe, k1f1b, kZbH1, kZbH2, kZbV };
-
 struct Schedule {
-  ScheduleKind kind = ScheduleKind::k1f1b;
-  std::string name;    // the kind's name as the config spells it
+  const ScheduleKind* kind = nullptr;
   int64_t window = 0;  // microbatches ordered together; 0: no limit
   size_t line = 0;     // line of the config file
 };

@@ -9,15 +9,6 @@
 #include "stream/ranks.h"
 
 namespace gt::shard {
-namespace {
-
-constexpr std::pair<std::string_view, ScheduleKind> kScheduleKinds[] = {
-    {"gpipe", ScheduleKind::kGpipe},      {"1f1b", ScheduleKind::k1f1b},
-    {"interleaved", ScheduleKind::k1f1b}, {"zb-h1", ScheduleKind::kZbH1},
-    {"zb-h2", ScheduleKind::kZbH2},       {"zb-v", ScheduleKind::kZbV}};
-
-}  // namespace
-
 std::string machine_yaml(const Machine& machine) {
   const Machine usual;
   std::string out;
@@ -112,17 +103,15 @@ bool ConfigReader::read_schedule(const YamlNode& value) {
                  expected(said, "a number of microbatches");
         }
         if (key.text != "kind") return unknown_key(key, {"kind", "window"});
+        schedule.kind = find_schedule_kind(said.text);
+        if (schedule.kind != nullptr) return true;
         Keys kinds;
-        for (const auto& [name, kind] : kScheduleKinds) {
-          kinds.push_back(name);
-          if (name != said.text) continue;
-          schedule.kind = kind;
-          schedule.name = said.text;
-          return true;
+        for (const ScheduleKind& kind : schedule_kinds()) {
+          kinds.push_back(kind.name);
         }
         return unknown_word(said, kinds);
       });
-  if (!is_read || !schedule.name.empty()) return is_read;
+  if (!is_read || schedule.kind != nullptr) return is_read;
   return fail(value, "says no kind, such as 1f1b");
 }
 

@@ -55,7 +55,7 @@ std::vector<Type> Epilogue::widen(const LineWork& work,
     const auto o = static_cast<size_t>(call.arguments[i].operand);
     types[o] = &(wide[o] = call.type(i));
     if (!is_half(wide[o].dtype)) continue;
-    wide[o].dtype = Dtype::kF32;
+    wide[o].dtype = traits(wide[o].dtype).computed;
     std::string& name = casts[operands[o]];
     if (name.empty()) {
       name = values_.new_name(work.at.space);

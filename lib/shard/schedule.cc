@@ -44,15 +44,12 @@ struct Preference {
 };
 
 // Returns the rules that are tried for a kind of schedule.
-std::vector<Preference> preferences_of(ScheduleKind kind) {
-  const bool puts_off_weights = kind == ScheduleKind::kZbH1 ||
-                                kind == ScheduleKind::kZbH2 ||
-                                kind == ScheduleKind::kZbV;
-  if (kind == ScheduleKind::kGpipe) return {{1, 2, 2}};
+std::vector<Preference> preferences_of(const ScheduleKind& kind) {
+  if (kind.is_forward_first) return {{1, 2, 2}};
   std::vector<Preference> out;
   for (const double patience : {0.0, 0.1, 0.2}) {
-    out.push_back({2, 1, puts_off_weights ? 3 : 1, patience});
-    out.push_back({1, 2, puts_off_weights ? 3 : 2, patience});
+    out.push_back({2, 1, kind.puts_off_weights ? 3 : 1, patience});
+    out.push_back({1, 2, kind.puts_off_weights ? 3 : 2, patience});
   }
   return out;
 }
@@ -85,14 +82,13 @@ std::vector<int64_t> turns(const std::vector<ScheduledLine>& lines,
 
 // What the orders that are tried have in common.
 struct Pipeline {
-  Pipeline(const std::vector<ScheduledLine>& all, ScheduleKind kind)
+  Pipeline(const std::vector<ScheduledLine>& all, const ScheduleKind& kind)
       : lines(all),
         chunks(all),
         units(all, chunks, kind),
         is_awaited(find_awaited(all)),
         then(all.size()) {
-    const bool are_grouped =
-        kind == ScheduleKind::k1f1b && units.stages() < chunks.count();
+    const bool are_grouped = kind.has_groups && units.stages() < chunks.count();
     turn =
         turns(all, chunks, std::max<int64_t>(units.stages(), 1), are_grouped);
     for (uint32_t i = 0; i < all.size(); ++i) {
@@ -376,7 +372,8 @@ double period_of(const std::vector<ScheduledLine>& lines,
 
 }  // namespace
 
-Order schedule(const std::vector<ScheduledLine>& lines, ScheduleKind kind) {
+Order schedule(const std::vector<ScheduledLine>& lines,
+               const ScheduleKind& kind) {
   const Pipeline pipeline(lines, kind);
   Order best;
   for (const Preference& preference : preferences_of(kind)) {

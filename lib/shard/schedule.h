@@ -16,24 +16,9 @@
 // runs on one rank. It is open from its first line until the last line of its
 // microbatch that reads what it made. A rank opens another unit only while
 // fewer units than its bound are open. If nothing else can run, the bound is
-// exceeded, so that every program ends.
-//
-//   kind          units open at a time, on stage s of p
-//   gpipe         all; of lines that could begin at once, forward ones first
-//   1f1b          p - s
-//   interleaved   2 (p - s - 1) + (v - 1) p + 1
-//   zb-h1         v p
-//   zb-h2         2 p - 1
-//   zb-v          v p
-//
-// v is the number of chunks of a rank. 1f1b and interleaved are one kind: the
-// row is chosen by v, which is 1 for 1f1b. The three kinds zb-* choose those
-// backward lines last that no earlier stage waits for, which make the gradients
-// of weights: they run when a rank would otherwise wait. Sources: Huang et al.,
-// GPipe, 2019; Narayanan et al., Efficient large-scale language model training
-// on GPU clusters, 2021; Qi et al., Zero bubble pipeline parallelism, 2024, and
-// Pipeline parallelism with controllable memory, 2024 (zb-v). List scheduling:
-// Graham, Bounds on multiprocessing timing anomalies, 1969.
+// exceeded, so that every program ends. How many units that are, and which
+// lines are preferred, is a row of schedule_kinds.h for each kind. List
+// scheduling: Graham, Bounds on multiprocessing timing anomalies, 1969.
 //
 // No schedule can deadlock. There is one order of all lines in which every line
 // stands behind those that it needs, and each rank runs its lines in this
@@ -44,7 +29,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "shard/config.h"
+#include "shard/schedule_kinds.h"
 #include "spmd/rank_set.h"
 
 namespace gt::shard {
@@ -84,6 +69,7 @@ struct Order {
   int64_t most_open = 0;  // the most units that a rank had open at a time
 };
 
-Order schedule(const std::vector<ScheduledLine>& lines, ScheduleKind kind);
+Order schedule(const std::vector<ScheduledLine>& lines,
+               const ScheduleKind& kind);
 
 }  // namespace gt::shard

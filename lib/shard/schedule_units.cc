@@ -47,7 +47,7 @@ void Chunks::join_readers(const std::vector<ScheduledLine>& lines) {
 // ---- units ------------------------------------------------------------------
 
 Units::Units(const std::vector<ScheduledLine>& lines, const Chunks& chunks,
-             ScheduleKind kind)
+             const ScheduleKind& kind)
     : of_(lines.size(), kNoIndex), closes_(lines.size()) {
   find(lines, chunks);
   count_readers(lines);
@@ -86,7 +86,7 @@ void Units::count_readers(const std::vector<ScheduledLine>& lines) {
   }
 }
 
-void Units::set_bounds(ScheduleKind kind) {
+void Units::set_bounds(const ScheduleKind& kind) {
   size_t most = 1;  // chunks of one rank
   for (const auto& [rank, here] : ranks_) {
     most = std::max(most, here.chunks.size());
@@ -94,26 +94,10 @@ void Units::set_bounds(ScheduleKind kind) {
   const auto v = static_cast<int64_t>(most);
   stages_ = (chunks_ + v - 1) / v;
   for (auto& [rank, here] : ranks_) {
-    here.bound = std::max<int64_t>(bound(kind, here), 1);
+    const PipelinePlace at{chunks_, stages_, *here.chunks.begin(),
+                           static_cast<int64_t>(here.chunks.size())};
+    here.bound = std::max<int64_t>(kind.bound(at), 1);
   }
-}
-
-int64_t Units::bound(ScheduleKind kind, const Rank& rank) const {
-  const auto v = static_cast<int64_t>(rank.chunks.size());
-  const int64_t first = *rank.chunks.begin();
-  switch (kind) {
-    case ScheduleKind::kGpipe:
-      return INT64_MAX;
-    case ScheduleKind::k1f1b:
-      return v == 1 ? chunks_ - first
-                    : 2 * (stages_ - first - 1) + (v - 1) * stages_ + 1;
-    case ScheduleKind::kZbH1:
-    case ScheduleKind::kZbV:
-      return v * stages_;
-    case ScheduleKind::kZbH2:
-      return 2 * stages_ - 1;
-  }
-  return 1;
 }
 
 }  // namespace gt::shard

@@ -8,7 +8,6 @@
 #include <set>
 #include <vector>
 
-#include "shard/config.h"
 #include "shard/schedule.h"
 
 namespace gt::shard {
@@ -43,7 +42,7 @@ class Chunks {
 class Units {
  public:
   Units(const std::vector<ScheduledLine>& lines, const Chunks& chunks,
-        ScheduleKind kind);
+        const ScheduleKind& kind);
 
   // Returns the number of a forward line's unit, and kNoIndex for other lines.
   uint32_t of(uint32_t line) const { return of_[line]; }
@@ -89,8 +88,7 @@ class Units {
   }
   void find(const std::vector<ScheduledLine>& lines, const Chunks& chunks);
   void count_readers(const std::vector<ScheduledLine>& lines);
-  void set_bounds(ScheduleKind kind);
-  int64_t bound(ScheduleKind kind, const Rank& rank) const;
+  void set_bounds(const ScheduleKind& kind);
 
   std::vector<uint32_t> of_;  // by line
   // By line: the units that stay open until it has run.

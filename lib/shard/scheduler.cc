@@ -175,7 +175,7 @@ LineSize Scheduler::size_of(const Line& line, const LineRanks& where) {
 void Scheduler::close(std::string& out) {
   if (window_.is_empty()) return;
   const size_t microbatches = window_.microbatches();
-  const Order order = window_.close(schedule_.kind, memory_, out);
+  const Order order = window_.close(*schedule_.kind, memory_, out);
   bytes_ = 0;
   ++costs_.windows;
   costs_.most_microbatches = std::max(costs_.most_microbatches, microbatches);

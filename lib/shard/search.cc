@@ -300,7 +300,7 @@ class Search {
   std::string schedule_yaml() const {
     const std::optional<Schedule>& given = job_.given.schedule();
     if (!given) return "";
-    return "schedule: {kind: " + given->name +
+    return "schedule: {kind: " + std::string(given->kind->name) +
            (given->window == 0 ? ""
                                : ", window: " + std::to_string(given->window)) +
            "}\n";

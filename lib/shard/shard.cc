@@ -290,10 +290,10 @@ class Sharder {
         "gt-shard: schedule %s: stages: %lld, microbatches: %zu, "
         "windows: %llu; %.6g ms, in which ranks compute for %.1f %%; at "
         "most %lld under way on a rank\n",
-        config_.schedule()->name.c_str(), static_cast<long long>(costs.stages),
-        costs.most_microbatches, static_cast<unsigned long long>(costs.windows),
-        costs.seconds * 1e3, share * 100,
-        static_cast<long long>(costs.most_open));
+        std::string(config_.schedule()->kind->name).c_str(),
+        static_cast<long long>(costs.stages), costs.most_microbatches,
+        static_cast<unsigned long long>(costs.windows), costs.seconds * 1e3,
+        share * 100, static_cast<long long>(costs.most_open));
     return line;
   }
 

@@ -147,7 +147,7 @@ class Scheduled {
     }
   }
 
-  Order order(ScheduleKind kind) const {
+  Order order(const ScheduleKind& kind) const {
     Order found = schedule(lines_, kind);
     for (uint32_t& line : found.lines) line = kept_[line];
     return found;
@@ -302,7 +302,7 @@ void Window::delay_sources() {
   }
 }
 
-Order Window::close(ScheduleKind kind, RegisterBytes& memory,
+Order Window::close(const ScheduleKind& kind, RegisterBytes& memory,
                     std::string& out) {
   WindowValues values(lines_);
   find_microbatches();

@@ -79,7 +79,8 @@ class Window {
 
   // Finds the order of the lines, appends them to `out` in this order, notes in
   // `memory` what they bind and free, and empties the window.
-  Order close(ScheduleKind kind, RegisterBytes& memory, std::string& out);
+  Order close(const ScheduleKind& kind, RegisterBytes& memory,
+              std::string& out);
 
  private:
   uint32_t number_of(std::string_view name);

@@ -6,6 +6,8 @@
 #include <cmath>
 #include <cstring>
 
+#include "base/result.h"
+
 namespace gt {
 namespace {
 
@@ -132,10 +134,11 @@ void append_number(std::string& out, int64_t value) {
   out.append(digits, end);
 }
 
-void append_half_number(std::string& out, float value, Dtype dtype) {
-  const auto round = [dtype](float v) {
-    return dtype == Dtype::kF16 ? f16_from_float(v) : bf16_from_float(v);
-  };
+namespace {
+
+template <typename Half>
+void append_half(std::string& out, Half half) {
+  const auto value = static_cast<float>(half);
   if (!std::isfinite(value)) return append_shortest(out, value);
   char digits[40];
   for (int precision = 1; precision <= 9; ++precision) {
@@ -145,7 +148,7 @@ void append_half_number(std::string& out, float value, Dtype dtype) {
     GT_CHECK(error == std::errc{});
     float back = 0;
     std::from_chars(digits, end, back);
-    if (round(back) != round(value)) continue;
+    if (Half::from(back).bits != half.bits) continue;
     // to_chars picks the shorter of fixed and scientific only without a
     // precision, so the rounded value is printed again. If fewer digits save
     // nothing (10000 for 9984), the value itself is printed.
@@ -158,45 +161,9 @@ void append_half_number(std::string& out, float value, Dtype dtype) {
   append_shortest(out, value);
 }
 
-uint16_t bf16_from_float(float value) {
-  const uint32_t bits = std::bit_cast<uint32_t>(value);
-  if (std::isnan(value)) return static_cast<uint16_t>((bits >> 16) | 0x40);
-  return static_cast<uint16_t>((bits + 0x7fff + ((bits >> 16) & 1)) >> 16);
-}
+}  // namespace
 
-float float_from_bf16(uint16_t bits) {
-  return std::bit_cast<float>(static_cast<uint32_t>(bits) << 16);
-}
-
-uint16_t f16_from_float(float value) {
-  const uint32_t bits = std::bit_cast<uint32_t>(value);
-  const auto sign = static_cast<uint16_t>((bits >> 16) & 0x8000);
-  const uint32_t magnitude = bits & 0x7fffffff;
-  if (magnitude > 0x7f800000) return sign | 0x7e00;   // nan
-  if (magnitude >= 0x477ff000) return sign | 0x7c00;  // rounds to inf
-  if (magnitude < 0x38800000) {                       // subnormal or zero
-    // Adding 0.5 aligns the significand to f16's smallest step, 2^-24.
-    const float aligned = std::bit_cast<float>(magnitude) + 0.5F;
-    const uint32_t steps = std::bit_cast<uint32_t>(aligned) - 0x3f000000;
-    return static_cast<uint16_t>(sign | steps);
-  }
-  const uint32_t rounded = magnitude + 0xfff + ((magnitude >> 13) & 1);
-  return static_cast<uint16_t>(sign | ((rounded - 0x38000000) >> 13));
-}
-
-float float_from_f16(uint16_t bits) {
-  const uint32_t sign = static_cast<uint32_t>(bits & 0x8000) << 16;
-  const uint32_t exponent = (bits >> 10) & 0x1f;
-  const uint32_t fraction = bits & 0x3ff;
-  if (exponent == 0x1f) {
-    return std::bit_cast<float>(sign | 0x7f800000 | (fraction << 13));
-  }
-  if (exponent == 0) {
-    const float magnitude = static_cast<float>(fraction) * 0x1p-24F;
-    return sign != 0 ? -magnitude : magnitude;
-  }
-  return std::bit_cast<float>(sign | ((exponent + 112) << 23) |
-                              (fraction << 13));
-}
+void append_number(std::string& out, F16 value) { append_half(out, value); }
+void append_number(std::string& out, Bf16 value) { append_half(out, value); }
 
 }  // namespace gt

@@ -1,6 +1,5 @@
 // Reads numbers from text and writes them as text, without locales, with the
-// shortest digits that read back as the same value. Also converts 16-bit
-// floats.
+// shortest digits that read back as the same value.
 #pragma once
 
 #include <cstdint>
@@ -8,7 +7,7 @@
 #include <string>
 #include <string_view>
 
-#include "stream/type.h"
+#include "stream/dtype.h"
 
 namespace gt {
 
@@ -34,18 +33,11 @@ inline bool is_number(std::string_view text) {
 }
 
 // Append the shortest digits that read back as the same value of the dtype:
-// 0.1, 3, 1e-08, nan, inf, -inf, -0. A value of f16 or bf16 is passed as float.
+// 0.1, 3, 1e-08, nan, inf, -inf, -0.
 void append_number(std::string& out, double value);
 void append_number(std::string& out, float value);
 void append_number(std::string& out, int64_t value);
-void append_half_number(std::string& out, float value, Dtype dtype);
-
-// Conversions between float and the bits of the 16-bit floats: f16 (IEEE 754
-// binary16) and bf16 (the upper half of binary32). They round to nearest even;
-// nan stays nan.
-uint16_t f16_from_float(float value);
-float float_from_f16(uint16_t bits);
-uint16_t bf16_from_float(float value);
-float float_from_bf16(uint16_t bits);
+void append_number(std::string& out, F16 value);
+void append_number(std::string& out, Bf16 value);
 
 }  // namespace gt

@@ -3,44 +3,13 @@
 #include <charconv>
 
 #include "base/message.h"
-#include "stream/dtype_names.h"
 
 namespace gt {
 namespace {
 
 constexpr int64_t kMaxBytes = int64_t{1} << 60;
 
-struct DtypeRow {
-  std::string_view name;
-  size_t size;
-};
-constexpr std::array<DtypeRow, kDtypes> kDtypeRows = {{
-    {"f32", 4},
-    {"f64", 8},
-    {"f16", 2},
-    {"bf16", 2},
-    {"i64", 8},
-    {"i32", 4},
-    {"u8", 1},
-    {"bool", 1},
-}};
-
 }  // namespace
-
-std::string_view to_string(Dtype dtype) {
-  return kDtypeRows[static_cast<size_t>(dtype)].name;
-}
-
-std::optional<Dtype> parse_dtype(std::string_view word) {
-  for (size_t i = 0; i < kDtypes; ++i) {
-    if (kDtypeRows[i].name == word) return static_cast<Dtype>(i);
-  }
-  return std::nullopt;
-}
-
-size_t size_of(Dtype dtype) {
-  return kDtypeRows[static_cast<size_t>(dtype)].size;
-}
 
 void Shape::erase(size_t i) {
   GT_CHECK(i < rank_);

@@ -1,4 +1,4 @@
-// Dtypes, shapes and tensor types, and their spellings. Types of results follow
+// Shapes and tensor types, and their spellings. Types of results follow
 // from the program's text alone, never from data (ops/call.h).
 #pragma once
 
@@ -6,30 +6,15 @@
 #include <cstddef>
 #include <cstdint>
 #include <initializer_list>
-#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "base/result.h"
+#include "stream/dtype.h"
 
 namespace gt {
-
-enum class Dtype : uint8_t { kF32, kF64, kF16, kBf16, kI64, kI32, kU8, kBool };
-inline constexpr size_t kDtypes = 8;
-
-std::string_view to_string(Dtype dtype);
-// Returns nothing if the word is not the name of a dtype.
-std::optional<Dtype> parse_dtype(std::string_view word);
-size_t size_of(Dtype dtype);  // bytes of one element
-constexpr bool is_float(Dtype d) { return d <= Dtype::kBf16; }
-constexpr bool is_half(Dtype d) {
-  return d == Dtype::kF16 || d == Dtype::kBf16;
-}
-constexpr bool is_integer(Dtype d) {
-  return d >= Dtype::kI64 && d <= Dtype::kU8;
-}
 
 // The sizes of a tensor's dimensions, outermost first. There are at most
 // kMaxRank of them; to add more is a bug of the caller and aborts (GT_CHECK),

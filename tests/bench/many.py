@@ -230,8 +230,8 @@ def light_seconds(folder, workers, path, *options):
     endpoint = f"ipc://@gt-bench-{os.getpid()}-{time.monotonic_ns()}"
     fifo = f"{folder}/start"
     os.mkfifo(fifo)
-    work = subprocess.Popen([WORK, "--connect", endpoint, "--backend", "null",
-                             "--workers", str(workers)])
+    work = subprocess.Popen([os.path.join(BIN, "light_members"), str(workers),
+                             endpoint])
     route = subprocess.Popen(
         [ROUTE, "--bind", endpoint, "--workers", str(workers), *options, fifo,
          path], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)

@@ -20,7 +20,7 @@ all=1024
 } >"$folder/p.gt"
 for hot in '' --no-hot; do
   endpoint=ipc://@gt-members-$$
-  "$bin/gt-work" --connect "$endpoint" --backend null --workers $all &
+  "$bin/light_members" $all "$endpoint" &
   # shellcheck disable=SC2086
   "$bin/gt-route" --bind "$endpoint" --workers $all $hot \
     --log "$folder/log" "$folder/p.gt" >"$folder/out"

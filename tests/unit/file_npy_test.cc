@@ -156,7 +156,7 @@ TEST_F(NpyTest, LoadsFortranOrderAndForeignBytes) {
     for (int j = 0; j < 2; ++j) {
       for (int i = 0; i < 4; ++i) {
         values.push_back(static_cast<uint16_t>(
-            __builtin_bswap16(f16_from_float(float(i * 6 + j * 3 + k)))));
+            __builtin_bswap16(F16::from(float(i * 6 + j * 3 + k)).bits)));
       }
     }
   }

@@ -197,7 +197,7 @@ namespace {
 
 // The distance of two neighbouring numbers at a magnitude.
 double unit_at(Dtype dtype, double magnitude) {
-  const int digits = philox::digits_of(dtype);
+  const int digits = traits(dtype).digits;
   const int least = dtype == Dtype::kF16   ? -24
                     : dtype == Dtype::kF64 ? -1074
                                            : -149;

@@ -96,9 +96,9 @@ void expect_an_order(const std::vector<ScheduledLine>& lines,
   EXPECT_EQ(order.lines.size(), lines.size());
 }
 
-Order order_of(const Pipeline& pipeline, ScheduleKind kind) {
+Order order_of(const Pipeline& pipeline, std::string_view kind) {
   const Program program(pipeline);
-  const Order order = schedule(program.lines(), kind);
+  const Order order = schedule(program.lines(), *find_schedule_kind(kind));
   expect_an_order(program.lines(), order);
   EXPECT_EQ(order.stages, pipeline.p);
   return order;
@@ -107,11 +107,13 @@ Order order_of(const Pipeline& pipeline, ScheduleKind kind) {
 constexpr int64_t kStages[] = {2, 3, 4, 8};
 constexpr int64_t kMicrobatches[] = {1, 2, 4, 8, 16, 32};
 
-// The lines that one rank runs, as "F0 F1 B0 F2 B1 B2".
-std::string on_rank(const Pipeline& pipeline, ScheduleKind kind, int64_t rank) {
+// "F0 F1 B0 F2 B1 B2": what one rank runs.
+std::string on_rank(const Pipeline& pipeline, std::string_view kind,
+                    int64_t rank) {
   const Program program(pipeline);
+  const Order order = schedule(program.lines(), *find_schedule_kind(kind));
   std::string text;
-  for (const uint32_t i : schedule(program.lines(), kind).lines) {
+  for (const uint32_t i : order.lines) {
     const ScheduledLine& line = program.lines()[i];
     if (line.moves() || line.ranks[0] != rank) continue;
     text += (text.empty() ? "" : " ") +
@@ -123,9 +125,7 @@ std::string on_rank(const Pipeline& pipeline, ScheduleKind kind, int64_t rank) {
 
 TEST(Schedule, OneForwardOneBackwardIsThePublishedOrder) {
   const Pipeline pipeline{4, 8};
-  const auto rank = [&](int64_t r) {
-    return on_rank(pipeline, ScheduleKind::k1f1b, r);
-  };
+  const auto rank = [&](int64_t r) { return on_rank(pipeline, "1f1b", r); };
   EXPECT_EQ(rank(0), "F0 F1 F2 F3 B0 F4 B1 F5 B2 F6 B3 F7 B4 B5 B6 B7");
   EXPECT_EQ(rank(1), "F0 F1 F2 B0 F3 B1 F4 B2 F5 B3 F6 B4 F7 B5 B6 B7");
   EXPECT_EQ(rank(2), "F0 F1 B0 F2 B1 F3 B2 F4 B3 F5 B4 F6 B5 F7 B6 B7");
@@ -133,15 +133,15 @@ TEST(Schedule, OneForwardOneBackwardIsThePublishedOrder) {
 }
 
 TEST(Schedule, GpipeRunsAllForwardsFirst) {
-  EXPECT_EQ(on_rank({2, 3}, ScheduleKind::kGpipe, 0), "F0 F1 F2 B0 B1 B2");
+  EXPECT_EQ(on_rank({2, 3}, "gpipe", 0), "F0 F1 F2 B0 B1 B2");
 }
 
 TEST(Schedule, GpipeAndOneForwardOneBackwardTakeThePapersTime) {
   for (const int64_t p : kStages) {
     for (const int64_t m : kMicrobatches) {
       const auto wanted = static_cast<double>((m + p - 1) * 3);
-      const Order gpipe = order_of({p, m}, ScheduleKind::kGpipe);
-      const Order one = order_of({p, m}, ScheduleKind::k1f1b);
+      const Order gpipe = order_of({p, m}, "gpipe");
+      const Order one = order_of({p, m}, "1f1b");
       EXPECT_EQ(gpipe.seconds, wanted) << p << " " << m;
       EXPECT_EQ(one.seconds, wanted) << p << " " << m;
       EXPECT_EQ(gpipe.most_open, m);
@@ -163,13 +163,13 @@ TEST(Schedule, KindsThatWaitLessComeNearThePapersTimes) {
       SCOPED_TRACE(std::to_string(p) + " stages, " + std::to_string(m));
       const auto work = static_cast<double>(m * 3);
       const auto waits = static_cast<double>(p - 1);
-      const auto order = [&](int64_t v, ScheduleKind kind, Shape shape) {
-        return order_of({p, m, v, kind != ScheduleKind::k1f1b, shape}, kind);
+      const auto order = [&](int64_t v, std::string_view kind, Shape shape) {
+        return order_of({p, m, v, kind.starts_with("zb"), shape}, kind);
       };
-      const Order interleaved = order(2, ScheduleKind::k1f1b, Shape::kStraight);
-      const Order h1 = order(1, ScheduleKind::kZbH1, Shape::kStraight);
-      const Order h2 = order(1, ScheduleKind::kZbH2, Shape::kStraight);
-      const Order v = order(2, ScheduleKind::kZbV, Shape::kV);
+      const Order interleaved = order(2, "interleaved", Shape::kStraight);
+      const Order h1 = order(1, "zb-h1", Shape::kStraight);
+      const Order h2 = order(1, "zb-h2", Shape::kStraight);
+      const Order v = order(2, "zb-v", Shape::kV);
       const double slack = 1.04;
       EXPECT_LE(interleaved.seconds,
                 (2 * work + waits * 3) * (m % p == 0 ? 1 : slack));
@@ -190,11 +190,9 @@ TEST(Schedule, KindsThatWaitLessComeNearThePapersTimes) {
 
 // A worker sends a value when it comes to the line that moves it.
 TEST(Schedule, AValueIsSentBeforeItsRankComputesAgain) {
-  const ScheduleKind kinds[] = {ScheduleKind::kGpipe, ScheduleKind::k1f1b,
-                                ScheduleKind::kZbH1, ScheduleKind::kZbH2};
-  for (const ScheduleKind kind : kinds) {
-    const Program program({4, 8, 1, kind != ScheduleKind::k1f1b});
-    std::map<int64_t, uint32_t> last;  // by rank, the line that it computed
+  for (const ScheduleKind& kind : schedule_kinds()) {
+    const Program program({4, 8, 1, kind.puts_off_weights});
+    std::map<int64_t, uint32_t> last;  // by rank: the line that it computed
     for (const uint32_t i : schedule(program.lines(), kind).lines) {
       const ScheduledLine& line = program.lines()[i];
       if (line.moves()) {
@@ -207,7 +205,7 @@ TEST(Schedule, AValueIsSentBeforeItsRankComputesAgain) {
 }
 
 TEST(Schedule, OneStageRunsOneMicrobatchAfterTheOther) {
-  EXPECT_EQ(on_rank({1, 3}, ScheduleKind::k1f1b, 0), "F0 B0 F1 B1 F2 B2");
+  EXPECT_EQ(on_rank({1, 3}, "1f1b", 0), "F0 B0 F1 B1 F2 B2");
 }
 
 // The programs are arbitrary: lines need lines of other microbatches, run on
@@ -231,9 +229,7 @@ TEST(Schedule, RandomProgramsAreRunInAnOrder) {
         (below(4) > 0 ? line.needs : line.after).push_back(below(i));
       }
     }
-    for (const ScheduleKind kind :
-         {ScheduleKind::kGpipe, ScheduleKind::k1f1b, ScheduleKind::kZbH1,
-          ScheduleKind::kZbH2, ScheduleKind::kZbV}) {
+    for (const ScheduleKind& kind : schedule_kinds()) {
       expect_an_order(lines, schedule(lines, kind));
     }
   }

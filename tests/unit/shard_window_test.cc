@@ -155,7 +155,7 @@ class RandomLines {
   std::set<std::pair<std::string, int64_t>> live_;
 };
 
-void expect_the_same(uint32_t seed, ScheduleKind kind) {
+void expect_the_same(uint32_t seed, const ScheduleKind& kind) {
   RandomLines lines(seed);
   for (int i = 0; i < 40; ++i) lines.add();
   Window window;
@@ -196,8 +196,7 @@ void expect_the_same(uint32_t seed, ScheduleKind kind) {
 TEST(Window, EveryLineReadsTheSameInEveryOrder) {
   for (uint32_t seed = 0; seed < 400; ++seed) {
     SCOPED_TRACE(seed);
-    for (const ScheduleKind kind : {ScheduleKind::kGpipe, ScheduleKind::k1f1b,
-                                    ScheduleKind::kZbH1, ScheduleKind::kZbV}) {
+    for (const ScheduleKind& kind : schedule_kinds()) {
       expect_the_same(seed, kind);
     }
     if (HasFailure()) return;

@@ -15,12 +15,8 @@
 namespace gt {
 namespace {
 
-std::string text_of(double v) {
-  std::string out;
-  append_number(out, v);
-  return out;
-}
-std::string text_of(float v) {
+template <typename Number>
+std::string text_of(Number v) {
   std::string out;
   append_number(out, v);
   return out;
@@ -153,72 +149,69 @@ TEST(Number, FloatsReadBack) {
   }
 }
 
-// All 65536 values of each 16-bit float are tested.
-TEST(Number, HalvesReadBack) {
-  for (const Dtype dtype : {Dtype::kF16, Dtype::kBf16}) {
-    const bool f16 = dtype == Dtype::kF16;
-    for (uint32_t bits = 0; bits <= 0xffff; ++bits) {
-      const auto half = static_cast<uint16_t>(bits);
-      const float value = f16 ? float_from_f16(half) : float_from_bf16(half);
-      if (std::isnan(value)) {
-        const float again = f16 ? float_from_f16(f16_from_float(value))
-                                : float_from_bf16(bf16_from_float(value));
-        ASSERT_TRUE(std::isnan(again)) << bits;
-        continue;
-      }
-      ASSERT_EQ(f16 ? f16_from_float(value) : bf16_from_float(value), half);
-      std::string text;
-      append_half_number(text, value, dtype);
-      const auto back = parse_number(text);
-      ASSERT_TRUE(back.has_value()) << text;
-      const auto real = static_cast<float>(back->real);
-      ASSERT_EQ(f16 ? f16_from_float(real) : bf16_from_float(real), half)
-          << text;
-      ASSERT_LE(text.size(), text_of(value).size()) << text;
+template <typename Half>
+class Halves : public testing::Test {};
+using BothHalves = testing::Types<F16, Bf16>;
+TYPED_TEST_SUITE(Halves, BothHalves);
+
+// All 65536 values.
+TYPED_TEST(Halves, ReadBack) {
+  for (uint32_t bits = 0; bits <= 0xffff; ++bits) {
+    const TypeParam half{static_cast<uint16_t>(bits)};
+    const auto value = static_cast<float>(half);
+    if (std::isnan(value)) {
+      const auto again = static_cast<float>(TypeParam::from(value));
+      ASSERT_TRUE(std::isnan(again)) << bits;
+      continue;
     }
+    ASSERT_EQ(TypeParam::from(value).bits, bits);
+    std::string text;
+    append_number(text, half);
+    const auto back = parse_number(text);
+    ASSERT_TRUE(back.has_value()) << text;
+    ASSERT_EQ(TypeParam::from(static_cast<float>(back->real)).bits, bits)
+        << text;
+    ASSERT_LE(text.size(), text_of(value).size()) << text;
   }
 }
 
-// Between two neighbours the nearest number is chosen, and of equally near ones
-// the even.
-TEST(Number, HalvesRoundToNearestEven) {
-  for (const bool f16 : {true, false}) {
-    const uint32_t top = f16 ? 0x7bff : 0x7f7f;  // the largest finite number
-    for (uint32_t bits = 0; bits < top; ++bits) {
-      const auto low = static_cast<uint16_t>(bits);
-      const auto high = static_cast<uint16_t>(bits + 1);
-      const float a = f16 ? float_from_f16(low) : float_from_bf16(low);
-      const float b = f16 ? float_from_f16(high) : float_from_bf16(high);
-      const float middle = static_cast<float>(
-          (static_cast<double>(a) + static_cast<double>(b)) / 2);
-      const auto round = [f16](float v) {
-        return f16 ? f16_from_float(v) : bf16_from_float(v);
-      };
-      ASSERT_EQ(round(middle), bits % 2 == 0 ? low : high) << bits;
-      ASSERT_EQ(round(std::nextafter(middle, 0.0F)), low) << bits;
-      ASSERT_EQ(round(std::nextafter(middle, HUGE_VALF)), high) << bits;
-    }
+// Between each two neighbours the nearest is chosen, ties to even.
+TYPED_TEST(Halves, RoundToNearestEven) {
+  const auto largest = std::is_same_v<TypeParam, F16> ? 0x7bffU : 0x7f7fU;
+  for (uint32_t bits = 0; bits < largest; ++bits) {
+    const TypeParam low{static_cast<uint16_t>(bits)};
+    const TypeParam high{static_cast<uint16_t>(bits + 1)};
+    const auto middle = static_cast<float>(
+        (static_cast<double>(low) + static_cast<double>(high)) / 2);
+    const auto round = [](float v) { return TypeParam::from(v).bits; };
+    ASSERT_EQ(round(middle), bits % 2 == 0 ? low.bits : high.bits) << bits;
+    ASSERT_EQ(round(std::nextafter(middle, 0.0F)), low.bits) << bits;
+    ASSERT_EQ(round(std::nextafter(middle, HUGE_VALF)), high.bits) << bits;
   }
-  EXPECT_EQ(f16_from_float(65519.0F), 0x7bff);
-  EXPECT_EQ(f16_from_float(65520.0F), 0x7c00);
-  EXPECT_EQ(f16_from_float(-1e30F), 0xfc00);
-  EXPECT_EQ(bf16_from_float(std::numeric_limits<float>::max()), 0x7f80);
+}
+
+TEST(Number, HalvesEndInInfinity) {
+  EXPECT_EQ(F16::from(65519.0F).bits, 0x7bff);
+  EXPECT_EQ(F16::from(65520.0F).bits, 0x7c00);
+  EXPECT_EQ(F16::from(-1e30F).bits, 0xfc00);
+  EXPECT_EQ(Bf16::from(std::numeric_limits<float>::max()).bits, 0x7f80);
 }
 
 TEST(Number, HalvesPrintTheirOwnDigits) {
-  std::string text;
-  append_half_number(text, float_from_f16(f16_from_float(0.1F)), Dtype::kF16);
-  EXPECT_EQ(text, "0.1");
-  text.clear();
-  append_half_number(text, float_from_bf16(bf16_from_float(0.1F)),
-                     Dtype::kBf16);
-  EXPECT_EQ(text, "0.1");
-  text.clear();
-  append_half_number(text, 65504, Dtype::kF16);
-  EXPECT_EQ(text, "65504");
-  text.clear();
-  append_half_number(text, 9984, Dtype::kBf16);
-  EXPECT_EQ(text, "9984");
+  EXPECT_EQ(text_of(F16::from(0.1F)), "0.1");
+  EXPECT_EQ(text_of(Bf16::from(0.1F)), "0.1");
+  EXPECT_EQ(text_of(F16::from(65504)), "65504");
+  EXPECT_EQ(text_of(Bf16::from(9984)), "9984");
+}
+
+TEST(Dtype, RangesAreThoseOfTheElements) {
+  EXPECT_EQ(least_of(Dtype::kI64), INT64_MIN);
+  EXPECT_EQ(greatest_of(Dtype::kI64), INT64_MAX);
+  EXPECT_EQ(least_of(Dtype::kI32), INT32_MIN);
+  EXPECT_EQ(greatest_of(Dtype::kI32), INT32_MAX);
+  EXPECT_EQ(least_of(Dtype::kU8), 0);
+  EXPECT_EQ(greatest_of(Dtype::kU8), 255);
+  EXPECT_FALSE(holds(Dtype::kBool, 2));
 }
 
 std::string type_text(std::string_view text) {

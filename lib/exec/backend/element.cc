@@ -3,8 +3,7 @@
 #include <bit>
 #include <cmath>
 #include <limits>
-
-#include "stream/number.h"
+#include <type_traits>
 
 namespace gt::exec {
 namespace {
@@ -41,112 +40,72 @@ void put(void* data, int64_t i, T value) {
   static_cast<T*>(data)[i] = value;
 }
 
+// Returns what storing the value as a T gives (store_real()).
+template <typename T>
+T from_real(double value) {
+  if constexpr (std::is_integral_v<T>) {
+    return saturate<T>(value);
+  } else if constexpr (std::is_floating_point_v<T>) {
+    return static_cast<T>(value);
+  } else {
+    return T::from(odd_float(value));
+  }
+}
+
 }  // namespace
 
-uint16_t f16_from_double(double value) {
-  return f16_from_float(odd_float(value));
-}
-uint16_t bf16_from_double(double value) {
-  return bf16_from_float(odd_float(value));
-}
-
 double load_real(Dtype dtype, const void* data, int64_t i) {
-  switch (dtype) {
-    case Dtype::kF32:
-      return static_cast<double>(get<float>(data, i));
-    case Dtype::kF64:
-      return get<double>(data, i);
-    case Dtype::kF16:
-      return static_cast<double>(float_from_f16(get<uint16_t>(data, i)));
-    case Dtype::kBf16:
-      return static_cast<double>(float_from_bf16(get<uint16_t>(data, i)));
-    case Dtype::kI64:
-      return static_cast<double>(get<int64_t>(data, i));
-    case Dtype::kI32:
-      return get<int32_t>(data, i);
-    case Dtype::kU8:
-    case Dtype::kBool:
-      return get<uint8_t>(data, i);
-  }
-  return 0;
+  return with_element(dtype, [&]<typename T>() {
+    return static_cast<double>(get<T>(data, i));
+  });
 }
 
 int64_t load_int(Dtype dtype, const void* data, int64_t i) {
-  switch (dtype) {
-    case Dtype::kI64:
-      return get<int64_t>(data, i);
-    case Dtype::kI32:
-      return get<int32_t>(data, i);
-    case Dtype::kU8:
-    case Dtype::kBool:
-      return get<uint8_t>(data, i);
-    default:
-      return saturate<int64_t>(load_real(dtype, data, i));
-  }
+  return with_element(dtype, [&]<typename T>() {
+    if constexpr (std::is_integral_v<T>) {
+      return static_cast<int64_t>(get<T>(data, i));
+    } else {
+      return saturate<int64_t>(static_cast<double>(get<T>(data, i)));
+    }
+  });
 }
 
 void store_real(Dtype dtype, void* data, int64_t i, double value) {
-  switch (dtype) {
-    case Dtype::kF32:
-      return put(data, i, static_cast<float>(value));
-    case Dtype::kF64:
-      return put(data, i, value);
-    case Dtype::kF16:
-      return put(data, i, f16_from_double(value));
-    case Dtype::kBf16:
-      return put(data, i, bf16_from_double(value));
-    case Dtype::kI64:
-      return put(data, i, saturate<int64_t>(value));
-    case Dtype::kI32:
-      return put(data, i, saturate<int32_t>(value));
-    case Dtype::kU8:
-      return put(data, i, saturate<uint8_t>(value));
-    case Dtype::kBool:
-      return put<uint8_t>(data, i, value != 0 ? 1 : 0);
-  }
+  if (dtype == Dtype::kBool) return put<uint8_t>(data, i, value != 0 ? 1 : 0);
+  with_element(dtype,
+               [&]<typename T>() { put<T>(data, i, from_real<T>(value)); });
 }
 
 void store_int(Dtype dtype, void* data, int64_t i, int64_t value) {
-  switch (dtype) {
-    case Dtype::kI64:
-      return put(data, i, value);
-    case Dtype::kI32:
-      return put(data, i, static_cast<int32_t>(value));
-    case Dtype::kU8:
-      return put(data, i, static_cast<uint8_t>(value));
-    case Dtype::kBool:
-      return put<uint8_t>(data, i, value != 0 ? 1 : 0);
-    case Dtype::kF32:
-      return put(data, i, static_cast<float>(value));
-    default:
-      return store_real(dtype, data, i, static_cast<double>(value));
-  }
+  if (dtype == Dtype::kBool) return put<uint8_t>(data, i, value != 0 ? 1 : 0);
+  with_element(dtype, [&]<typename T>() {
+    if constexpr (std::is_arithmetic_v<T>) {
+      put(data, i, static_cast<T>(value));
+    } else {
+      put(data, i, from_real<T>(static_cast<double>(value)));
+    }
+  });
 }
 
 double round_real(Dtype dtype, double value) {
-  switch (dtype) {
-    case Dtype::kF32:
-      return static_cast<double>(static_cast<float>(value));
-    case Dtype::kF16:
-      return static_cast<double>(float_from_f16(f16_from_double(value)));
-    case Dtype::kBf16:
-      return static_cast<double>(float_from_bf16(bf16_from_double(value)));
-    default:
+  return with_element(dtype, [&]<typename T>() {
+    if constexpr (std::is_integral_v<T>) {
       return value;
-  }
+    } else {
+      return static_cast<double>(from_real<T>(value));
+    }
+  });
 }
 
 int64_t wrap_int(Dtype dtype, int64_t value) {
-  switch (dtype) {
-    case Dtype::kI32:
-      return static_cast<int32_t>(value);
-    case Dtype::kU8:
-      return static_cast<uint8_t>(value);
-    case Dtype::kBool:
-      return value != 0 ? 1 : 0;
-    default:
+  if (dtype == Dtype::kBool) return value != 0 ? 1 : 0;
+  return with_element(dtype, [&]<typename T>() {
+    if constexpr (std::is_integral_v<T>) {
+      return static_cast<int64_t>(static_cast<T>(value));
+    } else {
       return value;
-  }
+    }
+  });
 }
 
 }  // namespace gt::exec

@@ -4,7 +4,7 @@
 
 #include <cstdint>
 
-#include "stream/type.h"
+#include "stream/dtype.h"
 
 namespace gt::exec {
 
@@ -25,9 +25,6 @@ void store_int(Dtype dtype, void* data, int64_t i, int64_t value);
 // These return what a load gives after `value` was stored as `dtype`.
 double round_real(Dtype dtype, double value);
 int64_t wrap_int(Dtype dtype, int64_t value);
-
-uint16_t f16_from_double(double value);
-uint16_t bf16_from_double(double value);
 
 // Two's complement arithmetic that wraps instead of overflowing, which would be
 // undefined.

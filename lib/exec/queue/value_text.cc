@@ -23,26 +23,18 @@ T element(const void* data, int64_t i) {
 
 void append_element(std::string& out, Dtype dtype, const void* data,
                     int64_t i) {
-  switch (dtype) {
-    case Dtype::kF32:
-      return append_number(out, element<float>(data, i));
-    case Dtype::kF64:
-      return append_number(out, element<double>(data, i));
-    case Dtype::kF16:
-      return append_half_number(out, float_from_f16(element<uint16_t>(data, i)),
-                                dtype);
-    case Dtype::kBf16:
-      return append_half_number(
-          out, float_from_bf16(element<uint16_t>(data, i)), dtype);
-    case Dtype::kI64:
-      return append_number(out, element<int64_t>(data, i));
-    case Dtype::kI32:
-      return append_number(out, int64_t{element<int32_t>(data, i)});
-    case Dtype::kU8:
-      return append_number(out, int64_t{element<uint8_t>(data, i)});
-    case Dtype::kBool:
-      out += element<uint8_t>(data, i) != 0 ? '1' : '0';
+  if (dtype == Dtype::kBool) {
+    out += element<uint8_t>(data, i) != 0 ? '1' : '0';
+    return;
   }
+  with_element(dtype, [&]<typename T>() {
+    const T value = element<T>(data, i);
+    if constexpr (std::is_integral_v<T>) {
+      append_number(out, int64_t{value});
+    } else {
+      append_number(out, value);
+    }
+  });
 }
 
 }  // namespace

@@ -1,6 +1,6 @@
-// What the two kinds of workers attached to a gt-route have in common: those
-// that compute (remote_session.h), and the light members, which only check what
-// they are sent (light_members.h).
+// What workers attached to a gt-route have in common: those that compute
+// (remote_session.h), and those of tests, which only check what they are sent
+// (tests/tools/light_members.cc).
 #pragma once
 
 #include <functional>

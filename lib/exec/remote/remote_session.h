@@ -20,7 +20,7 @@
 
 namespace gt::exec {
 
-// Options of a worker, or of light members, that attach to a gt-route.
+// Options of a worker that attaches to a gt-route.
 struct RemoteOptions {
   std::string endpoint;          // gt-route's
   std::string name;              // shown to people; "" for host and process id

@@ -8,8 +8,8 @@
 extern "C" {
 extern int gt_twin_backwards;
 int gt_twin_backwards __attribute__((weak)) = 0;
-#define GT_DECLARE(name)   \
-  float name##f(float); \
+#define GT_DECLARE(name) \
+  float name##f(float);  \
   double name(double);
 GT_DECLARE(exp)
 GT_DECLARE(log)
@@ -23,7 +23,7 @@ GT_DECLARE(sqrt)
 GT_DECLARE(floor)
 GT_DECLARE(rint)
 #undef GT_DECLARE
-#define GT_DECLARE(name)          \
+#define GT_DECLARE(name)       \
   float name##f(float, float); \
   double name(double, double);
 GT_DECLARE(pow)
@@ -131,12 +131,12 @@ inline void mma_16_8_16(int lane, float (*c)[4], const T* a, int a_stride,
 
 }  // namespace gt
 
-// All kernels are called in the same way.
-#define GT_KERNEL(name)                                     \
-  static void name##_body(const gt::Args& a);               \
+// All kernels are called in one way.
+#define GT_KERNEL(name)                                       \
+  static void name##_body(const gt::Args& a);                 \
   extern "C" void name(const gt::Args* a, const gt::Items*) { \
-    name##_body(*a);                                        \
-  }                                                         \
+    name##_body(*a);                                          \
+  }                                                           \
   static void name##_body([[maybe_unused]] const gt::Args& a)
 #define GT_ITEMS_KERNEL(name)                                         \
   static void name##_body(const gt::Args& a, const gt::Items& items); \
@@ -144,13 +144,13 @@ inline void mma_16_8_16(int lane, float (*c)[4], const T* a, int a_stride,
     name##_body(*a, *items);                                          \
   }                                                                   \
   static void name##_body(const gt::Args& a, const gt::Items& items)
-#define GT_EACH(i, n)                                              \
-  for (gt::int64_t gt_n = (n), gt_k = 0, i = gt::turn(0, gt_n);    \
-       gt_k < gt_n; ++gt_k, i = gt::turn(gt_k, gt_n))
+#define GT_EACH(i, n)                                                        \
+  for (gt::int64_t gt_n = (n), gt_k = 0, i = gt::turn(0, gt_n); gt_k < gt_n; \
+       ++gt_k, i = gt::turn(gt_k, gt_n))
 #define GT_BLOCKS(b, n) GT_EACH(b, n)
-#define GT_PHASE(t)                                                          \
-  for (int gt_t = 0, t = static_cast<int>(gt::turn(0, gt::kThreads));        \
-       gt_t < gt::kThreads;                                                  \
+#define GT_PHASE(t)                                                   \
+  for (int gt_t = 0, t = static_cast<int>(gt::turn(0, gt::kThreads)); \
+       gt_t < gt::kThreads;                                           \
        ++gt_t, t = static_cast<int>(gt::turn(gt_t, gt::kThreads)))
 #define GT_ALONE(t) GT_PHASE(t)
 #define GT_BARRIER() (void)0

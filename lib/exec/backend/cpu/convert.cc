@@ -9,36 +9,6 @@
 namespace gt::exec::cpu {
 namespace {
 
-// The C++ type of each dtype that has one.
-template <Dtype>
-struct TypeOf {
-  using type = void;
-};
-template <>
-struct TypeOf<Dtype::kF32> {
-  using type = float;
-};
-template <>
-struct TypeOf<Dtype::kF64> {
-  using type = double;
-};
-template <>
-struct TypeOf<Dtype::kI64> {
-  using type = int64_t;
-};
-template <>
-struct TypeOf<Dtype::kI32> {
-  using type = int32_t;
-};
-template <>
-struct TypeOf<Dtype::kU8> {
-  using type = uint8_t;
-};
-template <>
-struct TypeOf<Dtype::kBool> {
-  using type = uint8_t;
-};
-
 // Converts with element.h, for pairs of dtypes that no common loop is made of.
 template <Dtype kFrom, Dtype kTo>
 void convert_each(const void* from, void* to, int64_t n) {
@@ -53,9 +23,9 @@ void convert_each(const void* from, void* to, int64_t n) {
 
 template <Dtype kFrom, Dtype kTo>
 void convert(const void* from, void* to, int64_t n) {
-  using A = typename TypeOf<kFrom>::type;
-  using B = typename TypeOf<kTo>::type;
-  if constexpr (std::is_void_v<A> || std::is_void_v<B> ||
+  using A = ElementOf<kFrom>;
+  using B = ElementOf<kTo>;
+  if constexpr (!std::is_arithmetic_v<A> || !std::is_arithmetic_v<B> ||
                 (is_float(kFrom) && is_integer(kTo))) {
     convert_each<kFrom, kTo>(from, to, n);
   } else {

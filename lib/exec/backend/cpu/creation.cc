@@ -117,7 +117,7 @@ class Random final : public Kernel {
     const int64_t odd = g % 2;
     loops_.words(seed, static_cast<uint64_t>(g) / 2, made, even(n + odd));
     const uint64_t* words = made + odd;
-    const int digits = philox::digits_of(to_.dtype);
+    const int digits = traits(to_.dtype).digits;
     if (to_.dtype == Dtype::kF32) {
       auto* y = static_cast<float*>(out) + at;
       for (int64_t i = 0; i < n; ++i) {

@@ -65,14 +65,14 @@ void f32_to_f16(const void* from, void* to, int64_t n) {
 }
 #else
 void f16_to_f32(const void* from, void* to, int64_t n) {
-  const auto* x = static_cast<const uint16_t*>(from);
+  const auto* x = static_cast<const F16*>(from);
   auto* y = static_cast<float*>(to);
-  for (int64_t i = 0; i < n; ++i) y[i] = float_from_f16(x[i]);
+  for (int64_t i = 0; i < n; ++i) y[i] = static_cast<float>(x[i]);
 }
 void f32_to_f16(const void* from, void* to, int64_t n) {
   const auto* x = static_cast<const float*>(from);
-  auto* y = static_cast<uint16_t*>(to);
-  for (int64_t i = 0; i < n; ++i) y[i] = f16_from_float(x[i]);
+  auto* y = static_cast<F16*>(to);
+  for (int64_t i = 0; i < n; ++i) y[i] = F16::from(x[i]);
 }
 #endif
 

@@ -42,26 +42,19 @@ class Cumsum final : public Kernel {
   int threads_;
 };
 
-// Sums of integers wrap.
-template <typename T>
-using IntegerCumsum = Cumsum<T, uint64_t, int64_t>;
-
 std::unique_ptr<Kernel> cpu_cumsum(const Call& call, const Context& context) {
-  switch (call.type(0).dtype) {
-    case Dtype::kF32:
-      return make<Cumsum<float, double, float>>(call, context);
-    case Dtype::kF64:
-      return make<Cumsum<double, long double, double>>(call, context);
-    case Dtype::kI64:
-      return make<IntegerCumsum<int64_t>>(call, context);
-    case Dtype::kI32:
-      return make<IntegerCumsum<int32_t>>(call, context);
-    case Dtype::kU8:
-    case Dtype::kBool:
-      return make<IntegerCumsum<uint8_t>>(call, context);
-    default:
-      return nullptr;
-  }
+  return with_element(
+      call.type(0).dtype, [&]<typename T>() -> std::unique_ptr<Kernel> {
+        if constexpr (std::is_integral_v<T>) {  // sums of integers wrap
+          return make<Cumsum<T, uint64_t, int64_t>>(call, context);
+        } else if constexpr (std::is_same_v<T, float>) {
+          return make<Cumsum<float, double, float>>(call, context);
+        } else if constexpr (std::is_same_v<T, double>) {
+          return make<Cumsum<double, long double, double>>(call, context);
+        } else {
+          return nullptr;
+        }
+      });
 }
 
 // The sort is stable, and nan counts as the largest. Elements are mapped to

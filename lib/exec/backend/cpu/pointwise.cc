@@ -30,7 +30,7 @@ struct Choice {
 Choice choose(const Call& call, const Loops& loops) {
   Choice c;
   const Dtype domain = domain_of(call);
-  c.compute = is_half(domain) ? Dtype::kF32 : domain;
+  c.compute = traits(domain).computed;
   if (!is_float(domain)) {
     const IntegerRow* row = integer_row(call.op->name, domain);
     if (row == nullptr) return c;
@@ -81,7 +81,7 @@ class Pointwise final : public Kernel {
     const Dtype domain = domain_of(call);
     // For f16 and bf16 results, numbers of the line are rounded to f32; for
     // comparisons they are rounded to the operands' dtype.
-    round_ = is_half(domain) && result_.dtype == domain ? Dtype::kF32 : domain;
+    round_ = result_.dtype == domain ? traits(domain).computed : domain;
     std::vector<Strides> strides;
     for (const Argument& a : call.arguments) {
       Side& side = sides_[count_];

@@ -234,19 +234,14 @@ class IntegerReduction final : public Kernel {
 std::unique_ptr<Kernel> cpu_reduction(const Call& call,
                                       const Context& context) {
   const Dtype dtype = call.type(0).dtype;
-  switch (dtype) {
-    case Dtype::kF64:
-      return make<FloatReduction<double>>(call, context);
-    case Dtype::kI64:
-      return std::make_unique<IntegerReduction<int64_t>>(call, context, dtype);
-    case Dtype::kI32:
-      return std::make_unique<IntegerReduction<int32_t>>(call, context, dtype);
-    case Dtype::kU8:
-    case Dtype::kBool:
-      return std::make_unique<IntegerReduction<uint8_t>>(call, context, dtype);
-    default:
-      return make<FloatReduction<float>>(call, context);
-  }
+  return with_element(dtype, [&]<typename T>() -> std::unique_ptr<Kernel> {
+    if constexpr (std::is_integral_v<T>) {
+      return std::make_unique<IntegerReduction<T>>(call, context, dtype);
+    } else {
+      using Sum = std::conditional_t<std::is_arithmetic_v<T>, T, float>;
+      return make<FloatReduction<Sum>>(call, context);
+    }
+  });
 }
 
 std::unique_ptr<Kernel> cpu_mean(const Call& call, const Context& context) {
@@ -299,21 +294,14 @@ class Argmax final : public Kernel {
 };
 
 std::unique_ptr<Kernel> cpu_argmax(const Call& call, const Context& context) {
-  switch (call.type(0).dtype) {
-    case Dtype::kF32:
-      return make<Argmax<float>>(call, context);
-    case Dtype::kF64:
-      return make<Argmax<double>>(call, context);
-    case Dtype::kI64:
-      return make<Argmax<int64_t>>(call, context);
-    case Dtype::kI32:
-      return make<Argmax<int32_t>>(call, context);
-    case Dtype::kU8:
-    case Dtype::kBool:
-      return make<Argmax<uint8_t>>(call, context);
-    default:
-      return nullptr;
-  }
+  return with_element(call.type(0).dtype,
+                      [&]<typename T>() -> std::unique_ptr<Kernel> {
+                        if constexpr (std::is_arithmetic_v<T>) {
+                          return make<Argmax<T>>(call, context);
+                        } else {
+                          return nullptr;
+                        }
+                      });
 }
 
 constexpr KernelRow kRows[] = {

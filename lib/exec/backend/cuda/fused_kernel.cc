@@ -127,7 +127,7 @@ bool FusedKernel::add_rand(Id id) {
   statements_ += fmt::format(
       "  const {0} {1} =\n      uniform<{0}, {2}>({3}, a.n[{4}] + place(a.n + "
       "{5}, i));\n",
-      word_of(v.type.dtype), name(id), philox::digits_of(v.type.dtype),
+      word_of(v.type.dtype), name(id), traits(v.type.dtype).digits,
       name(v.operands[0]), used_, used_ + 1);
   n_[used_] = v.first;
   used_ = static_cast<size_t>(

@@ -66,8 +66,7 @@ const char* wrong_test(const Formula& f) {
 // Returns the dtype that operands are rounded to before the formula is
 // computed.
 Dtype rounding_of(const Call& call, Dtype domain) {
-  return is_half(domain) && call.results[0].dtype == domain ? Dtype::kF32
-                                                            : domain;
+  return call.results[0].dtype == domain ? traits(domain).computed : domain;
 }
 
 }  // namespace

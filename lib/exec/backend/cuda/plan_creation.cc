@@ -74,7 +74,7 @@ std::optional<Plan> plan_eye(const Call& call) {
 
 std::optional<Plan> plan_rand(const Call& call) {
   const std::string digits =
-      std::to_string(philox::digits_of(call.results[0].dtype));
+      std::to_string(traits(call.results[0].dtype).digits);
   Launch launch = creation(
       call, instance("rand", {result_word(call), digits, source_of(call, 1)}));
   launch.in = {scalar_slot(call, 1, 0)};

@@ -135,7 +135,7 @@ class Rand final : public Creation {
   Status run(std::span<const void* const> in,
              std::span<void* const> out) override {
     const auto seed = static_cast<uint64_t>(seed_.integer(in, 0));
-    const int digits = philox::digits_of(type_.dtype);
+    const int digits = traits(type_.dtype).digits;
     each_of_part(runs_, [&](int64_t i, int64_t g) {
       const uint64_t word = philox::word(seed, static_cast<uint64_t>(g));
       store_real(type_.dtype, out[0], i, philox::uniform(word, digits));

@@ -145,8 +145,7 @@ class Pointwise final : public Kernel {
     domain_ = domain_of(call);
     is_where_ = call.op->name == "where";
     is_cast_ = call.op->name == "cast";
-    const bool half = domain_ == Dtype::kF16 || domain_ == Dtype::kBf16;
-    round_ = half && result_.dtype == domain_ ? Dtype::kF32 : domain_;
+    round_ = result_.dtype == domain_ ? traits(domain_).computed : domain_;
   }
 
   Status run(std::span<const void* const> in,

@@ -71,7 +71,8 @@ struct AttentionHead {
     const int64_t q_lead = place(to_q, b.lead);
     const int64_t k_lead = place(to_k, b.lead) / n[kLeadGroup];
     const int64_t v_lead = place(to_v, b.lead) / n[kLeadGroup];
-    q = {in<T>(a, 0) + (q_lead * n[kQueries] * n[kHeads] + b.head) * n[kHeadDepth],
+    q = {in<T>(a, 0) +
+             (q_lead * n[kQueries] * n[kHeads] + b.head) * n[kHeadDepth],
          n[kHeads] * n[kHeadDepth], n[kQueries], n[kHeadDepth]};
     k = {in<T>(a, 1) + (k_lead * n[kKeys] * heads + head) * n[kHeadDepth],
          heads * n[kHeadDepth], n[kKeys], n[kHeadDepth]};
@@ -90,8 +91,7 @@ struct AttentionHead {
 inline int64_t seen_columns(const Args& a, int64_t row) {
   const int64_t rows = row < a.n[kQueries] ? row : a.n[kQueries];
   const int64_t seen = a.n[kFirst] + rows;
-  return a.n[kCausal] != 0 && seen < a.n[kKeys] ? seen
-                                                       : a.n[kKeys];
+  return a.n[kCausal] != 0 && seen < a.n[kKeys] ? seen : a.n[kKeys];
 }
 
 // Returns a score for softmax, made of the product of a row and a column; -inf
@@ -144,9 +144,9 @@ inline void take_scores(Own<S>& scores, R& rows, P& p) {
   GT_PHASE(t) {
     if (t < P::kRows) {
       V most = rows.most[t];
-      for (int o = 0; o < S::kOwners; ++o) most = greater(most, rows.part[t][o]);
-      rows.factor[t] =
-          most == rows.most[t] ? V(1) : exp(rows.most[t] - most);
+      for (int o = 0; o < S::kOwners; ++o)
+        most = greater(most, rows.part[t][o]);
+      rows.factor[t] = most == rows.most[t] ? V(1) : exp(rows.most[t] - most);
       rows.most[t] = most;
     }
   }
@@ -258,8 +258,7 @@ inline void attention(const Args& a) {
                  like, [&](int r) {
                    // A row that sees no column, because there are none or
                    // because of the mask, gives 0.
-                   const bool may_be_none =
-                       kMask != kNoMask || a.n[kKeys] == 0;
+                   const bool may_be_none = kMask != kNoMask || a.n[kKeys] == 0;
                    return may_be_none && rows.sum[r] == 0 ? V(0)
                                                           : V(1) / rows.sum[r];
                  });
@@ -294,8 +293,8 @@ inline void attention_delta(const Args& a) {
              unit % a.n[kHeads]) *
             width;
         for (int64_t i = t % 16; i < width; i += 16) {
-          sum += V(widen(in<T>(a, 0)[from + i])) *
-                 V(widen(in<T>(a, 1)[from + i]));
+          sum +=
+              V(widen(in<T>(a, 0)[from + i])) * V(widen(in<T>(a, 1)[from + i]));
         }
       }
       part[t / 16][t % 16] = sum;
@@ -460,12 +459,11 @@ inline void attention_grad_columns(const Args& a) {
     }
     const auto store = [&](int t, O& sums, int k, int64_t size, V by) {
       const int64_t stride = a.n[kHeads] * size;
-      const Matrix<T> like = {nullptr, stride, a.n[kKeys] - key,
-                              size - column};
-      store_sums(t, sums,
-                 out<T>(a, k) + at.at(a, a.n[kKeys], size) +
-                     key * stride + column,
-                 like, [&](int) { return by; });
+      const Matrix<T> like = {nullptr, stride, a.n[kKeys] - key, size - column};
+      store_sums(
+          t, sums,
+          out<T>(a, k) + at.at(a, a.n[kKeys], size) + key * stride + column,
+          like, [&](int) { return by; });
     };
     GT_PHASE(t) {
       store(t, gk.of(t), 0, a.n[kHeadDepth], head.scale);

@@ -53,9 +53,7 @@ inline void tell_each(const Args& a, const Items& items) {
 // The first launch of a recording. Its Args::n, which differ each time, are
 // written to where Args::base of the other launches points.
 inline void begin_recording(const Args& a) {
-  GT_EACH(i, 2) {
-    out<int64_t>(a, 0)[i] = a.n[i];
-  }
+  GT_EACH(i, 2) { out<int64_t>(a, 0)[i] = a.n[i]; }
 }
 
 }  // namespace gt

@@ -29,17 +29,17 @@
 #pragma once
 
 #define GT_KERNEL(name) extern "C" __global__ void name(const gt::Args a)
-#define GT_ITEMS_KERNEL(name)          \
-  extern "C" __global__ void name(     \
-      const gt::Args a, const __grid_constant__ gt::Items items)
-#define GT_EACH(i, n)                                                       \
-  for (gt::int64_t i = blockIdx.x * gt::int64_t{blockDim.x} + threadIdx.x;  \
+#define GT_ITEMS_KERNEL(name)                       \
+  extern "C" __global__ void name(const gt::Args a, \
+                                  const __grid_constant__ gt::Items items)
+#define GT_EACH(i, n)                                                      \
+  for (gt::int64_t i = blockIdx.x * gt::int64_t{blockDim.x} + threadIdx.x; \
        i < (n); i += gt::int64_t{gridDim.x} * blockDim.x)
 #define GT_BLOCKS(b, n) \
   for (gt::int64_t b = blockIdx.x; b < (n); b += gridDim.x)
-#define GT_PHASE(t)                                                 \
-  for (int t = threadIdx.x, gt_once = 1; gt_once != 0; gt_once = 0, \
-           __syncthreads())
+#define GT_PHASE(t)                                    \
+  for (int t = threadIdx.x, gt_once = 1; gt_once != 0; \
+       gt_once = 0, __syncthreads())
 #define GT_ALONE(t) \
   for (int t = threadIdx.x, gt_once = 1; gt_once != 0; gt_once = 0)
 #define GT_BARRIER() __syncthreads()
@@ -111,12 +111,13 @@ inline void store_rest(void* x, const T& value) {
 // a warp as PTX's mma.m16n8k16 has them.
 struct f16;
 struct bf16;
-#define GT_MMA(type)                                                        \
-  inline void mma(const type* /*of*/, float* c, const uint32_t* a,          \
-                  const uint32_t* b) {                                      \
-    asm("mma.sync.aligned.m16n8k16.row.col.f32." #type "." #type ".f32 "    \
-        "{%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};"   \
-        : "+f"(c[0]), "+f"(c[1]), "+f"(c[2]), "+f"(c[3])                    \
+#define GT_MMA(type)                                                         \
+  inline void mma(const type* /*of*/, float* c, const uint32_t* a,           \
+                  const uint32_t* b) {                                       \
+    asm("mma.sync.aligned.m16n8k16.row.col.f32." #type "." #type             \
+        ".f32 "                                                              \
+        "{%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};"    \
+        : "+f"(c[0]), "+f"(c[1]), "+f"(c[2]), "+f"(c[3])                     \
         : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1])); \
   }
 GT_MMA(f16)

@@ -13,16 +13,15 @@ struct Wrap {
   Wrap(int64_t x) : value(static_cast<T>(x)) {}  // NOLINT: as T itself
 };
 
-#define GT_WRAPPING(sign)                                       \
-  template <typename T>                                         \
-  inline Wrap<T> operator sign(Wrap<T> a, Wrap<T> b) {          \
-    return static_cast<int64_t>(static_cast<uint64_t>(a.value)  \
-                                    sign static_cast<uint64_t>( \
-                                        b.value));              \
-  }                                                             \
-  template <typename T>                                         \
-  inline Wrap<T> operator sign(Wrap<T> a, int b) {              \
-    return a sign Wrap<T>(b);                                   \
+#define GT_WRAPPING(sign)                                                 \
+  template <typename T>                                                   \
+  inline Wrap<T> operator sign(Wrap<T> a, Wrap<T> b) {                    \
+    return static_cast<int64_t>(static_cast<uint64_t>(a.value)            \
+                                    sign static_cast<uint64_t>(b.value)); \
+  }                                                                       \
+  template <typename T>                                                   \
+  inline Wrap<T> operator sign(Wrap<T> a, int b) {                        \
+    return a sign Wrap<T>(b);                                             \
   }
 GT_WRAPPING(+)
 GT_WRAPPING(-)
@@ -33,14 +32,14 @@ inline Wrap<T> operator-(Wrap<T> a) {
   return Wrap<T>() - a;
 }
 
-#define GT_COMPARING(sign)                           \
-  template <typename T>                              \
-  inline bool operator sign(Wrap<T> a, Wrap<T> b) {  \
-    return a.value sign b.value;                     \
-  }                                                  \
-  template <typename T>                              \
-  inline bool operator sign(Wrap<T> a, int b) {      \
-    return a.value sign static_cast<T>(b);           \
+#define GT_COMPARING(sign)                          \
+  template <typename T>                             \
+  inline bool operator sign(Wrap<T> a, Wrap<T> b) { \
+    return a.value sign b.value;                    \
+  }                                                 \
+  template <typename T>                             \
+  inline bool operator sign(Wrap<T> a, int b) {     \
+    return a.value sign static_cast<T>(b);          \
   }
 GT_COMPARING(==)
 GT_COMPARING(!=)

@@ -22,9 +22,8 @@ inline void each_pack(const Items& items, int64_t b, int t, const Use& use) {
     for (; turn < turns; turn += items.blocks) {
       const int64_t i = turn * kTurn + t * kPack;
       const int64_t left = p.n - i;
-      with_constant(even && left >= kPack, [&](auto is_whole) {
-        use(p, i, left, is_whole);
-      });
+      with_constant(even && left >= kPack,
+                    [&](auto is_whole) { use(p, i, left, is_whole); });
     }
     turn -= turns;
   }

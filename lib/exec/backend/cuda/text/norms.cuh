@@ -38,9 +38,7 @@ inline void normals_of(const Args& a, bool whole, Wide<T>* lane,
     total.of(t) = squares;
   }
   team_totals<Sum<V>, kTeam>(lane, total);
-  GT_ALONE(t) {
-    normal.of(t).scale = V(1) / root(total.of(t) / count + eps);
-  }
+  GT_ALONE(t) { normal.of(t).scale = V(1) / root(total.of(t) / count + eps); }
 }
 
 // Normalises the rows that From gives, multiplies them by the weight and adds
@@ -51,9 +49,9 @@ inline void norm(const Args& a) {
   using H = Held<T, kTeam, kHeld>;
   using Row = TeamRow<kTeam>;
   GT_SHARED V lane[kWarps];
-  const bool whole = From::are_even(a) &&
-                     has_packs<T>(a, a.in[entry::kWeight] |
-                                         a.in[entry::kBias] | a.out[0]);
+  const bool whole =
+      From::are_even(a) &&
+      has_packs<T>(a, a.in[entry::kWeight] | a.in[entry::kBias] | a.out[0]);
   const T* w = in<T>(a, entry::kWeight);
   const T* c = in<T>(a, entry::kBias);
   GT_BLOCKS(b, team_turns<kTeam>(a)) {
@@ -149,8 +147,7 @@ inline void norm_grad(const Args& a) {
   GT_SHARED Several<V, H::kPack> place[kTeams > 1 && kSums > 0 ? kThreads : 1];
   const auto n = static_cast<int>(a.n[entry::kLineSize]);
   const V count = static_cast<V>(n);
-  const bool whole =
-      has_packs<T>(a, a.in[0] | a.in[1] | a.in[2] | a.out[0]);
+  const bool whole = has_packs<T>(a, a.in[0] | a.in[1] | a.in[2] | a.out[0]);
   const T* w = in<T>(a, 2);
   const auto weighted = [&](V g, const Pack<T>& ws, int j) {
     return w == nullptr ? g : g * V(widen(ws.x[j]));

@@ -19,25 +19,26 @@ inline void sgd(const Args& a, const Items& items) {
   const V momentum = static_cast<V>(bits_as<f64>(a.in[1]));
   GT_BLOCKS(b, items.blocks) {
     GT_ALONE(t) {
-      each_pack<kPackOf<T>>(items, b, t, [&](const Item& p, int64_t i, int64_t left,
-                                    auto is_whole) {
-        constexpr bool kWhole = is_whole.value;
-        Pack<T> w = load_item<T, kWhole>(p.in[0], i, left);
-        const Pack<T> g = load_item<T, kWhole>(p.in[1], i, left);
-        Pack<T> v;
-        if constexpr (kVelocity) v = load_item<T, kWhole>(p.in[2], i, left);
+      each_pack<kPackOf<T>>(
+          items, b, t,
+          [&](const Item& p, int64_t i, int64_t left, auto is_whole) {
+            constexpr bool kWhole = is_whole.value;
+            Pack<T> w = load_item<T, kWhole>(p.in[0], i, left);
+            const Pack<T> g = load_item<T, kWhole>(p.in[1], i, left);
+            Pack<T> v;
+            if constexpr (kVelocity) v = load_item<T, kWhole>(p.in[2], i, left);
 #pragma unroll
-        for (int j = 0; j < kPackOf<T>; ++j) {
-          V step = widen(g.x[j]);
-          if constexpr (kVelocity) {
-            step = widen(v.x[j]) * momentum + step;
-            v.x[j] = to<T>(step);
-          }
-          w.x[j] = to<T>(widen(w.x[j]) - step * rate);
-        }
-        if constexpr (kVelocity) store_item<kWhole>(p.out[1], i, left, v);
-        store_item<kWhole>(p.out[0], i, left, w);
-      });
+            for (int j = 0; j < kPackOf<T>; ++j) {
+              V step = widen(g.x[j]);
+              if constexpr (kVelocity) {
+                step = widen(v.x[j]) * momentum + step;
+                v.x[j] = to<T>(step);
+              }
+              w.x[j] = to<T>(widen(w.x[j]) - step * rate);
+            }
+            if constexpr (kVelocity) store_item<kWhole>(p.out[1], i, left, v);
+            store_item<kWhole>(p.out[0], i, left, w);
+          });
     }
   }
 }
@@ -66,29 +67,30 @@ inline void adamw(const Args& a, const Items& items) {
       if (t == 32) scale = static_cast<V>(root(1 - pow(beta2, step)));
     }
     GT_ALONE(t) {
-      each_pack<kPackOf<T>>(items, b, t, [&](const Item& p, int64_t i, int64_t left,
-                                    auto is_whole) {
-        constexpr bool kWhole = is_whole.value;
-        Pack<T> w = load_item<T, kWhole>(p.in[0], i, left);
-        const Pack<T> g = load_item<T, kWhole>(p.in[1], i, left);
-        Pack<T> m = load_item<T, kWhole>(p.in[2], i, left);
-        Pack<T> v = load_item<T, kWhole>(p.in[3], i, left);
+      each_pack<kPackOf<T>>(
+          items, b, t,
+          [&](const Item& p, int64_t i, int64_t left, auto is_whole) {
+            constexpr bool kWhole = is_whole.value;
+            Pack<T> w = load_item<T, kWhole>(p.in[0], i, left);
+            const Pack<T> g = load_item<T, kWhole>(p.in[1], i, left);
+            Pack<T> m = load_item<T, kWhole>(p.in[2], i, left);
+            Pack<T> v = load_item<T, kWhole>(p.in[3], i, left);
 #pragma unroll
-        for (int j = 0; j < kPackOf<T>; ++j) {
-          const V gj = widen(g.x[j]);
-          const V mj = widen(m.x[j]) * static_cast<V>(beta1) +
-                       gj * static_cast<V>(1 - beta1);
-          const V vj = widen(v.x[j]) * static_cast<V>(beta2) +
-                       gj * gj * static_cast<V>(1 - beta2);
-          const V wj = widen(w.x[j]) * keep;
-          m.x[j] = to<T>(mj);
-          v.x[j] = to<T>(vj);
-          w.x[j] = to<T>(wj - mj / (root(vj) / scale + eps) * pace);
-        }
-        store_item<kWhole>(p.out[1], i, left, m);
-        store_item<kWhole>(p.out[2], i, left, v);
-        store_item<kWhole>(p.out[0], i, left, w);
-      });
+            for (int j = 0; j < kPackOf<T>; ++j) {
+              const V gj = widen(g.x[j]);
+              const V mj = widen(m.x[j]) * static_cast<V>(beta1) +
+                           gj * static_cast<V>(1 - beta1);
+              const V vj = widen(v.x[j]) * static_cast<V>(beta2) +
+                           gj * gj * static_cast<V>(1 - beta2);
+              const V wj = widen(w.x[j]) * keep;
+              m.x[j] = to<T>(mj);
+              v.x[j] = to<T>(vj);
+              w.x[j] = to<T>(wj - mj / (root(vj) / scale + eps) * pace);
+            }
+            store_item<kWhole>(p.out[1], i, left, m);
+            store_item<kWhole>(p.out[2], i, left, v);
+            store_item<kWhole>(p.out[0], i, left, w);
+          });
     }
     GT_BARRIER();
   }

@@ -80,8 +80,7 @@ inline void max_pool(const Args& a) {
   GT_EACH(i, a.n[0]) {
     const int64_t window = i % s.made();
     const T* x = in<T>(a, 0) + i / s.made() * s.image();
-    const int64_t at =
-        largest_at(s, x, window / s.w.out, window % s.w.out);
+    const int64_t at = largest_at(s, x, window / s.w.out, window % s.w.out);
     out<T>(a, 0)[i] =
         at < 0 ? to<T>(-Wide<T>(bits_as<f32>(0x7f800000))) : x[at];
   }
@@ -94,8 +93,8 @@ inline void max_pool_places(const Args& a) {
   GT_EACH(i, a.n[0]) {
     const int64_t window = i % s.made();
     out<int64_t>(a, 0)[i] =
-        largest_at(s, in<T>(a, 0) + i / s.made() * s.image(),
-                   window / s.w.out, window % s.w.out);
+        largest_at(s, in<T>(a, 0) + i / s.made() * s.image(), window / s.w.out,
+                   window % s.w.out);
   }
 }
 
@@ -137,8 +136,8 @@ inline void avg_pool_grad(const Args& a) {
     Wide<T> sum = 0;
     s.windows(i % s.image(), [&](int64_t window) {
       const Wide<T> g = widen(in<T>(a, 0)[first + window]);
-      sum += g / static_cast<Wide<T>>(
-                     s.count(window / s.w.out, window % s.w.out));
+      sum +=
+          g / static_cast<Wide<T>>(s.count(window / s.w.out, window % s.w.out));
     });
     out<T>(a, 0)[i] = to<T>(sum);
   }

@@ -200,7 +200,8 @@ inline void reduce_by_block(const Args& a) {
 #pragma unroll
       for (int j = 0; j < kPack; ++j) own[j] = F::none();
       with_constant(whole, [&](auto is_whole) {
-        for (int64_t i = first + t * kPack; i < last; i += kPacksAtOnce * kTurn) {
+        for (int64_t i = first + t * kPack; i < last;
+             i += kPacksAtOnce * kTurn) {
           Several<typename From::Raw, kPack> x[kPacksAtOnce];
 #pragma unroll
           for (int k = 0; k < kPacksAtOnce; ++k) {
@@ -287,7 +288,8 @@ inline void reduce_columns(const Args& a) {
       for (int j = 0; j < kPack; ++j) own[j] = F::none();
       with_constant(whole, [&](auto is_whole) {
         if (left <= 0) return;
-        for (int64_t i = first + t / lanes; i < last; i += kPacksAtOnce * rows) {
+        for (int64_t i = first + t / lanes; i < last;
+             i += kPacksAtOnce * rows) {
           Several<typename From::Raw, kPack> x[kPacksAtOnce];
 #pragma unroll
           for (int k = 0; k < kPacksAtOnce; ++k) {
@@ -301,7 +303,8 @@ inline void reduce_columns(const Args& a) {
             const int64_t row = i + k * rows;
 #pragma unroll
             for (int j = 0; j < kPack; ++j) {
-              if (row < last) own[j] = F::join(own[j], From::take(x[k].x[j], row));
+              if (row < last)
+                own[j] = F::join(own[j], From::take(x[k].x[j], row));
             }
           }
         }

@@ -54,8 +54,8 @@ inline void scan_by_block(const Args& a) {
   const int64_t rows = a.n[entry::kLineSize];
   const int64_t parts = a.n[entry::kScanParts];
   const int64_t size = a.n[entry::kScanPartSize];
-  const bool whole = a.n[entry::kScanIsWhole] != 0 && From::are_even(a) &&
-                     is_even(a.out[0]);
+  const bool whole =
+      a.n[entry::kScanIsWhole] != 0 && From::are_even(a) && is_even(a.out[0]);
   GT_BLOCKS(b, a.n[entry::kLines] * parts) {
     const int64_t line = b / parts;
     const int64_t part = b % parts;

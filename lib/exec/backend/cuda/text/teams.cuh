@@ -79,9 +79,8 @@ struct Held {
 #pragma unroll
     for (int k = 0; k < kHeld; ++k) {
       const int i = first(t, k);
-      x[k] = whole
-                 ? From::template pack<true, kPack>(a, begin + i, n - i)
-                 : From::template pack<false, kPack>(a, begin + i, n - i);
+      x[k] = whole ? From::template pack<true, kPack>(a, begin + i, n - i)
+                   : From::template pack<false, kPack>(a, begin + i, n - i);
     }
   }
   V at(int k, int j) const { return widen(x[k].x[j]); }

@@ -88,9 +88,7 @@ struct Sums<T, kColumns, true> {
   static constexpr int kOwners = 8;
 
   static int owner(int t) { return t / 128 * 4 + t % 4; }
-  static int row(int t, int i) {
-    return t / 32 % 4 * 16 + t % 32 / 4 + 8 * i;
-  }
+  static int row(int t, int i) { return t / 32 % 4 * 16 + t % 32 / 4 + 8 * i; }
   static int column(int t, int j) {
     return t / 128 * (kColumns / 2) + j / 2 * 8 + t % 4 * 2 + j % 2;
   }
@@ -100,9 +98,9 @@ struct Sums<T, kColumns, true> {
   void add(int t, const A& a, int from, const B& b) {
 #pragma unroll
     for (int k = 0; k < B::kDepth; k += 16) {
-      mma_16_8_16<kColumns / 16>(
-          t % 32, x, &a.at(t / 32 % 4 * 16, from + k), A::kStride,
-          &b.at(t / 128 * (kColumns / 2), k), B::kStride);
+      mma_16_8_16<kColumns / 16>(t % 32, x, &a.at(t / 32 % 4 * 16, from + k),
+                                 A::kStride, &b.at(t / 128 * (kColumns / 2), k),
+                                 B::kStride);
     }
   }
 
@@ -167,8 +165,7 @@ inline void load_columns(int t, F& to, const Matrix<T>& x) {
 #pragma unroll
   for (int e = t; e < F::kDepth * kPacks; e += kThreads) {
     const int k = kIsHalf<T> ? e % F::kDepth : e / kPacks;
-    const int row = (kIsHalf<T> ? e / F::kDepth : e % kPacks) *
-                    kPackOf<T>;
+    const int row = (kIsHalf<T> ? e / F::kDepth : e % kPacks) * kPackOf<T>;
     const Pack<T> p = x.pack(k, row, aligned);
 #pragma unroll
     for (int i = 0; i < kPackOf<T>; ++i) to.at(row + i, k) = p.x[i];
@@ -193,8 +190,7 @@ inline void multiply_rows(Own<S>& s, A& a, B& b, const Matrix<T>& x,
 // Computes s += p y, where p is whole in memory of the block, and 0 beyond y's
 // rows.
 template <typename T, typename S, typename P, typename B>
-inline void multiply_columns(Own<S>& s, const P& p, B& b,
-                             const Matrix<T>& y) {
+inline void multiply_columns(Own<S>& s, const P& p, B& b, const Matrix<T>& y) {
   for (int k = 0; k < P::kDepth && k < y.rows; k += B::kDepth) {
     GT_PHASE(t) { load_columns(t, b, y.from(k, 0)); }
     GT_PHASE(t) { s.of(t).add(t, p, k, b); }

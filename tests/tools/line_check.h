@@ -1,6 +1,6 @@
 // Checks that the numbers of the lines that a worker is sent continue where the
 // last ended. It is made for many workers in one process
-// (exec/remote/light_members.h), which mostly get the same bodies; each body is
+// (light_members.cc), which mostly get the same bodies; each body is
 // parsed only once.
 #pragma once
 

@@ -1,4 +1,4 @@
-#include "net/line_check.h"
+#include "line_check.h"
 
 #include <algorithm>
 #include <utility>

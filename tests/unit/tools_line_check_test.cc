@@ -1,7 +1,7 @@
 // Every number of every line is checked, and missing lines are found.
 #include <gtest/gtest.h>
 
-#include "net/line_check.h"
+#include "tools/line_check.h"
 
 namespace gt::net {
 namespace {

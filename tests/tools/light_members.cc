@@ -1,16 +1,29 @@
-#include "exec/remote/light_members.h"
+// light_members N ENDPOINT [NAME]: N workers in one process that compute
+// nothing, called NAME.0, NAME.1 and so on. Each is attached to gt-route over
+// its own connection, checks that the lines it is sent continue where the last
+// ended, gives the credit back, and answers every print of its ranks with a
+// failure that says so. They show what it takes to dispatch to a thousand
+// workers, without the machines. GT_SILENCE is as for gt-work.
+#include <sys/epoll.h>
+#include <unistd.h>
+#include <zmq.h>
 
 #include <algorithm>
+#include <cerrno>
+#include <cstdio>
+#include <cstdlib>
 #include <memory>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "base/message.h"
+#include "base/shortage.h"
+#include "base/text.h"
 #include "exec/decode/hosting.h"
 #include "exec/remote/attaching.h"
+#include "line_check.h"
 #include "net/control_lines.h"
-#include "net/line_check.h"
 #include "spmd/labels.h"
 
 namespace gt::exec {
@@ -22,6 +35,62 @@ constexpr int64_t kLook = 100;
 constexpr std::string_view kAnswer =
     "not computed: its worker checks what it is sent and computes nothing";
 
+void say(const std::string& message) {
+  std::fprintf(stderr, "light_members: %s\n", message.c_str());
+}
+
+// Waits for very many sockets. The cost of a wait grows only with the number of
+// sockets to which something happened. ZeroMQ signals that only once, so
+// everything must be received from a socket that wait() names, and the socket
+// must be checked again after each send.
+class ManyPoller {
+ public:
+  ManyPoller();
+  ManyPoller(const ManyPoller&) = delete;
+  ManyPoller& operator=(const ManyPoller&) = delete;
+  ~ManyPoller();
+  void add_socket(void* socket, uint32_t key);
+  void add_fd(int fd, uint32_t key);
+  // Waits as Poller does. Returns the keys of sockets to which something
+  // happened; if there are very many, the rest come next time.
+  const std::vector<uint32_t>& wait(int64_t limit_ms);
+
+ private:
+  int epoll_;
+  std::vector<uint32_t> keys_;
+};
+
+ManyPoller::ManyPoller() : epoll_(::epoll_create1(EPOLL_CLOEXEC)) {
+  if (epoll_ < 0) fail_short("cannot make a descriptor that waits");
+}
+
+ManyPoller::~ManyPoller() { ::close(epoll_); }
+
+void ManyPoller::add_socket(void* socket, uint32_t key) {
+  int fd = -1;
+  size_t size = sizeof fd;
+  GT_CHECK(zmq_getsockopt(socket, ZMQ_FD, &fd, &size) == 0);
+  add_fd(fd, key);
+}
+
+void ManyPoller::add_fd(int fd, uint32_t key) {
+  epoll_event event{};
+  event.events = EPOLLIN;
+  event.data.u32 = key;
+  if (::epoll_ctl(epoll_, EPOLL_CTL_ADD, fd, &event) != 0) {
+    fail_short("cannot wait for one more descriptor");
+  }
+}
+
+const std::vector<uint32_t>& ManyPoller::wait(int64_t limit_ms) {
+  epoll_event events[256];
+  keys_.clear();
+  const int n = ::epoll_wait(epoll_, events, 256, static_cast<int>(limit_ms));
+  GT_CHECK(n >= 0 || errno == EINTR);
+  for (int i = 0; i < n; ++i) keys_.push_back(events[i].data.u32);
+  return keys_;
+}
+
 // One light member.
 class LightMember {
  public:
@@ -29,8 +98,8 @@ class LightMember {
       : member_(std::move(member)),
         check_(pool, [this](std::string_view line) { return handle(line); }) {}
 
-  void add_to(net::ManyPoller& poller, uint32_t key) const {
-    member_->add_to(poller, key);
+  void add_to(ManyPoller& poller, uint32_t key) const {
+    member_->each_socket([&](void* socket) { poller.add_socket(socket, key); });
   }
   bool is_time() const { return member_->wait_ms() == 0; }
   bool has_left() const { return has_left_; }
@@ -157,9 +226,8 @@ void LightMember::leave(Exit status, std::string_view why) {
 // All light members, run in the caller's thread.
 class LightMembers {
  public:
-  LightMembers(const RemoteOptions& options,
-               const std::function<void(std::string_view)>& say)
-      : options_(options), say_(say), guard_(wake_, !options.token.empty()) {}
+  explicit LightMembers(const RemoteOptions& options)
+      : options_(options), guard_(wake_, false) {}
   Exit run(uint32_t workers);
 
  private:
@@ -168,13 +236,12 @@ class LightMembers {
   bool all_left() const;
 
   const RemoteOptions& options_;
-  const std::function<void(std::string_view)>& say_;
   net::Wake wake_;
   SignalGuard guard_;
   net::Context context_;
   net::BodyPool pool_;
   std::vector<std::unique_ptr<LightMember>> members_;
-  net::ManyPoller poller_;
+  ManyPoller poller_;
   std::string why_;            // why it ended early, or ""
   Exit status_ = Exit::kLost;  // the exit status in that case
 };
@@ -209,7 +276,7 @@ bool LightMembers::all_left() const {
 Exit LightMembers::run(uint32_t workers) {
   for (uint32_t n = 0; n < workers; ++n) {
     if (Status s = join(n); !s.ok()) {
-      say_("gt-work: --connect: " + s.error().message + "\n");
+      say(s.error().message);
       return Exit::kUsage;
     }
   }
@@ -237,15 +304,27 @@ Exit LightMembers::run(uint32_t workers) {
   const int64_t until = net::now_ms() + kLinger;
   for (const auto& member : members_) member->close(until);
   if (why_.empty()) return Exit::kDone;
-  say_("gt-work: " + why_ + "\n");
+  say(why_);
   return status_;
 }
 
 }  // namespace
-
-Exit run_light_members(const RemoteOptions& options, uint32_t workers,
-                       const std::function<void(std::string_view)>& say) {
-  return LightMembers(options, say).run(workers);
-}
-
 }  // namespace gt::exec
+
+int main(int argc, char** argv) {
+  uint32_t workers = 0;
+  if (argc < 3 || !gt::read_number(argv[1], workers)) {
+    gt::exec::say("usage: light_members N ENDPOINT [NAME]");
+    return static_cast<int>(gt::Exit::kUsage);
+  }
+  gt::exec::RemoteOptions options;
+  options.endpoint = argv[2];
+  if (argc > 3) options.name = argv[3];
+  options.backend = "null";
+  double silence = 0;
+  const char* said = std::getenv("GT_SILENCE");
+  if (said != nullptr && gt::read_number(said, silence)) {
+    options.silence = static_cast<int64_t>(silence * 1000);
+  }
+  return static_cast<int>(gt::exec::LightMembers(options).run(workers));
+}
