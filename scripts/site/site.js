@@ -7,7 +7,7 @@
   const most = 40; // results that are shown
   const form = document.querySelector("header form");
   const box = form.querySelector("input");
-  const results = document.getElementById("results");
+  const results = document.getElementById("site-results");
   let index = null;
 
   // A narrow page begins with its text, not with the list of its sections.
@@ -26,9 +26,9 @@
   };
 
   const load = () => {
-    if (document.getElementById("index")) return;
+    if (document.getElementById("site-index")) return;
     const script = document.createElement("script");
-    script.id = "index";
+    script.id = "site-index";
     script.src = "search-index.js";
     document.head.append(script);
   };
@@ -132,6 +132,28 @@
       ...found.slice(0, most).map((entry) => show(entry, words)));
     results.scrollTop = 0;
   };
+
+  // Of a session the commands are copied, without what they print.
+  const copyButton = (session) => {
+    const button = document.createElement("button");
+    button.type = "button";
+    button.textContent = "Copy";
+    button.title = "Copy the commands";
+    button.addEventListener("click", async () => {
+      const commands = [...session.querySelectorAll(".command")];
+      await navigator.clipboard.writeText(
+        commands.map((part) => `${part.textContent}\n`).join(""));
+      button.textContent = "Copied";
+      setTimeout(() => { button.textContent = "Copy"; }, 1500);
+    });
+    return button;
+  };
+  for (const session of document.querySelectorAll("pre.session")) {
+    const frame = document.createElement("div");
+    frame.className = "example";
+    session.replaceWith(frame);
+    frame.append(session, copyButton(session));
+  }
 
   const close = () => { results.hidden = true; };
 
