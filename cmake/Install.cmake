@@ -79,6 +79,12 @@ file(CREATE_LINK "${PROJECT_SOURCE_DIR}/${candidates}"
 # show can be typed, in either.
 install(DIRECTORY share DESTINATION ${data} COMPONENT doc
   PATTERN completions EXCLUDE PATTERN gdb EXCLUDE PATTERN python EXCLUDE)
+# The pages as HTML, if scripts/docs has made them.
+install(DIRECTORY "${PROJECT_BINARY_DIR}/docs/" COMPONENT doc OPTIONAL
+  DESTINATION ${CMAKE_INSTALL_DATADIR}/doc/gt/html)
+# For programs in Python, which need nothing but the programs.
+install(DIRECTORY share/python DESTINATION ${data}/share COMPONENT programs
+  PATTERN __pycache__ EXCLUDE)
 install(DIRECTORY configs examples DESTINATION ${data} COMPONENT doc
   USE_SOURCE_PERMISSIONS PATTERN __pycache__ EXCLUDE)
 # gt-cluster reads these scripts beside itself.

@@ -4,7 +4,8 @@
 #   gt          the programs, their pages and completions, and gt.py
 #   libgt0      libgt.so, by the number of its interface
 #   libgt-dev   headers, libgt.a, find_package(gt), gt.pc, gdb's printer
-#   gt-doc      examples, configs and data, which the pages show
+#   gt-doc      examples, configs and data, which the pages show, and the pages
+#               as HTML
 
 set(library libgt${PROJECT_VERSION_MAJOR})
 set(CPACK_GENERATOR DEB)
@@ -51,7 +52,7 @@ set(CPACK_DEBIAN_DOC_PACKAGE_SECTION doc)
 set(CPACK_DEBIAN_DOC_PACKAGE_ARCHITECTURE all)
 set(CPACK_DEBIAN_DOC_PACKAGE_RECOMMENDS gt)
 set(CPACK_COMPONENT_DOC_DESCRIPTION
-  "Examples, configs and data of gt, as its manual shows them.")
+  "Examples, configs and data of gt, and its manual as HTML.")
 
 foreach(pair IN ITEMS programs:gt library:${library} dev:libgt-dev doc:gt-doc)
   string(REGEX MATCH "(.*):(.*)" pair ${pair})

@@ -11,7 +11,7 @@ load helper
 
 @test "a script refuses an option it does not have" {
   for script in build packages lint test cases fmt check-deps quickstart \
-    doc-examples test-gpu bench-gpu; do
+    doc-examples docs test-gpu bench-gpu; do
     run -2 --separate-stderr "$GT_ROOT/scripts/$script" --no-such-option
     [[ $stderr == *"unknown argument '--no-such-option'"* ]]
     [ -z "$output" ]

@@ -39,6 +39,8 @@ files >"$work/before"
 check "install" inside sh -c 'dpkg -i /root/debs/*.deb'
 check "gt-emit --version" inside gt-emit --version
 check "man gt-emit" inside sh -c 'man -w gt-emit && man gt-emit | grep -q gt-emit'
+check "the pages are there as HTML" inside sh -c \
+  'grep -q gt-work.1.html /usr/share/doc/gt/html/index.html'
 check "a program runs" inside sh -c \
   'gt-emit /usr/share/gt/examples/quickstart.gt | gt-work | grep -q "^corner ="'
 check "python3 finds gt" inside sh -c 'cd / && python3 -B -c "
