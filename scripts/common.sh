@@ -47,20 +47,16 @@ need_torch() {
     "/usr/bin/python3 has no PyTorch to compare with; scripts/packages install heavy"
 }
 
-<<<<<<< HEAD
-# share_of N: prints two numbers, K and N: of the cases of a test, those whose number
-# modulo N is K are run for this commit, whose hash picks K, so that the commits of a
-# day run all. GT_TEST_SHARE=all runs all cases: it prints 0 and 1.
+# share_of N prints two numbers, K and N: of the cases of a test, those whose number
+# modulo N is K are run for this commit. Its hash picks K, so that the commits of a day
+# run all. With GT_TEST_SHARE=all, which runs all cases, it prints 0 and 1.
 share_of() {
   local hash
   hash=$(git -C "$gt_root" rev-parse HEAD 2>/dev/null || echo 0)
   if [[ ${GT_TEST_SHARE:-} == all ]]; then echo 0 1; else echo $((16#${hash:0:8} % $1)) "$1"; fi
 }
 
-# build_dir PRESET: where that preset builds.
-=======
 # build_dir PRESET prints the folder in which that preset builds.
->>>>>>> prose
 build_dir() {
   if [[ $1 == release ]]; then
     echo "$gt_root/build"

@@ -72,16 +72,17 @@ bats_files() {
 }
 
 # unit_jobs: shares of the programs of unit tests. One process has the kernels of
-# the CUDA backend compiled for the host, which others would wait for; one thread
+# the CUDA backend compiled for the host, those of a share of the ops; one thread
 # alone runs them, and a compiler under a thread sanitizer takes its time with them.
 unit_jobs() {
-  local n shares=$((2 * at_once)) cuda='Cuda*'
+  local n share shares=$((2 * at_once)) cuda='Cuda*'
   [[ $preset != tsan ]] || cuda='CudaFake*'
+  share=$(share_of 3)
   for ((n = 0; n < shares; n++)); do
     job "gt_tests $n of $shares" "GTEST_TOTAL_SHARDS=$shares GTEST_SHARD_INDEX=$n $bin/gt_tests --gtest_brief=1"
   done
   job gt_client_tests "$bin/gt_client_tests --gtest_brief=1"
-  job gt_cuda_tests "$bin/gt_cuda_tests --gtest_brief=1 '--gtest_filter=$cuda'"
+  job gt_cuda_tests "GT_GRID_SHARE='$share' $bin/gt_cuda_tests --gtest_brief=1 '--gtest_filter=$cuda'"
 }
 
 # ---- how they are run ---------------------------------------------------------

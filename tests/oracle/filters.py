@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Checks the laws of the filters over every program that other tests run.
 
-usage: filters.py [--all] [-v]
+usage: filters.py [--all] [--share K N] [-v]
 
 Records what gt-emit and gt-shard write while other tests run: the golden
 cases, the examples of the pages, and the oracle's random programs; with --all
@@ -180,12 +180,17 @@ def check_shipped(stream):
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--all", action="store_true", help="the Bats tests too")
+    parser.add_argument("--share", type=int, nargs=2, default=(0, 1),
+                        metavar=("K", "N"),
+                        help="record each N-th test from the K-th on")
     parser.add_argument("-v", action="store_true", help="say how many texts")
     options = parser.parse_args()
     tally = Tally()
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)
-        texts = recorded(folder, COMMANDS + (BATS if options.all else []))
+        first, step = options.share
+        commands = COMMANDS + (BATS if options.all else [])
+        texts = recorded(folder, commands[first::step])
         os.chdir(folder)
         streams = shipped.shipped(folder)
         for stream, text in streams.items():

@@ -3,25 +3,14 @@
 
 usage: option_pairs.py K N
 
-<<<<<<< HEAD
-The options are those that --help lists, so that a new one joins by itself; one
-whose value cannot be told from its type needs a line in VALUES. Three settings:
-two options of gt-route, which starts its workers; two of gt-work on a file; and
-one of each, where gt-work attaches to gt-route. A run ends within a limit: with
-status 1 and the program's results (4, where the worker leaves at the failure), or
-with status 2 where the options do not go together, and says so. Of all pairs, each
-N-th is run, from the K-th on (counted from 0; 0 1 runs all); their order is the same
-each time.
-=======
 The options are those that --help lists, so that a new one joins by itself; an
 option whose value cannot be told from its type needs a line in VALUES. There
 are three settings: two options of gt-route, which starts its workers; two of
 gt-work on a file; and one of each, where gt-work attaches to gt-route. A run
 ends within a limit, with status 1 and the program's results (4 if the worker
 leaves at the failure), or with status 2 and a message if the options do not go
-together. No pair is begun after SECONDS (0: all are run), and the order of the
-pairs is the same each time.
->>>>>>> prose
+together. Of all pairs each N-th is run, from the K-th on (counted from 0; 0 1 runs
+all), and the order of the pairs is the same each time.
 """
 
 import concurrent.futures
