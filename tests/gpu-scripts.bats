@@ -22,6 +22,7 @@ assert report["device"].startswith("fake device"), report
 END
 }
 
+# bats test_tags=full
 @test "fake device: scripts/test-gpu makes all its checks" {
   skip_if_sanitized 'its limits are of time'
   run -0 "$GT_ROOT/scripts/test-gpu" --fake -o report
@@ -67,6 +68,7 @@ END
   [ "${lines[-1]}" = '2 passed, 0 failed, 0 skipped on a GPU' ]
 }
 
+# bats test_tags=full
 @test "fake device: scripts/bench-gpu measures its rows, or says why not" {
   skip_if_sanitized 'it measures'
   run -0 "$GT_ROOT/scripts/bench-gpu" --fake -n 2 -o report
@@ -75,7 +77,10 @@ END
   [ "$(grep -c '"word": "not judged"' report)" -eq 5 ]
   [ "$(grep -c '"not_measured": ' report)" -eq 4 ]
   [[ $output == *'GPT-2 124M step, bf16, 16x1024, s : llm.c '*'not measured: GT_BENCH_LLMC names no program'* ]]
+}
 
+@test "fake device: scripts/bench-gpu foretells rows, and reads the times of a peer" {
+  skip_if_sanitized 'it measures'
   # At full sizes the fake device computes nothing and only keeps time.
   run -0 "$GT_ROOT/scripts/bench-gpu" --speed 2700:650000 -n 1 -o report \
     pointwise attention

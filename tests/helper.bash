@@ -110,6 +110,13 @@ free_port() {
   done
 }
 
+# share_of N prints two numbers, K and N: of the cases of a test, each N-th is run for
+# this commit, from the K-th on (scripts/common.sh).
+share_of() (
+  . "$GT_ROOT/scripts/common.sh"
+  share_of "$1"
+)
+
 # skip_if_sanitized REASON skips a test that a sanitizer makes slow or meaningless.
 skip_if_sanitized() {
   [[ -z ${GT_SANITIZED:-} ]] || skip "sanitizer build: $1"
