@@ -5,16 +5,14 @@
 namespace gt::shard {
 namespace {
 
-using Place = PipelinePlace;
-
-int64_t no_bound(const Place& /*at*/) { return INT64_MAX; }
+int64_t no_bound(const PipelinePlace& /*at*/) { return INT64_MAX; }
 // A rank with one chunk, as in 1f1b, opens a unit for each chunk from here on.
-int64_t interleaved_bound(const Place& at) {
+int64_t interleaved_bound(const PipelinePlace& at) {
   if (at.chunks == 1) return at.all - at.first;
   return 2 * (at.stages - at.first - 1) + (at.chunks - 1) * at.stages + 1;
 }
-int64_t whole_bound(const Place& at) { return at.chunks * at.stages; }
-int64_t double_bound(const Place& at) { return 2 * at.stages - 1; }
+int64_t whole_bound(const PipelinePlace& at) { return at.chunks * at.stages; }
+int64_t double_bound(const PipelinePlace& at) { return 2 * at.stages - 1; }
 
 constexpr ScheduleKind kKinds[] = {
     {.name = "gpipe", .bound = no_bound, .is_forward_first = true},
