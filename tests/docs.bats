@@ -130,7 +130,7 @@ END
   has gt-cmp.1 'See <a href="gt-work.1.html#Plug-ins">“Plug-ins”</a> in <a class="Xr" href="gt-work.1.html">gt-work(1)</a>,'
   has gt-cmp.1 '>gt-shard(1)</a>, <a href="gt-shard.1.html#Schedules">“Schedules”</a>, <span class="Xr">tee(1)</span>,'
   has gt-cmp.1 'and README.md, which is <a href="README.html"><span class="Pa">README.md</span></a>.'
-  has gt-cmp.1 'ranks.svg</span>.</p> <p><img src="share/pictures/ranks.svg" alt="share/pictures/ranks.svg"></p>'
+  has gt-cmp.1 'ranks.svg</span>.</p> <p><a href="share/pictures/ranks.svg"><img src="share/pictures/ranks.svg" alt="share/pictures/ranks.svg"></a></p>'
   [ -s made/share/pictures/ranks.svg ]
   has README 'See <a href="gt-shard.1.html"><code>man/gt-shard.1</code></a>, <a href="gt-shard.1.html#Products_in_chunks">'
   has README '<a class="Xr" href="gt-ops.7.html">gt-ops(7)</a>, seed(7), <a href="gt.7.html#GLOSSARY">this</a>'
