@@ -91,9 +91,10 @@ for page, anchor, name, *_ in data["entries"]:
 
 # make_tree: a copy of all that the site is made of, whose pages may be changed.
 make_tree() {
-  mkdir -p tree/share
-  cp -r "$GT_ROOT"/{scripts,man} "$GT_ROOT"/LICENSE "$GT_ROOT"/*.md tree/
-  cp -r "$GT_ROOT/share/pictures" tree/share/
+  mkdir tree
+  ln -s "$GT_ROOT"/* tree/
+  rm tree/scripts tree/man tree/*.md
+  cp -r "$GT_ROOT"/{scripts,man} "$GT_ROOT"/*.md tree/
 }
 
 @test "mentions of pages, and of their sections, are links" {
@@ -109,6 +110,9 @@ in
 .Xr tee 1 ,
 and README.md, which is
 .Pa README.md .
+.Pp
+This is
+.Pa share/pictures/ranks.svg .
 END
   cat >>tree/README.md <<'END'
 
@@ -126,8 +130,10 @@ END
   has gt-cmp.1 'See <a href="gt-work.1.html#Plug-ins">“Plug-ins”</a> in <a class="Xr" href="gt-work.1.html">gt-work(1)</a>,'
   has gt-cmp.1 '>gt-shard(1)</a>, <a href="gt-shard.1.html#Schedules">“Schedules”</a>, <span class="Xr">tee(1)</span>,'
   has gt-cmp.1 'and README.md, which is <a href="README.html"><span class="Pa">README.md</span></a>.'
+  has gt-cmp.1 'ranks.svg</span>.</p> <p><a href="share/pictures/ranks.svg"><img src="share/pictures/ranks.svg" alt="share/pictures/ranks.svg"></a></p>'
+  [ -s made/share/pictures/ranks.svg ]
   has README 'See <a href="gt-shard.1.html"><code>man/gt-shard.1</code></a>, <a href="gt-shard.1.html#Products_in_chunks">'
-  has README '<a href="gt-ops.7.html">gt-ops(7)</a>, seed(7), <a href="gt.7.html#GLOSSARY">this</a>'
+  has README '<a class="Xr" href="gt-ops.7.html">gt-ops(7)</a>, seed(7), <a href="gt.7.html#GLOSSARY">this</a>'
   has README '<img src="share/pictures/digits.svg"'
   [ -s made/share/pictures/digits.svg ]
 }
