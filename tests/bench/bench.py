@@ -1,12 +1,14 @@
 """Ratios of gt to its peers, measured in turns. Run by scripts/bench."""
 
 import argparse
+import functools
 import os
 import re
 import subprocess
 import sys
 import tempfile
 import time
+import traceback
 
 import clients
 import compiled
@@ -14,10 +16,11 @@ import cpp
 import elementary
 import many
 import networks
+import ops
 import sharding
 import watching
-from measure import (EMIT, LOG, WORK, Report, against_mawk, count_lines,
-                     peak_kib, peer, per_step, run, shell_seconds)
+from measure import (EMIT, LOG, WORK, Missing, Report, against_mawk,
+                     count_lines, peak_kib, peer, per_step, run, shell_seconds)
 
 
 def emit_against_mawk(report, name, path, out, must, aim):
@@ -221,7 +224,8 @@ def log(report, folder):
 
 BENCHES = {"emit-loop": emit_loop, "emit-new": emit_new,
            "emit-placed": emit_placed, "chain": chain,
-           "elementary": elementary.elementary, "matmul": matmul, "mlp": mlp, "memory": memory,
+           "elementary": elementary.elementary, **ops.BENCHES,
+           "matmul": matmul, "mlp": mlp, "memory": memory,
            "transformer": networks.transformer,
            "transformer-memory": networks.transformer_memory,
            "recompute": networks.recompute,
@@ -241,21 +245,36 @@ except ImportError:
 """
 
 
+def run_row(report, name, bench):
+    """A row that cannot be measured says why, and those after it are run."""
+    try:
+        with tempfile.TemporaryDirectory() as folder:
+            bench(report, folder)
+    except Missing as missing:
+        report.skip(name, missing)
+    except Exception as error:  # pylint: disable=broad-exception-caught
+        traceback.print_exc()
+        report.fail(name, f"{type(error).__name__}: {error}")
+
+
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("-n", type=int, default=7)
-    parser.add_argument("names", nargs="*",
-                        help=" ".join(BENCHES))
+    parser.add_argument("names", nargs="*", metavar="NAME")
     args = parser.parse_args()
+    for name in args.names:
+        if name.split("=")[0] not in BENCHES:
+            parser.error(f"there is no row {name}: {' '.join(BENCHES)}")
     version = run([os.environ["GT_BENCH_PYTHON"], "-c",
                    VERSION],
                   stdout=subprocess.PIPE, text=True).stdout.strip()
     print(f"PyTorch {version}; {os.cpu_count()} cores; {args.n} rounds; "
           "columns: ours, theirs, ratio [least, greatest]")
     report = Report(args.n)
-    with tempfile.TemporaryDirectory() as folder:
-        for name in args.names or BENCHES:
-            BENCHES[name](report, folder)
+    for name in args.names or BENCHES:
+        row, _, part = name.partition("=")
+        run_row(report, name, functools.partial(BENCHES[row], only=part)
+                if part else BENCHES[row])
     return 1 if report.missed else 0
 
 

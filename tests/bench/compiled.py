@@ -95,7 +95,7 @@ def compiled(report, folder):
     for compiler, title in COMPILERS.items():
         why = is_missing(compiler)
         if why is not None:
-            print(f"{title} : gt{'':21} skipped: {why}")
+            report.skip(f"{title} : gt", why)
             continue
         for name, (what, init, step, result, rounds) in WORKLOADS.items():
             for threads in 1, 2:

@@ -7,12 +7,12 @@ headers (Debian's libtorch-dev, of the kind optional in scripts/packages)."""
 import os
 import shlex
 import subprocess
-import sys
 import time
 
-import numpy
+from measure import (EMIT, WORK, need_command, need_file, need_module,
+                     optional, peer, run, seconds, shell_seconds)
 
-from measure import EMIT, WORK, peer, run, seconds, shell_seconds
+numpy = optional("numpy")
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(
     os.path.abspath(__file__))))
@@ -26,7 +26,14 @@ TORCH = ["g++", "-O2", "-std=c++17", f"-I{TORCH_HEADERS}"]
 TORCH_LINK = ["-ltorch", "-ltorch_cpu", "-lc10"]
 
 
+def need_libgt():
+    need_command("g++")
+    need_file(f"{BUILD}/include/gt/ops.h", "build all with scripts/build, not "
+              "only the programs")
+
+
 def client(folder):
+    need_libgt()
     path = folder + "/client_peer"
     run([*OURS, BENCH + "client_peer.cc", "-o", path, *OURS_LINK])
     return path
@@ -39,16 +46,12 @@ def told(*command, **environment):
     return float(out.split()[-1])
 
 
-def has_torch(row):
-    if os.path.exists(TORCH_HEADERS):
-        return True
-    print(f"{row}: skipped, libtorch-dev is not installed", file=sys.stderr)
-    return False
+def need_libtorch():
+    need_file(TORCH_HEADERS, "libtorch-dev is not installed")
 
 
 def chain(report, folder):
-    if not has_torch("cpp-chain"):
-        return
+    need_libtorch()
     ours, theirs = client(folder), folder + "/libtorch_peer"
     run([*TORCH, BENCH + "libtorch_peer.cc", "-o", theirs, *TORCH_LINK])
 
@@ -76,6 +79,7 @@ def lines(report, folder):
 
 
 def trip(report, folder):
+    need_module("zmq")
     ours = client(folder)
 
     def measure():
@@ -102,8 +106,8 @@ def blob(report, folder):
 
 
 def compiled(report, folder):
-    if not has_torch("cpp-compile"):
-        return
+    need_libtorch()
+    need_libgt()
     ours = [*OURS, ROOT + "/examples/cpp/digits.cc", "-c", "-o",
             folder + "/digits.o"]
     theirs = [*TORCH, BENCH + "libtorch_digits.cc", "-c", "-o",
@@ -120,6 +124,8 @@ def compiled(report, folder):
 def transformer(report, folder):
     """The example, start and evaluation and all, and the same by the shell's."""
     steps = 60
+    need_file(f"{BUILD}/examples/transformer", "build all with scripts/build, "
+              "not only the programs")
     with open(ROOT + "/share/novel/pride-and-prejudice.txt", "rb") as f:
         text = numpy.frombuffer(f.read(), dtype=numpy.uint8)
     numpy.save(folder + "/text.npy", text)

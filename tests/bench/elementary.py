@@ -3,7 +3,10 @@ element, and the largest errors of both in units in the last place."""
 
 import os
 
-from measure import WORK, peer, per_step, run
+from measure import WORK, optional, peer, per_step, run
+
+numpy = optional("numpy")
+torch = optional("torch")
 
 COUNT = 1 << 20
 OPS = ("exp", "log", "sin", "cos", "tanh", "erf", "sigmoid", "silu", "gelu",
@@ -13,7 +16,6 @@ OPS = ("exp", "log", "sin", "cos", "tanh", "erf", "sigmoid", "silu", "gelu",
 def units(values, exact):
     """The largest error of f32 values, in units in the last place of exact
     ones, subnormal results apart."""
-    import numpy  # pylint: disable=import-outside-toplevel
     normal = numpy.abs(exact) >= numpy.finfo(numpy.float32).tiny
     values, exact = values[normal], exact[normal]
     unit = 2.0 ** (numpy.floor(numpy.log2(numpy.abs(exact))) - 23)
@@ -23,8 +25,6 @@ def units(values, exact):
 def errors(op, folder):
     """Of gt and of PyTorch, over numbers from 0.001 to 20, of either sign where
     a function has no tail that both lose to 1 + erf."""
-    import numpy  # pylint: disable=import-outside-toplevel
-    import torch  # pylint: disable=import-outside-toplevel
     function = getattr(torch, op, None) or getattr(torch.nn.functional, op)
     random = numpy.random.default_rng(1)
     x = numpy.exp(random.uniform(numpy.log(1e-3), numpy.log(20), COUNT))

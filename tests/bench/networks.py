@@ -6,15 +6,16 @@ import subprocess
 import sys
 import time
 
-import numpy
-
 import transformer as model
-from measure import (EMIT, PEER, WORK, peak_kib, peer_values, per_step,
-                     printed_steps, run, same)
+from measure import (EMIT, PEER, WORK, need_module, optional, peak_kib,
+                     peer_values, per_step, printed_steps, run, same)
+
+numpy = optional("numpy")
 
 
 def torch_transformer(*args):
     """PyTorch's side of transformer.py, as a command."""
+    need_module("torch")
     python = os.environ["GT_BENCH_PYTHON"]
     script = os.path.join(os.path.dirname(PEER), "torch_transformer.py")
     return " ".join(map(str, (python, script, *args)))

@@ -9,8 +9,8 @@ import subprocess
 
 import gpt2
 import transformer
-from measure import (BIN, EMIT, against_mawk, peak_kib, printed_steps, run,
-                     same, shell_seconds)
+from measure import (BIN, EMIT, against_mawk, need_module, peak_kib,
+                     printed_steps, run, same, shell_seconds)
 from networks import torch_transformer
 
 SHARD = os.path.join(BIN, "gt-shard")
@@ -59,11 +59,7 @@ def jax(report, folder):
     blocks written out and as a scan. gt-emit, which writes the gradients, takes
     about as long and runs beside it where there is a second core."""
     python = os.environ["GT_BENCH_PYTHON"]
-    if subprocess.run([python, "-c", "import jax"], check=False,
-                      stderr=subprocess.DEVNULL).returncode:
-        print("JAX compiles, s : gt-shard         skipped: no JAX for "
-              f"{python}")
-        return
+    need_module("jax")
     with open(folder + "/gpt2.gt", "w") as out:
         out.write(gpt2.program())
     with open(folder + "/gpt2.yaml", "w") as out:

@@ -8,7 +8,9 @@ learned positions, cross_entropy, gradients clipped to norm 1, AdamW.
 
 import os
 
-import numpy
+from measure import optional
+
+numpy = optional("numpy")
 
 LAYERS, WIDTH, HEADS, TOKENS, VOCABULARY = 4, 256, 4, 128, 1000
 RATE = 1e-3
