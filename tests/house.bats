@@ -209,7 +209,8 @@ make_case() {
   make_tree
   mkdir man
   cat >README.md <<'END'
-<!-- file: in.txt -->
+What is counted is `in.txt`:
+
 ```
 one
 two
@@ -243,12 +244,21 @@ more
 .Bd -literal
 $ false
 .Ed
+.Pp
+.Pa three.txt :
+.Bd -literal
+a \(ti b
+.Ed
+.Bd -literal
+$ cat three.txt
+a ~ b
+.Ed
 END
   run -0 scripts/doc-examples -b .
-  [ "${lines[-1]}" = "5 passed, 0 failed, 1 skipped" ]
+  [ "${lines[-1]}" = "6 passed, 0 failed, 1 skipped" ]
   sed -i 's/^2$/3/' README.md
   run -1 scripts/doc-examples -b .
-  [[ $output == *"README.md:8: wc -l <in.txt"*"+2"* ]]
+  [[ $output == *"README.md:9: wc -l <in.txt"*"+2"* ]]
 }
 
 @test "teardown ends what spawn started" {

@@ -135,8 +135,11 @@ std::string op_details(const Op& op) {
   const Row& row = *op.row;
   std::string out = std::string(row.signature) + "\n";
   out += wrapped(row.sense, 2);
+  const Example example = example_of(row);
+  append_section(out, "example", text_lines(example.program));
+  append_section(out, "prints", text_lines(example.output));
   if (*row.details != '\0') {
-    out += '\n';
+    out += "\ndetails\n";
     out += wrapped(row.details, 2);
   }
   append_section(out, "keys", key_lines(op));
@@ -152,9 +155,6 @@ std::string op_details(const Op& op) {
     out += "\nsource\n";
     out += wrapped(row.source, 2);
   }
-  const Example example = example_of(row);
-  append_section(out, "example", text_lines(example.program));
-  append_section(out, "prints", text_lines(example.output));
   return out;
 }
 

@@ -263,7 +263,9 @@ a summand then, too.
 )";
 
 constexpr char kMdocTail[] = R"(.Sh SEE ALSO
+.Xr gt-check 1 ,
 .Xr gt-emit 1 ,
+.Xr gt-shard 1 ,
 .Xr gt-work 1 ,
 .Xr gt-stream 5 ,
 .Xr gt 7

@@ -35,6 +35,15 @@ TEST(Catalog, ShowsAllOfOneOp) {
             "y = relu x\n"
             "  x where it is positive, else 0.\n"
             "\n"
+            "example\n"
+            "  x = tensor f32[3] -1 0 2\n"
+            "  y = relu x\n"
+            "  print y\n"
+            "\n"
+            "prints\n"
+            "  y = tensor f32[3] 0 0 2\n"
+            "\n"
+            "details\n"
             "  nan stays nan. The gradient at 0 is 0. Errors: bool.\n"
             "\n"
             "kind\n"
@@ -53,15 +62,7 @@ TEST(Catalog, ShowsAllOfOneOp) {
             "source\n"
             "  Nair and Hinton, Rectified linear units improve restricted "
             "Boltzmann machines,\n"
-            "  ICML 2010; torch.relu\n"
-            "\n"
-            "example\n"
-            "  x = tensor f32[3] -1 0 2\n"
-            "  y = relu x\n"
-            "  print y\n"
-            "\n"
-            "prints\n"
-            "  y = tensor f32[3] 0 0 2\n");
+            "  ICML 2010; torch.relu\n");
 }
 
 TEST(Catalog, WrapsAt80Columns) {
