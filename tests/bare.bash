@@ -1,10 +1,10 @@
 # shellcheck shell=bash
-# A bare Debian 12 in a folder, for tests that install something: to be sourced behind
-# scripts/common.sh. It is made by debootstrap, from the mirror that this machine uses;
-# GT_BARE_ROOT=FILE, a tar of such a root, spares the download. `work` is a folder of
-# the test, `root` the system in it; both are removed at the end.
+# A bare Debian 12 in a folder, for tests that install something; they source this
+# file after scripts/common.sh. debootstrap makes it, from the mirror that this
+# machine uses; GT_BARE_ROOT=FILE, a tar of such a root, spares the download. `work`
+# is a folder of the test and `root` the system in it; both are removed at the end.
 
-# bare_root: makes it, or skips the test where that cannot be.
+# bare_root makes the system, or skips the test where that cannot be done.
 bare_root() {
   local mirror file
   ((EUID == 0)) || skip_rest "a bare system is made and entered by root"
@@ -25,7 +25,7 @@ bare_root() {
       "$mirror" >"$work/log" 2>&1 || { tail "$work/log"; die 1 "debootstrap failed"; }
   fi
   chmod 755 "$root"
-  # The network as this machine has it.
+  # The bare system uses the network as this machine does.
   rm -rf "$root"/etc/apt/sources.list{,.d}
   cp -a /etc/apt/sources.list.d "$root/etc/apt/" 2>/dev/null || true
   cp -a /etc/apt/sources.list "$root/etc/apt/" 2>/dev/null || true
@@ -48,7 +48,7 @@ remove_root() {
   rm -rf --one-file-system "$work"
 }
 
-# inside COMMAND...: in the bare system.
+# inside COMMAND... runs it in the bare system.
 inside() {
   env -i HOME=/root LANG=C.UTF-8 DEBIAN_FRONTEND=noninteractive \
     PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin \
@@ -57,7 +57,7 @@ inside() {
 }
 
 passed=0 failed=0
-# check WHAT COMMAND...
+# check WHAT COMMAND... counts whether the command succeeds.
 check() {
   if "${@:2}" >"$work/out" 2>&1; then
     passed=$((passed + 1))

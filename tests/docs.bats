@@ -1,5 +1,6 @@
 #!/usr/bin/env bats
-# scripts/docs: all pages as HTML, which needs no server and nothing from elsewhere.
+# scripts/docs writes all pages as HTML, which needs no server and loads nothing
+# from elsewhere.
 
 load helper
 
@@ -19,12 +20,12 @@ setup() {
   skip "$missing is not here; scripts/packages install test"
 }
 
-# check_site FOLDER
+# check_site FOLDER checks the site in that folder.
 check_site() {
   /usr/bin/python3 "$GT_ROOT/tests/tools/check_site.py" "$1"
 }
 
-# sources: the names of all pages, as they become files of the site.
+# sources prints the names of all pages, as files of the site.
 sources() {
   (cd "$GT_ROOT" && printf '%s\n' *.md man/*.[1-9] gt-ops.7) |
     sed 's,.*/,,; s/\.md$//; s/$/.html/' | sort -u
@@ -44,7 +45,7 @@ sources() {
   lines_are "$(($(sources | wc -l) + 1)) pages are sound"
 }
 
-@test "the check of the site tells what is wrong" {
+@test "the check of the site names what is wrong" {
   cp -r "$site" broken
   cat >>broken/index.html <<'HTML'
 <a href="nowhere.html">a</a> <a href="gt.7.html#nowhere">b</a> <p id="site-text">
@@ -64,13 +65,14 @@ HTML
 }
 
 @test "pages are HTML" {
-  # xmllint knows the elements of HTML 4 alone, but how they nest and end.
+  # xmllint knows only the elements of HTML 4, but it checks how elements nest and
+  # end.
   run xmllint --html --noout "$site"/*.html
   run ! grep 'error :' <(grep -v ' : Tag [a-z]* invalid$' <<<"$output")
 }
 
 @test "the search has each op, term and section under its name" {
-  # entry FILE ANCHOR NAME
+  # entry FILE ANCHOR NAME checks that the index has this entry.
   entry() {
     /usr/bin/python3 -c 'import json, sys
 text = open(sys.argv[1]).read()
@@ -89,7 +91,7 @@ for page, anchor, name, *_ in data["entries"]:
   done
 }
 
-# make_tree: a copy of all that the site is made of, whose pages may be changed.
+# make_tree copies all that the site is made of, so that its pages may be changed.
 make_tree() {
   mkdir tree
   ln -s "$GT_ROOT"/* tree/
@@ -122,7 +124,7 @@ chunks", gt-ops(7), seed(7), [this](man/gt.7#GLOSSARY) and
 END
   run -0 tree/scripts/docs -o made
   check_site made
-  # has PAGE TEXT: the paragraph that was added.
+  # has PAGE TEXT checks that the paragraph that was added became TEXT.
   has() {
     tr -s '\n ' ' ' <"made/$1.html" | grep -qF -- "$2" ||
       { grep -A6 '<p.*>See' "made/$1.html"; return 1; }
@@ -165,7 +167,7 @@ END
 END
 }
 
-@test "a mention of a page or section that is not there is told" {
+@test "a mention of a page or section that does not exist is reported" {
   make_tree
   cat >>tree/man/gt-cmp.1 <<'END'
 .Pp
@@ -184,7 +186,7 @@ END
   [[ $stderr == *'docs: gt-cmp.1: it has no section "Another"'* ]]
   [[ $stderr == *'docs: README.md: there is no page gt-none.1'* ]]
   [[ $stderr == *'docs: README.md: there is no file no/file'* ]]
-  # What is wrong is no link.
+  # A mention that is wrong is not made a link.
   check_site made
 }
 

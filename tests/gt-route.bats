@@ -256,7 +256,7 @@ s = tensor f32[] 4'
   [ "$(tail -n 1 log.tsv | cut -f 3,7)" = $'end\t# status=0' ]
 }
 
-# loop ROUNDS RANKS: a training loop's text, a line of which changes.
+# loop ROUNDS RANKS prints a training loop of which one line changes in each round.
 loop() {
   local i k
   echo "mesh tp=$2"

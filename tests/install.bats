@@ -1,10 +1,10 @@
 #!/usr/bin/env bats
-# What is installed: programs, examples that find their data, completions, libgt,
+# An installed gt: its programs, examples that find their data, completions, libgt,
 # and the module gt of Python.
 
 load helper
 
-# completed LINE [FILE]: what bash offers at the end of a command line.
+# completed LINE [FILE] prints what bash offers at the end of a command line.
 completed() {
   COMP_LINE=$1 bash -c '. "$1"; COMP_POINT=${#COMP_LINE}; _gt
     printf "%s\n" "${COMPREPLY[*]}"' - "${2:-$GT_SHARE/completions/gt.bash}"
@@ -40,7 +40,7 @@ completed() {
   [ "$(completed 'gt-route -n ')" = gpus ]
   [ -z "$(completed 'gt-route -n 4')" ]
   [ -z "$(completed 'gt-shard -n ')" ]
-  # A plug-in is the name of a file.
+  # A plug-in is named by its file, so bash completes files itself.
   [ -z "$(completed 'gt-work --backend ./')" ]
 }
 
@@ -76,7 +76,7 @@ completed() {
   mandoc -Tlint -W warning "$page"
 }
 
-@test "what is offered comes with its sense" {
+@test "each completion comes with its meaning" {
   run -0 "$GT_SHARE/completions/candidates" 'gt-emit --ops=soft'
   [ "${lines[1]}" = $'softmax\texp x, scaled to sum to 1 along an axis.' ]
   run -0 "$GT_SHARE/completions/candidates" 'gt-cluster l'
@@ -103,7 +103,7 @@ completed() {
   [[ $output == 'gt-cmp 0.'* ]]
 }
 
-@test "an install stops before its first file where something is not built" {
+@test "an install stops before its first file if something is not built" {
   mkdir tree
   sed 's|/libgt\.a|/none.a|g' "${GT_BIN%/bin}/cmake_install.cmake" >tree/cmake_install.cmake
   run ! cmake --install tree --prefix "$PWD/usr"
@@ -112,8 +112,9 @@ completed() {
   [ ! -e usr ]
 }
 
-# A program that says nothing of where gt is: its shell does, as the install has told.
-@test "C++ and Python find what is installed by the lines that are told" {
+# The shell of a program tells it where gt is, by the lines that the install has
+# printed.
+@test "C++ and Python find what is installed by the lines that the install prints" {
   skip_if_sanitized "its users would have to be, too"
   cmake --install "${GT_BIN%/bin}" --prefix "$PWD/usr" 2>told >/dev/null
   grep '^  export ' told >lines
@@ -130,7 +131,7 @@ END
   lines_are $'w = tensor f32[2] 1 2\n[2.0, 4.0] '"$PWD/usr/bin/gt-emit"
 }
 
-@test "in the prefix of a Python, that Python finds it without being told" {
+@test "a module in the prefix of a Python is found by that Python without more" {
   /usr/bin/python3 -m venv --without-pip venv
   PATH=$PWD/venv/bin:$PATH cmake --install "${GT_BIN%/bin}" --prefix "$PWD/venv" 2>told >/dev/null
   run -1 grep PYTHONPATH told

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# README in a bare Debian 12: its commands lead to a trained model, an installed gt, and
-# programs in C++ and Python that run. What is fetched and what the disk holds more
-# stays within limits.
+# Follows README.md in a bare Debian 12: its commands lead to a trained model, an
+# installed gt, and programs in C++ and Python that run. Downloads and the growth of
+# the disk stay within limits.
 set -euo pipefail
 . "$(dirname "${BASH_SOURCE[0]}")/../../scripts/common.sh"
 . "$(dirname "${BASH_SOURCE[0]}")/../bare.bash"
@@ -10,8 +10,8 @@ git rev-parse HEAD >/dev/null 2>&1 || skip_rest "this is no clone"
 bare_root
 git clone -q "$gt_root" "$root/root/gt"
 
-# typed COMMAND: as README has it, in the tree. What it prints is kept in $work/typed,
-# the seconds that it takes in $work/figures.
+# typed COMMAND runs it in the tree as README.md has it. $work/typed keeps its
+# output, and $work/figures the seconds that it takes.
 typed() {
   local begin=$SECONDS status=0
   grep -qF "$ $1" README.md || { echo "README.md has no command '$1'" && return 1; }
@@ -21,7 +21,7 @@ typed() {
   return $status
 }
 
-# disk: MB that the system takes.
+# disk prints the MB that the system takes.
 disk() {
   du -xsm "$root" | cut -f 1
 }
@@ -30,7 +30,7 @@ before=$(disk)
 check "README to an accuracy" typed scripts/quickstart
 check "the last line is an accuracy" sh -c \
   'tail -n 1 "$1" | grep "^accuracy = tensor f32\[\] 0\.9[0-9]*$"' - "$work/typed"
-# apt says "Fetched 97.2 MB in 3s" of each call, in bytes, kB or MB.
+# In each call apt says "Fetched 97.2 MB in 3s", in bytes, kB or MB.
 fetched=$(sed -n 's/^Fetched \([0-9.,]*\) \([kM]\?B\) in .*/\1 \2/p' "$work/typed" | tr -d , |
   awk '{ sum += $1 * ($2 == "MB" ? 1 : $2 == "kB" ? 0.001 : 0.000001) } END { print int(sum + 0.5) }')
 growth=$(($(disk) - before))

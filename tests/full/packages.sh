@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# The .debs in a bare Debian 12: apt installs them with what they need, man finds
-# the pages, the programs and users' programs in C++ and Python run, and after they
-# are removed nothing of them is left.
+# Installs the .debs in a bare Debian 12: apt finds what they need, man finds the
+# pages, the programs and users' programs in C++ and Python run, and nothing is left
+# when they are removed.
 set -euo pipefail
 . "$(dirname "${BASH_SOURCE[0]}")/../../scripts/common.sh"
 . "$(dirname "${BASH_SOURCE[0]}")/../bare.bash"

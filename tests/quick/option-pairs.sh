@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Pairs of options of gt-route and gt-work over a failing program: a share of them.
-# (tests/full/option-pairs.sh runs them all.)
+# Runs a share of the pairs of options of gt-route and gt-work over a failing
+# program. (tests/full/option-pairs.sh runs them all.)
 set -euo pipefail
 . "$(dirname "${BASH_SOURCE[0]}")/../../scripts/common.sh"
 read -r share shares < <(share_of 12)

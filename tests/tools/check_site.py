@@ -16,13 +16,13 @@ from urllib.parse import unquote
 
 
 class Reader(HTMLParser):
-    """The anchors of a page, and what it refers to."""
+    """The anchors of a page, and all that it refers to."""
 
     def __init__(self, text):
         super().__init__()
         self.anchors = []
         self.links = []
-        self.loaded = []  # by the browser, without being asked
+        self.loaded = []  # what the browser loads without being asked
         self.feed(text)
 
     def handle_starttag(self, tag, attrs):

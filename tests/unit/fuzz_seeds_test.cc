@@ -1,6 +1,6 @@
-// The seeds of every fuzzer, tests/fuzz/corpus/NAME: the function that libFuzzer
-// would call with them (tests/fuzz/NAME_fuzz.cc) holds for each. New inputs are
-// made by scripts/fuzz.
+// Calls for the seeds of every fuzzer, tests/fuzz/corpus/NAME, the function
+// that libFuzzer calls with them (tests/fuzz/NAME_fuzz.cc). scripts/fuzz makes
+// new inputs.
 #include <gtest/gtest.h>
 #include <unistd.h>
 
@@ -36,9 +36,9 @@ const Target kTargets[] = {
 #undef FUZZ_TARGET
 };
 
-std::string seed;  // the path of the one that runs
+std::string seed;  // the path of the seed that runs
 
-// A target that finds something calls abort(): then this says by which seed.
+// A target that finds something calls abort(), and this tells by which seed.
 void name_seed(int /*signal*/) {
   (void)!::write(STDERR_FILENO, seed.data(), seed.size());
   (void)!::write(STDERR_FILENO, "\n", 1);
@@ -63,7 +63,8 @@ TEST_P(FuzzSeeds, Hold) {
     seed = path;
     std::ifstream file(path, std::ios::binary);
     const std::string bytes{std::istreambuf_iterator<char>(file), {}};
-    // Copied, so that a read beyond its end is one beyond an allocation.
+    // The bytes are copied, so that a read beyond their end is one beyond an
+    // allocation.
     const std::vector<uint8_t> data(bytes.begin(), bytes.end());
     EXPECT_EQ(GetParam().run(data.data(), data.size()), 0) << path;
   }

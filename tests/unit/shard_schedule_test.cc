@@ -107,7 +107,7 @@ Order order_of(const Pipeline& pipeline, std::string_view kind) {
 constexpr int64_t kStages[] = {2, 3, 4, 8};
 constexpr int64_t kMicrobatches[] = {1, 2, 4, 8, 16, 32};
 
-// "F0 F1 B0 F2 B1 B2": what one rank runs.
+// The lines that one rank runs, as "F0 F1 B0 F2 B1 B2".
 std::string on_rank(const Pipeline& pipeline, std::string_view kind,
                     int64_t rank) {
   const Program program(pipeline);
@@ -192,7 +192,7 @@ TEST(Schedule, KindsThatWaitLessComeNearThePapersTimes) {
 TEST(Schedule, AValueIsSentBeforeItsRankComputesAgain) {
   for (const ScheduleKind& kind : schedule_kinds()) {
     const Program program({4, 8, 1, kind.puts_off_weights});
-    std::map<int64_t, uint32_t> last;  // by rank: the line that it computed
+    std::map<int64_t, uint32_t> last;  // by rank, the line that it computed
     for (const uint32_t i : schedule(program.lines(), kind).lines) {
       const ScheduledLine& line = program.lines()[i];
       if (line.moves()) {

@@ -154,7 +154,7 @@ class Halves : public testing::Test {};
 using BothHalves = testing::Types<F16, Bf16>;
 TYPED_TEST_SUITE(Halves, BothHalves);
 
-// All 65536 values.
+// All 65536 values of a 16-bit float are tested.
 TYPED_TEST(Halves, ReadBack) {
   for (uint32_t bits = 0; bits <= 0xffff; ++bits) {
     const TypeParam half{static_cast<uint16_t>(bits)};
@@ -175,7 +175,8 @@ TYPED_TEST(Halves, ReadBack) {
   }
 }
 
-// Between each two neighbours the nearest is chosen, ties to even.
+// Between two neighbours the nearest number is chosen, and of equally near ones
+// the even.
 TYPED_TEST(Halves, RoundToNearestEven) {
   const auto largest = std::is_same_v<TypeParam, F16> ? 0x7bffU : 0x7f7fU;
   for (uint32_t bits = 0; bits < largest; ++bits) {
