@@ -74,7 +74,7 @@ void add_options(gt::Arguments& args, Options& options) {
           "-n", read_n,
           "start N workers on this host (1), or, if N is gpus, one for each of "
           "its GPUs")
-      .type("N");
+      .type("N|gpus");
   args.text("--bind", options.listen.endpoint,
             "wait for workers at this endpoint instead, as "
             "tcp://127.0.0.1:5560 or ipc:///tmp/gt")
@@ -85,14 +85,15 @@ void add_options(gt::Arguments& args, Options& options) {
   args.number<int>("--threads", options.threads, 1, 4096,
                    "threads of each started worker (its share of the cores)");
   args.text("--backend", options.backend,
-            "backend of started workers: cpu, ref, null, cuda or a plug-in "
-            "(with -n gpus: cuda)");
+            "backend of started workers (with -n gpus: cuda)")
+      .type("cpu|ref|null|cuda|FILE");
   args.text(
           "--pace", options.pace,
           "with --backend null: started workers take as long as machines with "
           "these figures would, see gt-work(1)")
       .type("FIGURE=NUMBER,...");
-  args.text("--isa", options.isa, "instruction set of started workers");
+  args.text("--isa", options.isa, "instruction set of started workers")
+      .type("sse2|avx2|avx512");
   args.size("--memory", options.memory, 1,
             "bytes that values may take in each started worker");
   args.flag("--fast-sums", options.has_fast_sums,

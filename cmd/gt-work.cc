@@ -76,6 +76,7 @@ void add_computing(gt::Arguments& args, Options& options) {
             "cpu; ref, the meaning of each op in plain loops; null, "
             "shapes and costs alone (prints give zeros); cuda, a GPU, "
             "where it was built; or a plug-in, by its path or name")
+      .type("cpu|ref|null|cuda|FILE")
       .env("GT_BACKEND");
   const auto read_device = [&options](const std::string& text) -> std::string {
     unsigned number = 0;
@@ -105,8 +106,8 @@ void add_computing(gt::Arguments& args, Options& options) {
             "print the names of the backend's devices, one a line, and end");
   args.number<int>("--threads", options.threads, 1, 4096,
                    "threads that compute (all cores)");
-  args.text("--isa", options.isa,
-            "instruction set: sse2, avx2 or avx512 (the best there is)");
+  args.text("--isa", options.isa, "instruction set (the best there is)")
+      .type("sse2|avx2|avx512");
   args.size("--memory", options.worker.memory, 1,
             "bytes that values may take, as 512M or 2G (no limit)");
   args.list("--root", options.roots, "DIR",

@@ -1,5 +1,7 @@
 // Comparisons, logic, choice and conversion, element by element.
+#include <array>
 #include <cstdint>
+#include <string>
 
 #include "ops/families.h"
 #include "ops/shape_rules.h"
@@ -16,6 +18,16 @@ Status types_cast(Call& call) {
 // It either has no effect, and is replaced by the dtype's own bound, or would
 // leave no value, which is an error.
 Status types_clamp(Call& call) {
+  // A call's arguments are views of texts.
+  static const auto texts = [] {
+    std::array<std::array<std::string, 2>, kDtypes> out;
+    for (size_t d = 0; d < kDtypes; ++d) {
+      const auto dtype = static_cast<Dtype>(d);
+      out[d] = {std::to_string(least_of(dtype)),
+                std::to_string(greatest_of(dtype))};
+    }
+    return out;
+  }();
   if (Status s = infer_by_terms(call); !s.ok()) return s;
   const Dtype dtype = call.results[0].dtype;
   if (is_float(dtype)) return ok_status();
@@ -34,7 +46,7 @@ Status types_clamp(Call& call) {
     }
     a.number.integer = low ? least : greatest;
     a.number.real = static_cast<double>(a.number.integer);
-    a.text = std::to_string(a.number.integer);
+    a.text = texts[static_cast<size_t>(dtype)][low ? 0 : 1];
   }
   return ok_status();
 }

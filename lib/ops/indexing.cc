@@ -298,10 +298,10 @@ constexpr Row kRows[] = {
      .sense = "Tensors one after another along an axis.",
      .details = "Dtypes are promoted. Errors: sizes differ in another axis; no "
                 "such axis.",
-     .source =
-         "torch.cat, torch.concatenate; of matrices torch.vstack; with axis=1 "
-         "torch.hstack; of x and x it is torch.tile, "
-         "torch.Tensor.repeat; of two slices it is torch.roll",
+     .source = "torch.cat, torch.concatenate; numpy.concatenate; of matrices "
+               "torch.vstack; with axis=1 "
+               "torch.hstack; of x and x it is torch.tile, "
+               "torch.Tensor.repeat; of two slices it is torch.roll",
      .places = "axis",
      .example = "x = tensor f32[2] 1 2\n"
                 "y = concat x x\n"

@@ -21,8 +21,8 @@
 namespace gt::exec {
 namespace {
 
-// The cases of the grid whose kernels are compiled: all, or, where GT_GRID_SHARE is
-// "K N", each N-th from the K-th on.
+// The cases of the grid whose kernels are compiled: all, or, where
+// GT_GRID_SHARE is "K N", each N-th from the K-th on.
 const std::vector<KernelCase>& compiled_cases() {
   static const std::vector<KernelCase> cases = [] {
     size_t first = 0, step = 1;

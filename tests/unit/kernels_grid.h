@@ -72,8 +72,8 @@ inline void check_case(const KernelCase& c, const std::string& dtype,
   EXPECT_GT(bound, 0) << c.line << " never bound for " << dtype;
 }
 
-// Calls use(case, dtype) for each of the cases, of which there is one for each row of
-// tests/ops.tsv, and each of its dtypes.
+// Calls use(case, dtype) for each of the cases, of which there is one for each
+// row of tests/ops.tsv, and each of its dtypes.
 template <typename Use>
 void for_each_case(const Use& use,
                    const std::vector<KernelCase>& cases = kernel_cases()) {
@@ -88,8 +88,8 @@ struct GridLine {
   Tensors tensors;
 };
 template <typename Use>
-void for_each_grid_line(
-    const Use& use, const std::vector<KernelCase>& cases = kernel_cases()) {
+void for_each_grid_line(const Use& use,
+                        const std::vector<KernelCase>& cases = kernel_cases()) {
   for_each_case(
       [&](const KernelCase& c, const std::string& dtype) {
         for (uint64_t round = 0; round < rounds_of(c); ++round) {

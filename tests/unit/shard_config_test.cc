@@ -426,7 +426,7 @@ TEST(Config, TheManualsExamplesAreRead) {
   std::string text;
   int read = 0;
   for (std::string line; std::getline(page, line);) {
-    if (line.starts_with(".\\\" file:")) {
+    if (line.starts_with(".Pa ") && line.ends_with(".yaml :")) {
       std::getline(page, line);
       text = "#\n";
     } else if (line == ".Ed" && !text.empty()) {
