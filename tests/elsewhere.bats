@@ -151,7 +151,7 @@ y = sum(x)  =>  an op and its operands are words, as in y = sum x axis=0
 y = 1.5  =>  numbers are written as in x = tensor f32[2] 1 2
 y = f32[2] 1 2  =>  numbers are written as in x = tensor f32[2] 1 2
 y = np.sum x  =>  did you mean 'sum'
-y = np.concatenate x x  =>  did you mean 'concat' (numpy.concatenate)?
+y = np.concatenate x x  =>  did you mean 'concat' (torch.cat, torch.concatenate)?
 y = F.relu x  =>  did you mean 'relu'
 y = nn.Linear x x  =>  did you mean 'linear'
 y = x.T  =>  did you mean 'transpose'

@@ -18,7 +18,7 @@ through() { gt-emit <<<"$1" | gt-work; }
 
 @test "an op by the name that PyTorch or NumPy has for it" {
   says 'y = cat a b' "unknown op 'cat'; did you mean 'concat' (torch.cat, torch.concatenate)?"
-  says 'y = concatenate a b' "did you mean 'concat' (numpy.concatenate)?"
+  says 'y = concatenate a b' "did you mean 'concat' (torch.cat, torch.concatenate)?"
   says 'y = dot a b' "'matmul' (numpy.dot)?"
   says 'y = bmm a b' "did you mean 'matmul'"
   says 'y = std x' "did you mean 'var' (its sqrt is torch.std)?"
