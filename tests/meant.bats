@@ -29,7 +29,7 @@ through() { gt-emit <<<"$1" | gt-work; }
   says 'y = logical_and a b' "did you mean 'and'"
   says 'y = matmull a b' "did you mean 'matmul'?"
   run -2 --separate-stderr gt-emit --ops=cat
-  [[ $stderr == *"did you mean 'concat' (torch.cat)?"* ]]
+  [[ $stderr == *"did you mean 'concat' (torch.cat, torch.concatenate)?"* ]]
 }
 
 @test "a line that lacks its =, or its op" {
