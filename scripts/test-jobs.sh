@@ -1,9 +1,9 @@
 # shellcheck shell=bash
-# The jobs of scripts/test: which jobs a part has, how they are run, counted and
-# recorded. To be sourced behind common.sh.
+# What scripts/test sources behind common.sh: which jobs a part of the tests has, and
+# how jobs are run, counted and recorded.
 
-at_once=${GT_JOBS:-$(nproc)} # jobs that run at a time
-job_seconds=1500             # that a job may take at most
+at_once=${GT_JOBS:-$(nproc)} # how many jobs run at a time
+job_seconds=1500             # how long a job may take
 logs=$gt_root/build/test-logs
 record=$gt_root/tests/full/record.tsv
 
@@ -13,17 +13,17 @@ mapfile -t hooks < <(cd "$gt_root/tests" && find full -name '*.sh' | sed 's/\.sh
 full_parts=("${quick_parts[@]}" bats-full alone asan-unit asan-bats asan-cases
   tsan-unit tsan-bats fuzz "${hooks[@]}")
 
-# What the tests are run under. Who is stopped by a loaded machine, or slow under a
-# sanitizer, is not lost.
+# The environment of all tests. A process that a loaded machine stops, or a sanitizer
+# slows down, must not count as lost, hence the long silence.
 export BATS_TEST_TIMEOUT=${BATS_TEST_TIMEOUT:-120}
 export GT_SILENCE=${GT_SILENCE:-60}
 export ASAN_OPTIONS=${ASAN_OPTIONS:-allocator_may_return_null=1}
 export TSAN_OPTIONS=${TSAN_OPTIONS:-allocator_may_return_null=1 die_after_fork=0 ignore_noninstrumented_modules=1 suppressions=$gt_root/tests/tsan.supp}
 export UBSAN_OPTIONS=${UBSAN_OPTIONS:-print_stacktrace=1}
 
-# ---- which jobs a part has ----------------------------------------------------
+# ---- the jobs of a part ----------------------------------------------------
 
-# preset_of PART: the preset that builds what the part runs.
+# preset_of PART prints the preset that builds what the part runs.
 preset_of() {
   case $1 in
     alone) echo debug ;;
@@ -32,14 +32,15 @@ preset_of() {
   esac
 }
 
-# jobs_of PART: prints its jobs, one a line: the part, a name, and a command for bash.
+# jobs_of PART prints the part's jobs, one a line: the part, a name, and a command for
+# bash, with tabs between them.
 jobs_of() {
   local part=$1 preset bin variables
   preset=$(preset_of "$part")
   bin=$(build_dir "$preset")/bin
   variables="GT_BIN=$bin"
   case $preset in asan | tsan) variables+=" GT_SANITIZED=$preset" ;; esac
-  # job NAME COMMAND...
+  # job NAME COMMAND... prints one of them.
   job() {
     printf '%s\t%s\t%s\n' "$part" "$1" "export $variables; ${*:2}"
   }
@@ -58,7 +59,8 @@ jobs_of() {
   esac
 }
 
-# for_each COMMAND: a job for each line of stdin, the argument of the command.
+# for_each COMMAND prints a job for each line of stdin: the command with the line as
+# its argument.
 for_each() {
   local argument program=${1%% *}
   while IFS= read -r argument; do
@@ -66,14 +68,15 @@ for_each() {
   done
 }
 
-# bats_files TEXT: those that contain it.
+# bats_files TEXT prints the Bats files that contain the text.
 bats_files() {
   grep -lF -e "$1" tests/*.bats
 }
 
-# unit_jobs: shares of the programs of unit tests. One process has the kernels of
-# the CUDA backend compiled for the host, those of a share of the ops; one thread
-# alone runs them, and a compiler under a thread sanitizer takes its time with them.
+# unit_jobs prints the jobs of the programs of unit tests. A job of gt_tests has a share
+# of its tests. gt_cuda_tests compiles the CUDA backend's kernels for the host, those of
+# a share of the ops. One thread runs these kernels, so the thread sanitizer has nothing
+# to find in them, and its build leaves them out.
 unit_jobs() {
   local n share shares=$((2 * at_once)) cuda='Cuda*'
   [[ $preset != tsan ]] || cuda='CudaFake*'
@@ -85,12 +88,12 @@ unit_jobs() {
   job gt_cuda_tests "GT_GRID_SHARE='$share' $bin/gt_cuda_tests --gtest_brief=1 '--gtest_filter=$cuda'"
 }
 
-# ---- how they are run ---------------------------------------------------------
+# ---- running and counting ---------------------------------------------------------
 
 count_line='^[0-9]+ passed, [0-9]+ failed(, [0-9]+ skipped)?$'
 
-# count LOG STATUS: prints the tests passed, failed and skipped that LOG tells
-# of: in a line of counts, by GoogleTest, or in the test anything protocol of
+# count LOG STATUS prints how many tests passed, failed and were skipped by the LOG of a
+# job: in a line of counts, by GoogleTest, or in the test anything protocol of
 # Bats. A log without any is one test; a status that is not 0, one failure.
 count() {
   awk -v counts="$count_line" -v status="$2" '
@@ -109,8 +112,9 @@ count() {
     }' "$1"
 }
 
-# run_job JOB: runs it, prints its count, and of a failure all that it printed, and
-# adds a row to $work/rows: part, name, passed, failed, skipped, seconds.
+# run_job JOB runs a job and prints its counts; if it failed, also all that it printed,
+# and else why tests were skipped. It adds a row to $work/rows: part, name, passed,
+# failed, skipped, seconds.
 run_job() {
   local part name command log p f s status=0 start=$SECONDS
   IFS=$'\t' read -r part name command <<<"$1"
@@ -128,7 +132,7 @@ run_job() {
   } 8>>"$work/rows"
 }
 
-# in_order: of the jobs on stdin, those that tests/longest names come first.
+# in_order prints the jobs on stdin, those first that tests/longest names.
 in_order() {
   awk -F '\t' '
     NR == FNR { if ($0 !~ /^#/) at[$0] = ++longest; next }
@@ -136,7 +140,8 @@ in_order() {
     sort -s -n -k 1,1 | cut -f 2-
 }
 
-# run_parts PART...: all their jobs as one queue; their rows are in $work/rows.
+# run_parts PART... runs all jobs of these parts as one queue. Their rows are in
+# $work/rows.
 run_parts() {
   local part
   : >"$work/rows"
@@ -148,8 +153,8 @@ run_parts() {
   tr '\n' '\0' <"$work/jobs" | xargs -0 -r -n 1 -P "$at_once" bash -c 'run_job "$0"'
 }
 
-# total [PART]: the sums of the rows of a part, or of all: jobs, passed, failed,
-# skipped, and the jobs' seconds, added. A job without a row failed.
+# total [PART] prints sums over the jobs of a part, or of all: jobs, passed, failed,
+# skipped, seconds. A job without a row counts as a failure.
 total() {
   awk -F '\t' -v part="${1:-}" '
     part != "" && $1 != part { next }
@@ -160,7 +165,7 @@ total() {
 
 # ---- the record of the full tier -------------------------------------------------
 
-# state: the commit of the tree, with a + where files differ from it.
+# state prints the tree's commit, with a + if files differ from it.
 state() {
   local commit
   commit=$(git rev-parse --short=12 HEAD 2>/dev/null || echo none)
@@ -168,26 +173,28 @@ state() {
   echo "$commit"
 }
 
-# row_of PART: its row of the record: commit, date, seconds, passed, failed, skipped.
+# row_of PART prints the part's row of the record: commit, date, seconds, passed, failed,
+# skipped.
 row_of() {
   [[ ! -e $record ]] || awk -F '\t' -v OFS='\t' -v part="$1" \
     '$1 == part { print $2, $3, $4, $5, $6, $7 }' "$record"
 }
 
-# is_current COMMIT: whether its files are those of the tree, the record apart.
+# is_current COMMIT tells whether the commit's files are those of the tree. The record
+# does not count.
 is_current() {
   [[ $1 != *+ && $1 != none ]] &&
     git diff --quiet "$1" -- . ":!${record#"$gt_root"/}" 2>/dev/null
 }
 
-# has_passed PART: on the files of the tree.
+# has_passed PART tells whether the part has passed on the files of the tree.
 has_passed() {
   local commit failed
   IFS=$'\t' read -r commit _ _ _ failed _ <<<"$(row_of "$1")"
   [[ -n $commit && $failed == 0 ]] && is_current "$commit"
 }
 
-# write_record PART COMMIT SECONDS PASSED FAILED SKIPPED: in place of its row.
+# write_record PART COMMIT SECONDS PASSED FAILED SKIPPED replaces the part's row.
 write_record() {
   local new=$record.new part=$1
   {
@@ -200,7 +207,7 @@ write_record() {
   mv "$new" "$record"
 }
 
-# list_record: a line for each part of the full tier.
+# list_record prints a line for each part of the full tier.
 list_record() {
   local part row commit date seconds passed failed skipped word
   for part in "${full_parts[@]}"; do

@@ -6,6 +6,7 @@ set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 export GT_BIN=${GT_BIN:-$PWD/build/bin} GT_EVERY=1
 export BATS_TEST_TIMEOUT=1200
+scripts/build release gt_nvrtc_tests
 status=0
 "$GT_BIN/gt_nvrtc_tests" --gtest_filter='*CudaCompile*' || status=1
 "$GT_BIN/gt_cuda_tests" --gtest_filter='CudaFake*' || status=1
