@@ -4,8 +4,8 @@
 
 #include "exec/backend/cpu/attention_grad_loops.h"
 #include "exec/backend/cpu/attention_loops.h"
+#include "exec/backend/cpu/convert_loops.h"
 #include "exec/backend/cpu/gemm_loops.h"
-#include "exec/backend/cpu/half_loops.h"
 #include "exec/backend/cpu/network_loops.h"
 #include "exec/backend/cpu/norm_loops.h"
 #include "exec/backend/cpu/pointwise_loops.h"
@@ -52,10 +52,7 @@ constexpr Loops kLoops = {
     .pointwise_count = std::size(kPointwise),
     .f32 = kFloatLoops<float>,
     .f64 = kFloatLoops<double>,
-    .f16_to_f32 = f16_to_f32,
-    .f32_to_f16 = f32_to_f16,
-    .bf16_to_f32 = bf16_to_f32,
-    .f32_to_bf16 = f32_to_bf16,
+    .conversions = kConversions.at,
     .words = words,
     .normals = normals,
 };

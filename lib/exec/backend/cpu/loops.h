@@ -169,7 +169,9 @@ struct Loops {
   size_t pointwise_count;
   FloatLoops<float> f32;
   FloatLoops<double> f64;
-  Convert f16_to_f32, f32_to_f16, bf16_to_f32, f32_to_bf16;
+  // The conversion from one dtype to another stands at from * kDtypes + to;
+  // null where the two are the same.
+  const Convert* conversions;
   // These write random words, and normal values, for the elements from 2 *
   // first_block on; n must be even.
   void (*words)(uint64_t seed, uint64_t first_block, uint64_t* y, int64_t n);
