@@ -63,6 +63,7 @@ struct Format<F32> {
   static constexpr int32_t kExponentOne = 1 << kMantissa;
   static constexpr int32_t kRootHalf = 0x3f3504f3;  // bits of sqrt(1/2)
   static constexpr float kSmallest = 0x1p-126F;  // the smallest normal number
+  static constexpr float kLargest = 0x1.fffffep127F;
   // Numbers of this size have no fraction bits.
   static constexpr float kRound = 0x1.8p23F;
   // exp(x) is a normal number for |x| <= kNormalExp, 0 below kLeastExp, and inf
@@ -79,6 +80,7 @@ struct Format<F64> {
   static constexpr int64_t kExponentOne = int64_t{1} << kMantissa;
   static constexpr int64_t kRootHalf = 0x3fe6a09e667f3bcd;
   static constexpr double kSmallest = 0x1p-1022;
+  static constexpr double kLargest = 0x1.fffffffffffffp1023;
   static constexpr double kRound = 0x1.8p52;
   static constexpr double kNormalExp = 708, kLeastExp = -746, kMostExp = 710;
   static constexpr double kLn2High = 0x1.62e42feep-1;

@@ -52,16 +52,75 @@ template <typename V>
 inline V sign(V a) {
   return a > 0 ? number<V>(1) : a < 0 ? number<V>(-1) : V{};
 }
-// These compute their elements one by one, since packs have no instructions for
-// them.
+
 template <typename V>
-inline V floor_mod(V a, V b) {
+inline V floor_mod_lanes(V a, V b) {
   return lanes(a, b, [](auto x, auto y) { return floor_mod_one(x, y); });
 }
 template <typename V>
-inline V floor_div(V a, V b) {
+inline V floor_div_lanes(V a, V b) {
   return lanes(a, b, [](auto x, auto y) { return floor_div_one(x, y); });
 }
+
+#if GT_PACK_BYTES != 16
+
+// Whether remainder() may be asked: the quotient of each lane is so small that
+// its fraction has two bits at least, and the divisor is finite. What is 0, inf
+// or nan otherwise makes a quotient that is none of that.
+template <typename V>
+inline bool divides_near(V quotient, V b) {
+  using Of = Format<V>;
+  constexpr auto kMost =
+      static_cast<ElementOf<V>>(int64_t{1} << (Of::kMantissa - 1));
+  return !any_beyond(quotient, kMost) && !any_beyond(b, Of::kLargest);
+}
+
+// Returns the remainder of a by b that has the sign of a, as fmod() does, given
+// a / b. The whole part of that may be one too large, where a / b was rounded
+// up to a whole number. A remainder is a multiple of the last place of b or a
+// and not larger than b, so that it is a number of this type, and fma gives it.
+template <typename V>
+inline V remainder(V a, V b, V quotient) {
+  const V whole = with_sign(round_down(magnitude(quotient)), quotient);
+  const V r = fma(-whole, b, a);
+  const auto beyond = (r != 0) & ((r < 0) != (a < 0));
+  return with_sign(magnitude(beyond ? r + with_sign(magnitude(b), a) : r), a);
+}
+
+template <typename V>
+inline V floor_mod(V a, V b) {
+  const V quotient = a / b;
+  if (!divides_near(quotient, b)) return floor_mod_lanes(a, b);
+  const V r = remainder(a, b, quotient);
+  return ((r != 0) & ((b < 0) != (r < 0))) ? r + b : r;
+}
+
+// As floor_div_one().
+template <typename V>
+inline V floor_div(V a, V b) {
+  const V quotient = a / b;
+  if (!divides_near(quotient, b)) return floor_div_lanes(a, b);
+  const V r = remainder(a, b, quotient);
+  V q = (a - r) / b;
+  q = ((r != 0) & ((b < 0) != (r < 0))) ? q - 1 : q;
+  const V f = round_down(q);
+  const V y = q - f > number<V>(0.5) ? f + 1 : f;
+  return q == 0 ? with_sign(V{}, quotient) : y;
+}
+
+#else
+
+// Without fma, elements are computed one by one.
+template <typename V>
+inline V floor_mod(V a, V b) {
+  return floor_mod_lanes(a, b);
+}
+template <typename V>
+inline V floor_div(V a, V b) {
+  return floor_div_lanes(a, b);
+}
+
+#endif
 
 #define GT_FORMULA_FUNCTIONS
 #include "exec/backend/formulas.def"
