@@ -1,11 +1,14 @@
-// Ops along an axis in which the order of elements counts: cumsum and argsort.
+// Ops along an axis in which the order of elements counts: cumsum, argsort and
+// topk.
 #include <algorithm>
 #include <bit>
 #include <cmath>
+#include <type_traits>
 #include <vector>
 
 #include "exec/backend/cpu/cpu.h"
 #include "exec/backend/cpu/parallel.h"
+#include "exec/backend/cpu/sort_items.h"
 #include "exec/backend/element.h"
 #include "exec/backend/view.h"
 
@@ -25,19 +28,50 @@ class Cumsum final : public Kernel {
              std::span<void* const> out) override {
     const auto* x = static_cast<const T*>(in[0]);
     auto* y = static_cast<Y*>(out[0]);
-    each_in_parallel(threads_, lines_.count, lines_.size * 8, [&](int64_t l) {
-      const int64_t first = lines_.first(l);
-      S sum = 0;
-      for (int64_t i = 0; i < lines_.size; ++i) {
-        const int64_t at = first + i * lines_.step;
-        sum += static_cast<S>(x[at]);
-        y[at] = static_cast<Y>(sum);
-      }
-    });
+    // Sums of several lines run side by side: of neighbours where there are
+    // some, since these lie beside each other as well.
+    const int64_t step = lines_.step;
+    const int64_t side = step == 1 ? lines_.count : step;
+    const int64_t lines = step == 1 ? kApart : kBeside;
+    const int64_t strips = (side + lines - 1) / lines;
+    each_in_parallel(
+        threads_, lines_.count / std::max<int64_t>(side, 1) * strips,
+        lines_.size * 8 * lines, [&](int64_t u) {
+          const int64_t line = u / strips * side + u % strips * lines;
+          const int64_t n = std::min(lines, side - u % strips * lines);
+          const int64_t first = lines_.first(line);
+          if (n < lines) {
+            for (int64_t l = line; l < line + n; ++l) {
+              sum_lines<1>(x + lines_.first(l), y + lines_.first(l), 0, step);
+            }
+          } else if (step == 1) {
+            sum_lines<kApart>(x + first, y + first, lines_.size, 1);
+          } else {
+            sum_lines<kBeside>(x + first, y + first, 1, step);
+          }
+        });
     return ok_status();
   }
 
  private:
+  // How many lines run side by side. Rows whose distance is a power of two share
+  // a few places of the first-level cache, so that more would drive each other
+  // out.
+  static constexpr int64_t kApart = 4;
+  static constexpr int64_t kBeside = 8;
+
+  // Sums kCount lines that begin `apart` elements from each other.
+  template <int64_t kCount>
+  void sum_lines(const T* x, Y* y, int64_t apart, int64_t step) const {
+    S sums[kCount] = {};
+    for (int64_t i = 0; i < lines_.size; ++i, x += step, y += step) {
+      for (int64_t k = 0; k < kCount; ++k) {
+        sums[k] += static_cast<S>(x[k * apart]);
+        y[k * apart] = static_cast<Y>(sums[k]);
+      }
+    }
+  }
+
   Lines lines_;
   int threads_;
 };
@@ -57,9 +91,55 @@ std::unique_ptr<Kernel> cpu_cumsum(const Call& call, const Context& context) {
       });
 }
 
-// The sort is stable, and nan counts as the largest. Elements are mapped to
-// unsigned numbers of the same order, equal elements to the same number, so
-// that numbers with their places can be sorted plainly.
+// Returns an unsigned number in the order of the elements: nan is the largest,
+// and equal elements have one number.
+uint64_t rank_of(double x) {
+  constexpr uint64_t kSign = uint64_t{1} << 63;
+  if (std::isnan(x)) return ~uint64_t{0};
+  const auto bits = std::bit_cast<uint64_t>(x == 0 ? 0.0 : x);
+  return (bits & kSign) != 0 ? ~bits : bits | kSign;
+}
+uint64_t rank_of(int64_t x) {
+  return static_cast<uint64_t>(x) ^ uint64_t{1} << 63;
+}
+
+template <typename T>
+void rank_all(const T* x, const Lines& lines, uint64_t flip, Item* items) {
+  using Wide = std::conditional_t<std::is_floating_point_v<T>, double, int64_t>;
+  for (int64_t i = 0; i < lines.size; ++i) {
+    items[i] = {rank_of(static_cast<Wide>(x[i * lines.step])) ^ flip, i};
+  }
+}
+
+// Writes the numbers of a line's elements, which begins at element `first`, with
+// their places.
+void rank_line(Dtype dtype, const void* data, int64_t first, const Lines& lines,
+               bool descending, Item* items) {
+  const uint64_t flip = descending ? ~uint64_t{0} : 0;
+  const auto all = [&]<typename T>(T) {
+    rank_all(static_cast<const T*>(data) + first, lines, flip, items);
+  };
+  switch (dtype) {
+    case Dtype::kF32:
+      return all(float{});
+    case Dtype::kF64:
+      return all(double{});
+    case Dtype::kI64:
+      return all(int64_t{});
+    case Dtype::kI32:
+      return all(int32_t{});
+    case Dtype::kU8:
+    case Dtype::kBool:
+      return all(uint8_t{});
+    default:
+      for (int64_t i = 0; i < lines.size; ++i) {
+        const double x = load_real(dtype, data, first + i * lines.step);
+        items[i] = {rank_of(x) ^ flip, i};
+      }
+  }
+}
+
+// The sort is stable, and nan counts as the largest.
 class Argsort final : public Kernel {
  public:
   Argsort(const Call& call, const Context& context)
@@ -68,19 +148,16 @@ class Argsort final : public Kernel {
         descending_(call.flag("descending")),
         workers_(
             workers_for(context.threads, lines_.count, lines_.size * kCost)),
-        items_(static_cast<size_t>(workers_ * lines_.size)) {}
+        items_(static_cast<size_t>(2 * workers_ * lines_.size)) {}
 
   Status run(std::span<const void* const> in,
              std::span<void* const> out) override {
     auto* y = static_cast<int64_t*>(out[0]);
     shared_by_workers(workers_, lines_.count, [&](int64_t l, int64_t w) {
-      Item* items = items_.data() + w * lines_.size;
+      Item* items = items_.data() + 2 * w * lines_.size;
       const int64_t first = lines_.first(l);
-      for (int64_t i = 0; i < lines_.size; ++i) {
-        const uint64_t rank = rank_of(in[0], first + i * lines_.step);
-        items[i] = {descending_ ? ~rank : rank, i};
-      }
-      std::sort(items, items + lines_.size);
+      rank_line(dtype_, in[0], first, lines_, descending_, items);
+      sort_items(items, items + lines_.size, lines_.size);
       for (int64_t i = 0; i < lines_.size; ++i) {
         y[first + i * lines_.step] = items[i].place;
       }
@@ -91,28 +168,51 @@ class Argsort final : public Kernel {
  private:
   static constexpr int64_t kCost = 64;
 
-  struct Item {
-    uint64_t rank;
-    int64_t place;
-    bool operator<(const Item& other) const {
-      return rank != other.rank ? rank < other.rank : place < other.place;
-    }
-  };
-
-  uint64_t rank_of(const void* data, int64_t i) const {
-    constexpr uint64_t kSign = uint64_t{1} << 63;
-    if (!is_float(dtype_)) {
-      return static_cast<uint64_t>(load_int(dtype_, data, i)) ^ kSign;
-    }
-    const double x = load_real(dtype_, data, i);
-    if (std::isnan(x)) return ~uint64_t{0};
-    const auto bits = std::bit_cast<uint64_t>(x == 0 ? 0.0 : x);
-    return (bits & kSign) != 0 ? ~bits : bits | kSign;
-  }
-
   Dtype dtype_;
   Lines lines_;
   bool descending_;
+  int64_t workers_;
+  std::vector<Item> items_;  // and as many to sort them with
+};
+
+// The largest elements along an axis, largest first, and their places: what
+// argsort, slice and gather give, without sorting the others.
+template <typename T>
+class Topk final : public Kernel {
+ public:
+  Topk(const Call& call, const Context& context)
+      : dtype_(call.type(0).dtype),
+        lines_(lines_along(call.type(0).shape, single_axis(call, 0))),
+        size_(call.integer("size")),
+        workers_(
+            workers_for(context.threads, lines_.count, lines_.size * kCost)),
+        items_(static_cast<size_t>(workers_ * lines_.size)) {}
+
+  Status run(std::span<const void* const> in,
+             std::span<void* const> out) override {
+    const auto* x = static_cast<const T*>(in[0]);
+    auto* v = static_cast<T*>(out[0]);
+    auto* places = static_cast<int64_t*>(out[1]);
+    shared_by_workers(workers_, lines_.count, [&](int64_t l, int64_t w) {
+      Item* items = items_.data() + w * lines_.size;
+      const int64_t first = lines_.first(l);
+      rank_line(dtype_, in[0], first, lines_, true, items);
+      std::partial_sort(items, items + size_, items + lines_.size);
+      const int64_t to = Lines{lines_.count, size_, lines_.step}.first(l);
+      for (int64_t i = 0; i < size_; ++i) {
+        v[to + i * lines_.step] = x[first + items[i].place * lines_.step];
+        places[to + i * lines_.step] = items[i].place;
+      }
+    });
+    return ok_status();
+  }
+
+ private:
+  static constexpr int64_t kCost = 8;
+
+  Dtype dtype_;
+  Lines lines_;
+  int64_t size_;
   int64_t workers_;
   std::vector<Item> items_;
 };
@@ -120,6 +220,7 @@ class Argsort final : public Kernel {
 constexpr KernelRow kRows[] = {
     {"cumsum", cpu_cumsum},
     {"argsort", make<Argsort>},
+    {"topk", make_by_size<Topk>},
 };
 
 }  // namespace

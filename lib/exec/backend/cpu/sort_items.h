@@ -1,0 +1,20 @@
+// Sorts numbers together with the places where they stood.
+#pragma once
+
+#include <cstdint>
+
+namespace gt::exec::cpu {
+
+struct Item {
+  uint64_t rank;
+  int64_t place;
+  bool operator<(const Item& other) const {
+    return rank != other.rank ? rank < other.rank : place < other.place;
+  }
+};
+
+// Sorts n items by rank; items of one rank stay in their order. `scratch` has
+// room for n items.
+void sort_items(Item* items, Item* scratch, int64_t n);
+
+}  // namespace gt::exec::cpu
