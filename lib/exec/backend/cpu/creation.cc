@@ -1,10 +1,13 @@
 // Kernels that create tensors. Random values have the same bits as the
 // reference's, on any machine.
+#include <algorithm>
 #include <cstring>
 #include <string>
+#include <vector>
 
 #include "exec/backend/cpu/cpu.h"
 #include "exec/backend/cpu/parallel.h"
+#include "exec/backend/cpu/sort_items.h"
 #include "exec/backend/element.h"
 #include "exec/backend/philox.h"
 #include "exec/memory/part_runs.h"
@@ -141,8 +144,116 @@ class Random final : public Kernel {
   int threads_;
 };
 
+// start + i * step, where i is the index in the whole tensor.
+class Arange final : public Kernel {
+ public:
+  Arange(const Call& call, const Context& context)
+      : to_(call.results[0]), runs_(call), threads_(context.threads) {
+    for (size_t k = 0; k < 2; ++k) from_[k] = call.arguments[k + 1].type.dtype;
+  }
+
+  Status run(std::span<const void* const> in,
+             std::span<void* const> out) override {
+    const bool real = is_float(to_.dtype) || is_real(in, 0) || is_real(in, 1);
+    in_parallel(threads_, to_.elements(), kWorthAThread / 8,
+                [&](int64_t begin, int64_t end) {
+                  runs_.each(begin, end, [&](int64_t i, int64_t g, int64_t n) {
+                    real ? reals(in, g, n, out[0], i)
+                         : integers(in, g, n, out[0], i);
+                  });
+                });
+    return ok_status();
+  }
+
+ private:
+  bool is_real(std::span<const void* const> in, size_t k) const {
+    return in[k + 1] != nullptr && is_float(from_[k]);
+  }
+
+  // These write n elements, from g on in the whole tensor and from `at` on in
+  // the result.
+  void reals(std::span<const void* const> in, int64_t g, int64_t n, void* out,
+             int64_t at) const {
+    const double start = in[1] == nullptr ? 0 : load_real(from_[0], in[1], 0);
+    const double step = in[2] == nullptr ? 1 : load_real(from_[1], in[2], 0);
+    if (to_.dtype == Dtype::kF32) {
+      auto* y = static_cast<float*>(out) + at;
+      for (int64_t i = 0; i < n; ++i) {
+        y[i] = static_cast<float>(start + static_cast<double>(g + i) * step);
+      }
+      return;
+    }
+    for (int64_t i = 0; i < n; ++i) {
+      store_real(to_.dtype, out, at + i,
+                 start + static_cast<double>(g + i) * step);
+    }
+  }
+
+  void integers(std::span<const void* const> in, int64_t g, int64_t n,
+                void* out, int64_t at) const {
+    const int64_t start = in[1] == nullptr ? 0 : load_int(from_[0], in[1], 0);
+    const int64_t step = in[2] == nullptr ? 1 : load_int(from_[1], in[2], 0);
+    if (to_.dtype == Dtype::kI64) {
+      auto* y = static_cast<int64_t*>(out) + at;
+      for (int64_t i = 0; i < n; ++i) {
+        y[i] = wrap_add(start, wrap_mul(g + i, step));
+      }
+      return;
+    }
+    for (int64_t i = 0; i < n; ++i) {
+      store_int(to_.dtype, out, at + i,
+                wrap_add(start, wrap_mul(g + i, step)));
+    }
+  }
+
+  Type to_;
+  PartRuns runs_;
+  Dtype from_[2];
+  int threads_;
+};
+
+// The indices of the whole tensor, sorted by their random words.
+class Randperm final : public Kernel {
+ public:
+  Randperm(const Call& call, const Context& context)
+      : to_(call.results[0]),
+        runs_(call),
+        whole_(window_of(call, 0).whole),
+        seed_(call.type(1).dtype),
+        loops_(*context.loops) {}
+
+  Status run(std::span<const void* const> in,
+             std::span<void* const> out) override {
+    const auto seed = static_cast<uint64_t>(load_int(seed_, in[1], 0));
+    items_.resize(static_cast<size_t>(2 * whole_));
+    for (int64_t g = 0; g < whole_; g += kPart) {
+      uint64_t words[kPart];
+      const int64_t n = std::min(kPart, whole_ - g);
+      loops_.words(seed, static_cast<uint64_t>(g) / 2, words, n + n % 2);
+      for (int64_t i = 0; i < n; ++i) {
+        items_[static_cast<size_t>(g + i)] = {words[i], g + i};
+      }
+    }
+    sort_items(items_.data(), items_.data() + whole_, whole_);
+    each_of_part(runs_, [&](int64_t i, int64_t g) {
+      store_int(to_.dtype, out[0], i, items_[static_cast<size_t>(g)].place);
+    });
+    return ok_status();
+  }
+
+ private:
+  Type to_;
+  PartRuns runs_;
+  int64_t whole_;
+  Dtype seed_;
+  const Loops& loops_;
+  std::vector<Item> items_;  // and as many to sort them with
+};
+
 constexpr KernelRow kRows[] = {
     {"full", make<Full>},
+    {"arange", make<Arange>},
+    {"randperm", make<Randperm>},
     {"rand", make<Random>},
     {"randn", make<Random>},
 };
