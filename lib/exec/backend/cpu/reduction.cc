@@ -183,6 +183,7 @@ class IntegerReduction final : public Kernel {
       : to_(call.results[0]),
         plan_(plan_of(call.type(0).shape, axis_mask(call, 0))),
         source_(call, context, plan_, compute),
+        threads_(context.threads),
         reduce_(reduce_for(call.op->name)) {
     totals_.resize(static_cast<size_t>(plan_.outer * plan_.inner));
   }
@@ -212,6 +213,7 @@ class IntegerReduction final : public Kernel {
   // kNone is the total of no elements.
   template <int64_t kNone, int64_t (*kJoin)(int64_t, int64_t)>
   void reduce(const T* x) {
+    if (plan_.inner == 1) return reduce_rows<kNone, kJoin>(x);
     for (int64_t o = 0; o < plan_.outer; ++o) {
       int64_t* total = totals_.data() + o * plan_.inner;
       std::fill_n(total, plan_.inner, kNone);
@@ -224,10 +226,44 @@ class IntegerReduction final : public Kernel {
     }
   }
 
+  // Rows are cut into parts for the threads: no order shows in an integer.
+  template <int64_t kNone, int64_t (*kJoin)(int64_t, int64_t)>
+  void reduce_rows(const T* x) {
+    const int64_t n = plan_.reduced;
+    const int64_t parts = (n + kRowPart - 1) / kRowPart;
+    parts_.resize(static_cast<size_t>(plan_.outer * parts));
+    each_in_parallel(
+        threads_, plan_.outer * parts,
+        std::min(n, kRowPart) * static_cast<int64_t>(sizeof(T)),
+        [&](int64_t u) {
+          const int64_t first = u % parts * kRowPart;
+          parts_[static_cast<size_t>(u)] = row_total<kNone, kJoin>(
+              x + u / parts * n + first, std::min(kRowPart, n - first));
+        });
+    for (int64_t o = 0; o < plan_.outer; ++o) {
+      int64_t total = kNone;
+      for (int64_t p = 0; p < parts; ++p) {
+        total = kJoin(total, parts_[static_cast<size_t>(o * parts + p)]);
+      }
+      totals_[static_cast<size_t>(o)] = total;
+    }
+  }
+
+  template <int64_t kNone, int64_t (*kJoin)(int64_t, int64_t)>
+  static int64_t row_total(const T* x, int64_t n) {
+    int64_t total = kNone;
+    for (int64_t i = 0; i < n; ++i) {
+      total = kJoin(total, static_cast<int64_t>(x[i]));
+    }
+    return total;
+  }
+
   Type to_;
   Plan plan_;
   Source source_;
+  int threads_;
   Reduce reduce_;
+  std::vector<int64_t> parts_;
   std::vector<int64_t> totals_;
 };
 
