@@ -1,7 +1,7 @@
 // gather, scatter_add and scatter. An index must name a row of the whole
 // tensor; if part= puts that row elsewhere, it reads 0 and writes nothing.
+#include <algorithm>
 #include <cstring>
-#include <vector>
 
 #include "exec/backend/cpu/convert.h"
 #include "exec/backend/cpu/cpu.h"
@@ -37,12 +37,18 @@ class Indexed {
 
   Status read(const void* index) {
     place_ = static_cast<const int64_t*>(places_.get(index));
-    for (int64_t i = 0; i < index_.elements(); ++i) {
-      if (!rows_of_x_.names(place_[i])) {
-        return out_of_range(place_[i], rows_of_x_);
-      }
+    // Negative numbers are large ones without a sign. The loop has no exit, so
+    // that the compiler makes packs of it.
+    const auto whole = static_cast<uint64_t>(rows_of_x_.whole);
+    const int64_t n = index_.elements();
+    uint64_t wrong = 0;
+    for (int64_t i = 0; i < n; ++i) {
+      wrong |= static_cast<uint64_t>(place_[i]) >= whole ? 1 : 0;
     }
-    return ok_status();
+    if (wrong == 0) return ok_status();
+    const auto names = [&](int64_t row) { return rows_of_x_.names(row); };
+    return out_of_range(*std::find_if_not(place_, place_ + n, names),
+                        rows_of_x_);
   }
 
   // Calls use(i, at) for each element i of the index, where `at` is the element
@@ -74,11 +80,22 @@ class Indexed {
     Walk<1> walk(outer_, {strides_});
     walk.seek(first);
     for (int64_t r = first; r < last; ++r, walk.next()) {
-      for (int64_t j = begin; j < end; ++j) {
-        const int64_t row = place_[r * width_ + j];
-        const int64_t at =
-            walk[0] + (row - rows_of_x_.start) * step_ + (across_ ? 0 : j);
-        use(r * width_ + j, rows_of_x_.holds(row) ? at : -1);
+      const int64_t* place = place_ + r * width_;
+      const int64_t base = walk[0];
+      if (rows_of_x_.size < rows_of_x_.whole) {
+        for (int64_t j = begin; j < end; ++j) {
+          const int64_t at = base + (place[j] - rows_of_x_.start) * step_ +
+                             (across_ ? 0 : j);
+          use(r * width_ + j, rows_of_x_.holds(place[j]) ? at : -1);
+        }
+      } else if (across_) {
+        for (int64_t j = begin; j < end; ++j) {
+          use(r * width_ + j, base + place[j] * step_);
+        }
+      } else {
+        for (int64_t j = begin; j < end; ++j) {
+          use(r * width_ + j, base + place[j] * step_ + j);
+        }
       }
     }
   }
