@@ -48,6 +48,8 @@ void StridedCopy::rows(const T* from, T* to) const {
                     std::memcpy(y, x, static_cast<size_t>(inner_) * sizeof(T));
                   } else if (step_ == 0) {
                     std::fill_n(y, inner_, *x);
+                  } else if (step_ == -1) {  // the compiler makes packs of it
+                    for (int64_t i = 0; i < inner_; ++i) y[i] = *(x - i);
                   } else {
                     for (int64_t i = 0; i < inner_; ++i) y[i] = x[i * step_];
                   }
