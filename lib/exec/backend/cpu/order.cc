@@ -117,13 +117,13 @@ class Argsort final : public Kernel {
   std::vector<Item> items_;
 };
 
-constexpr KernelRow kRows[] = {
+constexpr KernelRow kOrderKernels[] = {
     {"cumsum", cpu_cumsum},
     {"argsort", make<Argsort>},
 };
 
 }  // namespace
 
-std::span<const KernelRow> order_kernels() { return kRows; }
+std::span<const KernelRow> order_kernels() { return kOrderKernels; }
 
 }  // namespace gt::exec::cpu
