@@ -20,8 +20,7 @@ file(GLOB cuda_plans CONFIGURE_DEPENDS "${cuda_home}/plan*.cc"
   "${cuda_home}/fused_kernel.cc")
 add_library(gt_cuda_plans OBJECT EXCLUDE_FROM_ALL ${cuda_plans} "${cuda_inc}")
 target_link_libraries(gt_cuda_plans PUBLIC gt_flags gt_version)
-set_target_properties(gt_cuda_plans PROPERTIES
-  POSITION_INDEPENDENT_CODE ON UNITY_BUILD OFF)
+set_target_properties(gt_cuda_plans PROPERTIES POSITION_INDEPENDENT_CODE ON)
 
 if(NOT GT_CUDA)
   return()
@@ -44,8 +43,7 @@ if(GT_CUDNN)
   set_source_files_properties("${cuda_home}/library_attention.cc" PROPERTIES
     COMPILE_OPTIONS -O1)
 endif()
-set_target_properties(gt_cuda_device PROPERTIES
-  POSITION_INDEPENDENT_CODE ON UNITY_BUILD OFF)
+set_target_properties(gt_cuda_device PROPERTIES POSITION_INDEPENDENT_CODE ON)
 add_library(cuda MODULE $<TARGET_OBJECTS:gt_cuda_device>
   $<TARGET_OBJECTS:gt_cuda_plans>)
 target_link_libraries(cuda PRIVATE gt_flags)

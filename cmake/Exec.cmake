@@ -29,6 +29,10 @@ foreach(source IN LISTS exec_sources)
         COMPILE_OPTIONS "${${isa}_flags}")
     endif()
   endforeach()
+  if(source MATCHES "/loops_base\\.cc$")  # its loops have macros of their own
+    set_source_files_properties(${source} PROPERTIES
+      SKIP_UNITY_BUILD_INCLUSION ON)
+  endif()
   if(source MATCHES "/integer_loops\\.cc$")  # integer formulas wrap around
     set_source_files_properties(${source} PROPERTIES COMPILE_OPTIONS -fwrapv)
   endif()

@@ -10,12 +10,10 @@ function(gt_layer name)
   list(FILTER sources EXCLUDE REGEX "/cuda/|_test\\.cc$")
   if(sources)
     add_library(${target} STATIC ${sources})
-    # Files of rows and of kernels use the same names for their tables and helpers,
-    # so each is compiled by itself. So are files for other processors.
-    list(FILTER sources INCLUDE REGEX "/lib/ops/|/backend/(cpu|ref)/|_avx2\\.cc$")
+    # Files for other processors are compiled by themselves.
+    list(FILTER sources INCLUDE REGEX "_avx2\\.cc$")
     set_source_files_properties(${sources} PROPERTIES
       SKIP_UNITY_BUILD_INCLUSION ON)
-    list(FILTER sources INCLUDE REGEX "_avx2\\.cc$")
     if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64")
       set_source_files_properties(${sources} PROPERTIES COMPILE_OPTIONS -mavx2)
     endif()

@@ -5,6 +5,7 @@
 
 #include <charconv>
 #include <cstring>
+#include <tuple>
 
 #include "arguments.h"
 #include "log/filter.h"
@@ -159,11 +160,10 @@ void fit_to_terminal(gt::log::TextPlotOptions& look) {
   if (size.ws_row > 0) look.rows = std::clamp(size.ws_row - 6, 6, 24);
 }
 
-// Chooses the report that was asked for. Returns why there is none; "" if there
-// is.
-std::string choose_report(const gt::Arguments& args, Options& options) {
-  using Kind = gt::log::ReportOptions::Kind;
-  gt::log::ReportOptions& report = options.report;
+// Returns what is wrong with options that need or exclude each other; "" if
+// nothing is.
+std::string wrong_combination(const gt::Arguments& args,
+                              const Options& options) {
   std::string jobs;
   for (const char* name :
        {"-o", "--summary", "--dot", "--timeline", "--plot"}) {
@@ -174,9 +174,9 @@ std::string choose_report(const gt::Arguments& args, Options& options) {
     jobs = name;
   }
   if (jobs == "-o" && options.log.empty()) return "-o: '' is no file's name";
-  if (jobs == "--plot" &&
-      report.plot.names.find_first_not_of(',') == std::string::npos) {
-    return "--plot: '" + report.plot.names + "' names nothing";
+  const std::string& plotted = options.report.plot.names;
+  if (jobs == "--plot" && plotted.find_first_not_of(',') == plotted.npos) {
+    return "--plot: '" + plotted + "' names nothing";
   }
   if (options.select.any() && (jobs == "-o" || jobs == "--plot")) {
     return jobs + " and filters are two jobs; put one gt-log after another";
@@ -190,6 +190,38 @@ std::string choose_report(const gt::Arguments& args, Options& options) {
   if (!options.title.empty() && options.timeline == "chrome") {
     return "--title is written over a picture; --timeline chrome is none";
   }
+  return "";
+}
+
+// Returns what is wrong with --from and --to; "" if nothing is.
+std::string read_times(const gt::Arguments& args, const Options& options,
+                       gt::log::TimelineOptions& timeline) {
+  for (const auto& [name, text, time] :
+       {std::tuple{"--from", &options.from, &timeline.from},
+        std::tuple{"--to", &options.to, &timeline.to}}) {
+    if (args.has(name) && !parse_time(*text, *time)) {
+      return std::string(name) + ": '" + *text +
+             "' is not a time such as 1.5 or 20ms";
+    }
+  }
+  return timeline.from >= timeline.to ? "--to is not after --from" : "";
+}
+
+void prepare_plot(const Options& options, gt::log::PlotReportOptions& plot) {
+  gt::log::TextPlotOptions& look = plot.look;
+  plot.is_terminal = ::isatty(STDOUT_FILENO) == 1;
+  plot.as_text = plot.is_terminal || options.text || look.ascii || plot.follow;
+  look.title = options.title;
+  look.ascii = look.ascii || !has_utf8();
+  look.color = gt::takes_color(STDOUT_FILENO);
+  if (plot.is_terminal) fit_to_terminal(look);
+}
+
+// Chooses the report that was asked for. Returns why there is none; "" if there
+// is.
+std::string choose_report(const gt::Arguments& args, Options& options) {
+  using Kind = gt::log::ReportOptions::Kind;
+  gt::log::ReportOptions& report = options.report;
   if (options.summary) {
     report.kind = options.tsv ? Kind::kSummaryTsv : Kind::kSummary;
   } else if (options.dot) {
@@ -198,26 +230,10 @@ std::string choose_report(const gt::Arguments& args, Options& options) {
     report.kind =
         options.timeline == "svg" ? Kind::kTimelineSvg : Kind::kTimelineChrome;
     report.timeline.title = options.title;
-    if (args.has("--from") && !parse_time(options.from, report.timeline.from)) {
-      return "--from: '" + options.from + "' is not a time such as 1.5 or 20ms";
-    }
-    if (args.has("--to") && !parse_time(options.to, report.timeline.to)) {
-      return "--to: '" + options.to + "' is not a time such as 1.5 or 20ms";
-    }
-    if (report.timeline.from >= report.timeline.to) {
-      return "--to is not after --from";
-    }
+    return read_times(args, options, report.timeline);
   } else if (args.has("--plot")) {
-    const bool terminal = ::isatty(STDOUT_FILENO) == 1;
-    gt::log::TextPlotOptions& look = report.plot.look;
     report.kind = Kind::kPlot;
-    report.plot.is_terminal = terminal;
-    report.plot.as_text =
-        terminal || options.text || look.ascii || report.plot.follow;
-    look.title = options.title;
-    look.ascii = look.ascii || !has_utf8();
-    look.color = gt::takes_color(STDOUT_FILENO);
-    if (terminal) fit_to_terminal(look);
+    prepare_plot(options, report.plot);
   }
   return "";
 }
@@ -294,7 +310,8 @@ int main(int argc, char** argv) {
     if (status != 0 && marks) gt::write_empty_stream(gt::Exit::kUsage);
     return status;
   }
-  const std::string wrong = choose_report(args, options);
+  std::string wrong = wrong_combination(args, options);
+  if (wrong.empty()) wrong = choose_report(args, options);
   if (!wrong.empty()) return usage(wrong, marks);
   const auto selection = gt::log::Selection::make(options.select);
   if (!selection.ok()) return usage(selection.error().message, marks);

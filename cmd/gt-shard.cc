@@ -35,15 +35,8 @@ int give_up(const Options& options, gt::Exit status) {
   return static_cast<int>(status);
 }
 
-}  // namespace
-
-int main(int argc, char** argv) {
-  const gt::ProcessGuard guard;
-  gt::Arguments args(
-      "gt-shard", "Rewrite a stream to run on the ranks of a mesh.", kFooter);
-  Options options;
-  gt::shard::ShardJob job;
-  job.tell = gt::tell;
+void add_options(gt::Arguments& args, Options& options,
+                 gt::shard::ShardJob& job) {
   args.files("FILE", job.files, "streams, '-' for standard input");
   args.text("-c,--config", options.config,
             "what runs where, and how tensors are cut (GT_CONFIG)")
@@ -57,6 +50,40 @@ int main(int argc, char** argv) {
   args.flag("--plan", options.plan,
             "read one whole step, and write a config for -n ranks in place "
             "of the stream; -c may say all but signals: and tensors:");
+}
+
+// Reads the config's file, if there is one. Returns 0, or errno.
+int read_config(const std::string& file, std::string& text) {
+  // The parser reports a config that is too long.
+  constexpr size_t kEnough = (size_t{1} << 20) + 1;
+  return file.empty() ? 0 : gt::read_whole(file, text, kEnough);
+}
+
+int plan(const gt::shard::ShardJob& job, const gt::shard::Config& config,
+         int64_t workers) {
+  const int64_t ranks = config.has_mesh() ? config.mesh().size() : workers;
+  if (ranks == 0) {
+    gt::say(
+        "gt-shard: --plan needs -n, the number of ranks, or a config with a "
+        "mesh:\n");
+    return static_cast<int>(gt::Exit::kUsage);
+  }
+  gt::Writer writer(STDOUT_FILENO);
+  const gt::Exit done =
+      gt::shard::plan_config(job, config, ranks, writer, gt::say);
+  return gt::finish("gt-shard", writer, done);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  const gt::ProcessGuard guard;
+  gt::Arguments args(
+      "gt-shard", "Rewrite a stream to run on the ranks of a mesh.", kFooter);
+  Options options;
+  gt::shard::ShardJob job;
+  job.tell = gt::tell;
+  add_options(args, options, job);
   int status = 0;
   if (!args.parse(argc, argv, status)) {
     if (status != 0) gt::write_empty_stream(gt::Exit::kUsage);
@@ -71,14 +98,10 @@ int main(int argc, char** argv) {
     options.config = from_environment;
   }
   std::string text;
-  if (!options.config.empty()) {
-    // The parser reports a config that is too long.
-    constexpr size_t kEnough = (size_t{1} << 20) + 1;
-    if (const int error = gt::read_whole(options.config, text, kEnough)) {
-      gt::say("gt-shard: cannot read " + options.config + ": " +
-              std::strerror(error) + "\n");
-      return give_up(options, gt::Exit::kUsage);
-    }
+  if (const int error = read_config(options.config, text); error != 0) {
+    gt::say("gt-shard: cannot read " + options.config + ": " +
+            std::strerror(error) + "\n");
+    return give_up(options, gt::Exit::kUsage);
   }
   std::string_view culprit;
   const auto config =
@@ -87,21 +110,8 @@ int main(int argc, char** argv) {
     gt::say(gt::format_error("gt-shard", {}, config.error(), culprit));
     return give_up(options, gt::Exit::kRejected);
   }
+  if (options.plan) return plan(job, config.value(), options.workers);
   gt::Writer writer(STDOUT_FILENO);
-  if (options.plan) {
-    const int64_t ranks = config.value().has_mesh()
-                              ? config.value().mesh().size()
-                              : options.workers;
-    if (ranks == 0) {
-      gt::say(
-          "gt-shard: --plan needs -n, the number of ranks, or a config "
-          "with a mesh:\n");
-      return static_cast<int>(gt::Exit::kUsage);
-    }
-    return gt::finish(
-        "gt-shard", writer,
-        gt::shard::plan_config(job, config.value(), ranks, writer, gt::say));
-  }
   const gt::Exit done = gt::shard::shard(job, config.value(), writer, gt::say);
   return gt::finish("gt-shard", writer, done);
 }

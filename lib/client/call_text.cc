@@ -14,6 +14,8 @@
 namespace gt::client {
 namespace {
 
+static_assert(kDtypes == GT_BOOL + 1, "gt/c.h has all dtypes");
+
 // Returns the message of a `fail` line, without quotes.
 std::string failure_text(const Line& line) {
   return line.operands.empty() ? "a value could not be computed"

@@ -6,12 +6,9 @@
 namespace gt {
 namespace {
 
-constexpr char kTwo[] = "...,...->...";
-constexpr char kOne[] = "...->...";
-
-constexpr Row kRows[] = {
+constexpr Row kActivationRows[] = {
     {.signature = "y = tanh x",
-     .index = kOne,
+     .index = kOneIndex,
      .dtype = "float",
      .gradient = "dx = tanh_grad dy y",
      .flops = 10,
@@ -23,7 +20,7 @@ constexpr Row kRows[] = {
                 "print y\n"
                 "=> y = tensor f32[3] -1 0 1"},
     {.signature = "z = tanh_grad g y",
-     .index = kTwo,
+     .index = kTwoIndex,
      .linear = "0",
      .accepts = "float",
      .gradient = R"(
@@ -41,7 +38,7 @@ constexpr Row kRows[] = {
      .source = "PyTorch's tanh_backward",
      .internal = true},
     {.signature = "y = sigmoid x",
-     .index = kOne,
+     .index = kOneIndex,
      .dtype = "float",
      .gradient = "dx = sigmoid_grad dy y",
      .expansion = R"(
@@ -60,7 +57,7 @@ constexpr Row kRows[] = {
                 "print y\n"
                 "=> y = tensor f32[3] 0 0.5 1"},
     {.signature = "z = sigmoid_grad g y",
-     .index = kTwo,
+     .index = kTwoIndex,
      .linear = "0",
      .accepts = "float",
      .gradient = R"(
@@ -79,7 +76,7 @@ constexpr Row kRows[] = {
      .source = "PyTorch's sigmoid_backward",
      .internal = true},
     {.signature = "y = relu x",
-     .index = kOne,
+     .index = kOneIndex,
      .accepts = "number",
      .gradient = "dx = relu_grad dy y",
      .expansion = "y = maximum x 0",
@@ -92,7 +89,7 @@ constexpr Row kRows[] = {
                 "print y\n"
                 "=> y = tensor f32[3] 0 0 2"},
     {.signature = "z = relu_grad g y",
-     .index = kTwo,
+     .index = kTwoIndex,
      .linear = "0",
      .dtype = "first",
      .accepts = "float",
@@ -105,7 +102,7 @@ constexpr Row kRows[] = {
      .source = "PyTorch's threshold_backward",
      .internal = true},
     {.signature = "y = silu x",
-     .index = kOne,
+     .index = kOneIndex,
      .accepts = "float",
      .gradient = "dx = silu_grad dy x",
      .expansion = R"(
@@ -122,7 +119,7 @@ constexpr Row kRows[] = {
                 "print y\n"
                 "=> y = tensor f32[2] 0 100"},
     {.signature = "z = silu_grad g x",
-     .index = kTwo,
+     .index = kTwoIndex,
      .linear = "0",
      .accepts = "float",
      // With s = sigmoid x: f'' = s (1 - s) (2 + x (1 - 2 s)).
@@ -151,7 +148,7 @@ constexpr Row kRows[] = {
      .source = "PyTorch's silu_backward",
      .internal = true},
     {.signature = "y = gelu x approximate=none",
-     .index = kOne,
+     .index = kOneIndex,
      .accepts = "float",
      .gradient = "dx = gelu_grad dy x approximate={approximate}",
      // k (x + c x^3) with k = sqrt(2/pi), c = 0.044715.
@@ -179,7 +176,7 @@ constexpr Row kRows[] = {
                 "print y\n"
                 "=> y = tensor f32[3] -0 0 100"},
     {.signature = "z = gelu_grad g x approximate=none",
-     .index = kTwo,
+     .index = kTwoIndex,
      .linear = "0",
      .accepts = "float",
      // none: with p the normal density, f' = cdf + x p, f'' = p (2 - x^2).
@@ -239,7 +236,7 @@ constexpr Row kRows[] = {
      .source = "PyTorch's gelu_backward",
      .internal = true},
     {.signature = "y = softplus x beta=1 threshold=20",
-     .index = kOne,
+     .index = kOneIndex,
      .accepts = "float",
      .gradient = R"(
        t = mul x {beta}
@@ -273,7 +270,7 @@ constexpr Row kRows[] = {
                 "print y\n"
                 "=> y = tensor f32[2] 0 50"},
     {.signature = "y = mish x",
-     .index = kOne,
+     .index = kOneIndex,
      .accepts = "float",
      .gradient = R"(
        s = softplus x
@@ -304,6 +301,6 @@ constexpr Row kRows[] = {
 }  // namespace
 
 constinit const Family kActivations{"activations", "Activation functions.",
-                                    kRows};
+                                    kActivationRows};
 
 }  // namespace gt

@@ -141,7 +141,7 @@ constexpr auto kAttentionGrad =
        z0 = matmul gs qs ta=1
        gk = merge_heads z0 heads={heads})");
 
-constexpr Row kRows[] = {
+constexpr Row kAttentionRows[] = {
     // The gradient of the mask needs the scores of all rows and columns; it is
     // written only if something asks for it.
     {.signature = "o [lse] = attention q k v [mask] causal=0 enable_gqa=0 "
@@ -325,6 +325,6 @@ constexpr Row kRows[] = {
 
 }  // namespace
 
-constinit const Family kAttention{"attention", "Attention.", kRows};
+constinit const Family kAttention{"attention", "Attention.", kAttentionRows};
 
 }  // namespace gt

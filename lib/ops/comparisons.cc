@@ -51,9 +51,6 @@ Status types_clamp(Call& call) {
   return ok_status();
 }
 
-constexpr char kTwo[] = "...,...->...";
-constexpr char kOne[] = "...->...";
-
 // The sum of rounded summands is not the rounded sum, so only casts of floats
 // to floats count as linear.
 Linearity cast_linearity(const Call& call) {
@@ -61,9 +58,9 @@ Linearity cast_linearity(const Call& call) {
                                                 : Linearity::kNone;
 }
 
-constexpr Row kRows[] = {
+constexpr Row kComparisonRows[] = {
     {.signature = "y = eq a b",
-     .index = kTwo,
+     .index = kTwoIndex,
      .dtype = "bool",
      .sense = "Whether a equals b.",
      .details = "nan equals nothing.",
@@ -73,7 +70,7 @@ constexpr Row kRows[] = {
                 "print y\n"
                 "=> y = tensor bool[3] 1 1 0"},
     {.signature = "y = ne a b",
-     .index = kTwo,
+     .index = kTwoIndex,
      .dtype = "bool",
      .sense = "Whether a differs from b.",
      .details = "nan differs from everything.",
@@ -83,7 +80,7 @@ constexpr Row kRows[] = {
                 "print y\n"
                 "=> y = tensor bool[3] 0 1 1"},
     {.signature = "y = lt a b",
-     .index = kTwo,
+     .index = kTwoIndex,
      .dtype = "bool",
      .sense = "Whether a is less than b.",
      .details = "False where either is nan.",
@@ -95,7 +92,7 @@ constexpr Row kRows[] = {
                 "print y\n"
                 "=> y = tensor bool[3] 1 0 0"},
     {.signature = "y = le a b",
-     .index = kTwo,
+     .index = kTwoIndex,
      .dtype = "bool",
      .sense = "Whether a is at most b.",
      .details = "False where either is nan.",
@@ -105,7 +102,7 @@ constexpr Row kRows[] = {
                 "print y\n"
                 "=> y = tensor bool[3] 1 1 0"},
     {.signature = "y = gt a b",
-     .index = kTwo,
+     .index = kTwoIndex,
      .dtype = "bool",
      .sense = "Whether a is more than b.",
      .details = "False where either is nan.",
@@ -115,7 +112,7 @@ constexpr Row kRows[] = {
                 "print y\n"
                 "=> y = tensor bool[3] 0 0 1"},
     {.signature = "y = ge a b",
-     .index = kTwo,
+     .index = kTwoIndex,
      .dtype = "bool",
      .sense = "Whether a is at least b.",
      .details = "False where either is nan.",
@@ -125,7 +122,7 @@ constexpr Row kRows[] = {
                 "print y\n"
                 "=> y = tensor bool[3] 0 1 1"},
     {.signature = "y = and a b",
-     .index = kTwo,
+     .index = kTwoIndex,
      .dtype = "bool",
      .sense = "Whether both are true.",
      .details = "Any dtype; what is not zero is true, nan too.",
@@ -136,7 +133,7 @@ constexpr Row kRows[] = {
                 "print y\n"
                 "=> y = tensor bool[4] 0 0 0 1"},
     {.signature = "y = or a b",
-     .index = kTwo,
+     .index = kTwoIndex,
      .dtype = "bool",
      .sense = "Whether either is true.",
      .details = "Any dtype; what is not zero is true, nan too.",
@@ -147,7 +144,7 @@ constexpr Row kRows[] = {
                 "print y\n"
                 "=> y = tensor bool[4] 0 1 1 1"},
     {.signature = "y = not x",
-     .index = kOne,
+     .index = kOneIndex,
      .dtype = "bool",
      .sense = "Whether x is not true.",
      .details = "Any dtype; true where x is zero.",
@@ -157,7 +154,7 @@ constexpr Row kRows[] = {
                 "print y\n"
                 "=> y = tensor bool[3] 1 0 0"},
     {.signature = "y = isfinite x",
-     .index = kOne,
+     .index = kOneIndex,
      .dtype = "bool",
      .sense = "Whether x is neither infinite nor nan.",
      .details = "True of every integer.",
@@ -234,7 +231,7 @@ constexpr Row kRows[] = {
      .example = "",
      .internal = true},
     {.signature = "y = cast x dtype",
-     .index = kOne,
+     .index = kOneIndex,
      .linear = "0",  // for operands that are floats
      .gradient = "dx = cast dy {x.dtype}",
      .types = types_cast,
@@ -257,6 +254,7 @@ constexpr Row kRows[] = {
 }  // namespace
 
 constinit const Family kComparisons{
-    "comparisons", "Comparisons, logic, choice and conversion.", kRows};
+    "comparisons", "Comparisons, logic, choice and conversion.",
+    kComparisonRows};
 
 }  // namespace gt

@@ -93,7 +93,7 @@ Status types_load(Call& call) {
   return call.given(2) ? need_integer(call, 2) : ok_status();
 }
 
-constexpr Row kRows[] = {
+constexpr Row kCreationRows[] = {
     {.signature = "y = tensor type [number...] [split=] [part=]",
      .index = "->...",
      .types = types_tensor,
@@ -263,6 +263,6 @@ constexpr Row kRows[] = {
 }  // namespace
 
 constinit const Family kCreation{
-    "creation", "Tensors from numbers, files and random seeds.", kRows};
+    "creation", "Tensors from numbers, files and random seeds.", kCreationRows};
 
 }  // namespace gt

@@ -4,12 +4,9 @@
 namespace gt {
 namespace {
 
-constexpr char kOne[] = "...->...";
-constexpr char kTwo[] = "...,...->...";
-
-constexpr Row kRows[] = {
+constexpr Row kElementaryRows[] = {
     {.signature = "y = exp x",
-     .index = kOne,
+     .index = kOneIndex,
      .dtype = "float",
      .gradient = "dx = mul dy y",
      .flops = 8,
@@ -22,7 +19,7 @@ constexpr Row kRows[] = {
                 "print y\n"
                 "=> y = tensor f32[2] 1 0"},
     {.signature = "y = expm1 x",
-     .index = kOne,
+     .index = kOneIndex,
      .dtype = "float",
      .gradient = R"(
        t = add y 1
@@ -37,7 +34,7 @@ constexpr Row kRows[] = {
                 "print y\n"
                 "=> y = tensor f32[2] 1e-20 -1"},
     {.signature = "y = log x",
-     .index = kOne,
+     .index = kOneIndex,
      .dtype = "float",
      .gradient = "dx = div dy x",
      .flops = 8,
@@ -50,7 +47,7 @@ constexpr Row kRows[] = {
                 "print y\n"
                 "=> y = tensor f32[2] 0 -inf"},
     {.signature = "y = log1p x",
-     .index = kOne,
+     .index = kOneIndex,
      .dtype = "float",
      .gradient = R"(
        t = add x 1
@@ -64,7 +61,7 @@ constexpr Row kRows[] = {
                 "print y\n"
                 "=> y = tensor f32[2] 1e-20 -inf"},
     {.signature = "y = sqrt x",
-     .index = kOne,
+     .index = kOneIndex,
      .dtype = "float",
      .gradient = R"(
        t = mul y 2
@@ -78,7 +75,7 @@ constexpr Row kRows[] = {
                 "print y\n"
                 "=> y = tensor f32[2] 2 3"},
     {.signature = "y = rsqrt x",
-     .index = kOne,
+     .index = kOneIndex,
      .dtype = "float",
      .gradient = R"(
        t = pow y 3
@@ -97,7 +94,7 @@ constexpr Row kRows[] = {
                 "print y\n"
                 "=> y = tensor f32[2] 0.5 0.25"},
     {.signature = "y = sin x",
-     .index = kOne,
+     .index = kOneIndex,
      .dtype = "float",
      .gradient = R"(
        t = cos x
@@ -111,7 +108,7 @@ constexpr Row kRows[] = {
                 "print y\n"
                 "=> y = tensor f32[1] 0"},
     {.signature = "y = cos x",
-     .index = kOne,
+     .index = kOneIndex,
      .dtype = "float",
      .gradient = R"(
        t = sin x
@@ -126,7 +123,7 @@ constexpr Row kRows[] = {
                 "print y\n"
                 "=> y = tensor f32[1] 1"},
     {.signature = "y = atan x",
-     .index = kOne,
+     .index = kOneIndex,
      .dtype = "float",
      .gradient = R"(
        t = mul x x
@@ -142,7 +139,7 @@ constexpr Row kRows[] = {
                 "print y\n"
                 "=> y = tensor f32[2] 0 -1.5707964"},
     {.signature = "y = atan2 a b",
-     .index = kTwo,
+     .index = kTwoIndex,
      .dtype = "float",
      .gradient = R"(
        s = mul a a
@@ -165,7 +162,7 @@ constexpr Row kRows[] = {
                 "print y\n"
                 "=> y = tensor f32[2] 3.1415927 -1.5707964"},
     {.signature = "y = erf x",
-     .index = kOne,
+     .index = kOneIndex,
      .dtype = "float",
      .gradient = R"(
        q = mul x x
@@ -183,7 +180,7 @@ constexpr Row kRows[] = {
                 "print y\n"
                 "=> y = tensor f32[3] -1 0 1"},
     {.signature = "y = floor x",
-     .index = kOne,
+     .index = kOneIndex,
      .accepts = "number",
      .gradient = "dx = zeros {dx.type}",
      .sense = "The largest whole number that is not above x.",
@@ -195,7 +192,7 @@ constexpr Row kRows[] = {
                 "print y\n"
                 "=> y = tensor f32[3] -2 0 2"},
     {.signature = "y = ceil x",
-     .index = kOne,
+     .index = kOneIndex,
      .accepts = "number",
      .gradient = "dx = zeros {dx.type}",
      .sense = "The smallest whole number that is not below x.",
@@ -207,7 +204,7 @@ constexpr Row kRows[] = {
                 "print y\n"
                 "=> y = tensor f32[3] -1 1 2"},
     {.signature = "y = round x",
-     .index = kOne,
+     .index = kOneIndex,
      .accepts = "number",
      .gradient = "dx = zeros {dx.type}",
      .sense = "The nearest whole number.",
@@ -225,6 +222,6 @@ constexpr Row kRows[] = {
 
 constinit const Family kElementary{
     "elementary", "Exponentials, logarithms, roots, angles and rounding.",
-    kRows};
+    kElementaryRows};
 
 }  // namespace gt

@@ -37,4 +37,9 @@ inline constexpr const Family* kFamilies[] = {
     &kRanks,      &kOutput,
 };
 
+// The indices that many rows have.
+inline constexpr char kOneIndex[] = "...->...";
+inline constexpr char kTwoIndex[] = "...,...->...";
+inline constexpr char kReduceIndex[] = "...r->...";
+
 }  // namespace gt

@@ -242,7 +242,7 @@ std::vector<Label> labels_embedding(const Call& call) {
   return labels;
 }
 
-constexpr Row kRows[] = {
+constexpr Row kIndexingRows[] = {
     {.signature = "y = slice x any... [axis=] [size=]",
      .linear = "0",
      .gradient = R"(
@@ -430,6 +430,6 @@ constexpr Row kRows[] = {
 }  // namespace
 
 constinit const Family kIndexing{"indexing", "Slices, joins and lookups.",
-                                 kRows};
+                                 kIndexingRows};
 
 }  // namespace gt

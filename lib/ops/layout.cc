@@ -243,7 +243,7 @@ Linearity pad_linearity(const Call& call) {
   return call.number("value") == 0 ? Linearity::kLinear : Linearity::kAffine;
 }
 
-constexpr Row kRows[] = {
+constexpr Row kLayoutRows[] = {
     {.signature = "y = reshape x shape= [split=]",
      .linear = "0",
      .gradient = "dx = reshape dy shape={x.shape}",
@@ -375,6 +375,6 @@ constexpr Row kRows[] = {
 }  // namespace
 
 constinit const Family kLayout{
-    "layout", "The same elements in another shape or order.", kRows};
+    "layout", "The same elements in another shape or order.", kLayoutRows};
 
 }  // namespace gt

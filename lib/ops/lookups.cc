@@ -300,7 +300,7 @@ constexpr auto kTakeGrad = row_text(kRowsOfIndex, R"(
        [form=inner] z = transpose k axes={back}
        [form!=inner] z = reshape t shape={z.shape})");
 
-constexpr Row kRows[] = {
+constexpr Row kLookupRows[] = {
     {.signature = "y = take x index [axis=] [split=] [shape=] [part=]",
      .index = "...,...->...",
      .linear = "0",
@@ -427,6 +427,6 @@ constexpr Row kRows[] = {
 }  // namespace
 
 constinit const Family kLookups{
-    "lookups", "Rows and elements that an index names.", kRows};
+    "lookups", "Rows and elements that an index names.", kLookupRows};
 
 }  // namespace gt

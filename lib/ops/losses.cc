@@ -214,7 +214,7 @@ constexpr auto kBce = row_text(R"(
        l = neg s)",
                                kReduced);
 
-constexpr Row kRows[] = {
+constexpr Row kLossRows[] = {
     // With weights, ignored classes or smoothing, a row's target is a
     // distribution, d. Its product with -log_softmax x is the row's loss.
     {.signature = "y = cross_entropy x target [weight] reduction=mean "
@@ -474,6 +474,6 @@ constexpr Row kRows[] = {
 
 }  // namespace
 
-constinit const Family kLosses{"losses", "Losses of a model.", kRows};
+constinit const Family kLosses{"losses", "Losses of a model.", kLossRows};
 
 }  // namespace gt

@@ -18,7 +18,7 @@ Status types_softmax_grad(Call& call) {
   return types_softmax(call);
 }
 
-constexpr Row kRows[] = {
+constexpr Row kNetworkRows[] = {
     {.signature = "y = softmax x axis=-1",
      .index = "...c!->...c",
      .accepts = "float",
@@ -127,6 +127,6 @@ constexpr Row kRows[] = {
 }  // namespace
 
 constinit const Family kNetworks{"networks", "Softmax and its logarithm.",
-                                 kRows};
+                                 kNetworkRows};
 
 }  // namespace gt

@@ -33,7 +33,7 @@ Status types_norm_grad(Call& call) {
 
 // The placeholders of norms. {lead}: the axes except the last; {flat}: "1" if
 // there are none.
-std::string norm_word(const Call& call, std::string_view name, size_t) {
+std::string row_norm_word(const Call& call, std::string_view name, size_t) {
   const size_t rank = call.results[0].shape.size();
   if (name == "flat") return rank == 1 ? "1" : "0";
   if (name != "lead") return "";
@@ -161,7 +161,7 @@ constexpr auto kRmsNormSecond = row_text(kRmsOfX, kGradientOfN, R"(
 constexpr auto kRmsNormGrad =
     row_text(kRmsOfX, kGradientOfN, kRmsBesideN, kGradients);
 
-constexpr Row kRows[] = {
+constexpr Row kNormRows[] = {
     {.signature = "y = layer_norm x [w] [b] eps=1e-5",
      .index = "...c!,c!,c!->...c",
      .accepts = "float",
@@ -171,7 +171,7 @@ constexpr Row kRows[] = {
        [b] dx dw db = layer_norm_grad dy x w eps={eps})",
      .expansion = kLayerNorm.data(),
      .in_f32 = true,
-     .placeholder = norm_word,
+     .placeholder = row_norm_word,
      .flops = 8,
      .sense = "The last dimension shifted to mean 0 and scaled to variance 1, "
               "then times w, plus b.",
@@ -194,7 +194,7 @@ constexpr Row kRows[] = {
      .expansion = kLayerNormGrad.data(),
      .in_f32 = true,
      .types = types_norm_grad,
-     .placeholder = norm_word,
+     .placeholder = row_norm_word,
      .flops = 16,
      .sense = "Gradients of layer_norm.",
      .source = "PyTorch's native_layer_norm_backward",
@@ -207,7 +207,7 @@ constexpr Row kRows[] = {
        [w] dx dw = rms_norm_grad dy x w eps={eps})",
      .expansion = kRmsNorm.data(),
      .in_f32 = true,
-     .placeholder = norm_word,
+     .placeholder = row_norm_word,
      .flops = 5,
      .sense = "The last dimension scaled to mean square 1, then times w.",
      .details = "x [...,c] and w [c]; eps is added to the mean square. f16 and "
@@ -226,7 +226,7 @@ constexpr Row kRows[] = {
      .expansion = kRmsNormGrad.data(),
      .in_f32 = true,
      .types = types_norm_grad,
-     .placeholder = norm_word,
+     .placeholder = row_norm_word,
      .flops = 10,
      .sense = "Gradients of rms_norm.",
      .source = "The chain rule",
@@ -236,6 +236,6 @@ constexpr Row kRows[] = {
 }  // namespace
 
 constinit const Family kNorms{"norms", "Normalisation over the last dimension.",
-                              kRows};
+                              kNormRows};
 
 }  // namespace gt

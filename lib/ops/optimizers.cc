@@ -64,7 +64,7 @@ Status types_clip(Call& call) {
   return need_scalar(call, n);
 }
 
-constexpr Row kRows[] = {
+constexpr Row kOptimizerRows[] = {
     {.signature = "w [v] = sgd w g [v] lr momentum=0",
      .index = "...,...,...,->...,...",
      .accepts = "float,float,float,number",
@@ -197,6 +197,7 @@ constexpr Row kRows[] = {
 
 }  // namespace
 
-constinit const Family kOptimizers{"optimizers", "Steps of training.", kRows};
+constinit const Family kOptimizers{"optimizers", "Steps of training.",
+                                   kOptimizerRows};
 
 }  // namespace gt

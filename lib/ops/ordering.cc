@@ -37,7 +37,7 @@ Status types_topk(Call& call) {
   return ok_status();
 }
 
-constexpr Row kRows[] = {
+constexpr Row kOrderingRows[] = {
     {.signature = "i = argsort x axis=-1 descending=0",
      .index = "...r!->...r",
      .dtype = "i64",
@@ -100,6 +100,7 @@ constexpr Row kRows[] = {
 
 }  // namespace
 
-constinit const Family kOrdering{"ordering", "Sorting along an axis.", kRows};
+constinit const Family kOrdering{"ordering", "Sorting along an axis.",
+                                 kOrderingRows};
 
 }  // namespace gt

@@ -48,7 +48,7 @@ Status types_grad(Call&) {
   return Error{"run this through gt-emit, which writes the gradient's lines"};
 }
 
-constexpr Row kRows[] = {
+constexpr Row kOutputRows[] = {
     {.signature = "print x [as=] [split=] [shape=]",
      .types = types_print,
      .flops = 0,
@@ -139,6 +139,6 @@ constexpr Row kRows[] = {
 }  // namespace
 
 constinit const Family kOutput{"output", "Results, names and gradients.",
-                               kRows};
+                               kOutputRows};
 
 }  // namespace gt

@@ -28,12 +28,9 @@ std::string pow_word(const Call& call, std::string_view name, size_t) {
   return name == "log" ? number_text(std::log(a.number.real)) : "";
 }
 
-constexpr char kTwo[] = "...,...->...";
-constexpr char kOne[] = "...->...";
-
-constexpr Row kRows[] = {
+constexpr Row kPointwiseRows[] = {
     {.signature = "y = add a b",
-     .index = kTwo,
+     .index = kTwoIndex,
      .linear = "01",
      .gradient = R"(
        da = copy dy
@@ -47,7 +44,7 @@ constexpr Row kRows[] = {
                 "print y\n"
                 "=> y = tensor f32[2] 1.5 2.5"},
     {.signature = "y = sub a b",
-     .index = kTwo,
+     .index = kTwoIndex,
      .linear = "01",
      .accepts = "number",
      .gradient = R"(
@@ -63,7 +60,7 @@ constexpr Row kRows[] = {
                 "print y\n"
                 "=> y = tensor f32[2,2] -1 -1 1 1"},
     {.signature = "y = mul a b",
-     .index = kTwo,
+     .index = kTwoIndex,
      .linear = "0 1",
      .gradient = R"(
        da = mul dy b
@@ -81,7 +78,7 @@ constexpr Row kRows[] = {
                 "print y\n"
                 "=> y = tensor i32[3] 1 4 9"},
     {.signature = "y = div a b",
-     .index = kTwo,
+     .index = kTwoIndex,
      .linear = "0",
      .dtype = "float",
      .gradient = R"(
@@ -100,7 +97,7 @@ constexpr Row kRows[] = {
                 "=> y = tensor f32[3] 0.5 1 1.5",
      .divisor_operand = 1},
     {.signature = "y = pow a b",
-     .index = kTwo,
+     .index = kTwoIndex,
      .accepts = "number",
      .gradient = R"(
        [case=0] da = zeros {da.type}
@@ -139,7 +136,7 @@ constexpr Row kRows[] = {
                 "=> y = tensor f32[3] 1 4 9",
      .fails = "int"},
     {.signature = "y = mod a b",
-     .index = kTwo,
+     .index = kTwoIndex,
      .accepts = "number",
      .gradient = R"(
        da = copy dy
@@ -157,7 +154,7 @@ constexpr Row kRows[] = {
                 "=> y = tensor i64[3] 1 2 1",
      .fails = "int"},
     {.signature = "y = floordiv a b",
-     .index = kTwo,
+     .index = kTwoIndex,
      .accepts = "number",
      .gradient = R"(
        da = zeros {da.type}
@@ -173,7 +170,7 @@ constexpr Row kRows[] = {
                 "=> y = tensor i64[2] -2 1",
      .fails = "int"},
     {.signature = "y = neg x",
-     .index = kOne,
+     .index = kOneIndex,
      .linear = "0",
      .accepts = "number",
      .gradient = "dx = neg dy",
@@ -185,7 +182,7 @@ constexpr Row kRows[] = {
                 "print y\n"
                 "=> y = tensor f32[2] -1 2"},
     {.signature = "y = abs x",
-     .index = kOne,
+     .index = kOneIndex,
      .accepts = "number",
      .gradient = R"(
        t = sign x
@@ -199,7 +196,7 @@ constexpr Row kRows[] = {
                 "print y\n"
                 "=> y = tensor f32[2] 1 2"},
     {.signature = "y = sign x",
-     .index = kOne,
+     .index = kOneIndex,
      .accepts = "number",
      .gradient = "dx = zeros {dx.type}",
      .sense = "-1, 0 or 1 as x is negative, zero or positive.",
@@ -210,7 +207,7 @@ constexpr Row kRows[] = {
                 "print y\n"
                 "=> y = tensor f32[3] -1 0 1"},
     {.signature = "y = maximum a b",
-     .index = kTwo,
+     .index = kTwoIndex,
      .gradient = R"(
        da = maximum_grad dy a b
        db = maximum_grad dy b a)",
@@ -225,7 +222,7 @@ constexpr Row kRows[] = {
                 "print y\n"
                 "=> y = tensor f32[3] 0 0 1"},
     {.signature = "y = minimum a b",
-     .index = kTwo,
+     .index = kTwoIndex,
      .gradient = R"(
        da = maximum_grad dy b a
        db = maximum_grad dy a b)",
@@ -258,7 +255,7 @@ constexpr Row kRows[] = {
      .example = "",
      .internal = true},
     {.signature = "y = copy x",
-     .index = kOne,
+     .index = kOneIndex,
      .linear = "0",
      .gradient = "dx = copy dy",
      .types = types_as_first,
@@ -274,7 +271,7 @@ constexpr Row kRows[] = {
      .lineage = Lineage::kSame,
      .collective = Collective::kCopy},
     {.signature = "y = detach x",
-     .index = kOne,
+     .index = kOneIndex,
      .linear = "0",
      .leaf = true,
      .types = types_as_first,
@@ -297,6 +294,6 @@ constexpr Row kRows[] = {
 }  // namespace
 
 constinit const Family kPointwise{"point-wise", "Arithmetic of each element.",
-                                  kRows};
+                                  kPointwiseRows};
 
 }  // namespace gt

@@ -8,7 +8,7 @@ namespace gt {
 namespace {
 
 constexpr char kPool[] = "ncp!q!->ncp!q!";
-constexpr char kTwo[] = "ncp!q!,ncp!q!->ncp!q!";
+constexpr char kTwoPlanes[] = "ncp!q!,ncp!q!->ncp!q!";
 
 // The result has x's type: the elements of a second image at the places of the
 // maxima.
@@ -70,7 +70,7 @@ constexpr auto kAvgPoolGrad = row_text(kCounts, R"(
        v = expand t shape={n},{c},{out},{kernel})",
                                        kImageOfWindows);
 
-constexpr Row kRows[] = {
+constexpr Row kPoolRows[] = {
     {.signature = "y = max_pool2d x kernel_size= [stride=] padding=0 "
                   "dilation=1",
      .index = kPool,
@@ -97,7 +97,7 @@ constexpr Row kRows[] = {
                 "=> y = tensor f32[1,1,1,2] 6 8"},
     {.signature = "z = max_pool2d_grad g x kernel_size= [stride=] padding=0 "
                   "dilation=1",
-     .index = kTwo,
+     .index = kTwoPlanes,
      .linear = "0",
      .accepts = "float",
      .gradient = "dg = max_pool2d_pick dz x keys...",
@@ -111,7 +111,7 @@ constexpr Row kRows[] = {
      .internal = true},
     {.signature = "y = max_pool2d_pick d x kernel_size= [stride=] padding=0 "
                   "dilation=1",
-     .index = kTwo,
+     .index = kTwoPlanes,
      .linear = "0",
      .accepts = "float",
      .gradient = "dd = max_pool2d_grad dy x keys...",
@@ -162,6 +162,6 @@ constexpr Row kRows[] = {
 }  // namespace
 
 constinit const Family kPools{"pools", "Windows of images made one number.",
-                              kRows};
+                              kPoolRows};
 
 }  // namespace gt

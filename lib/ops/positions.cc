@@ -136,7 +136,7 @@ std::vector<Label> labels_rope(const Call& call) {
   return labels;
 }
 
-constexpr Row kRows[] = {
+constexpr Row kPositionRows[] = {
     {.signature = "y = dropout x p [seed] [split=] [shape=] [part=]",
      .index = "...,,->...",
      .linear = "0",
@@ -235,6 +235,6 @@ constexpr Row kRows[] = {
 }  // namespace
 
 constinit const Family kPositions{"positions", "Rotary positions, dropout.",
-                                  kRows};
+                                  kPositionRows};
 
 }  // namespace gt

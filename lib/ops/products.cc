@@ -56,7 +56,7 @@ Status types_product(Call& call) {
                             : "tb=1 takes " + name + " transposed")};
 }
 
-constexpr Row kRows[] = {
+constexpr Row kProductRows[] = {
     {.signature = "y = matmul a b ta=0 tb=0 [out=]",
      .index = "...mk,...kn->...mn",
      .linear = "0 1",
@@ -142,6 +142,6 @@ constexpr Row kRows[] = {
 
 }  // namespace
 
-constinit const Family kProducts{"products", "Matrix products.", kRows};
+constinit const Family kProducts{"products", "Matrix products.", kProductRows};
 
 }  // namespace gt

@@ -70,7 +70,7 @@ constexpr auto kReduceGradient = row_text(R"(
        [op!=sum op!=mean op!=prod] k = broadcast y over={over} root={root})",
                                           kOfExtremesAndProducts);
 
-constexpr Row kRows[] = {
+constexpr Row kRankRows[] = {
     {.signature = "mesh [space=]",
      .types = types_declaration,
      .flops = 0,
@@ -362,6 +362,6 @@ constexpr Row kRows[] = {
 
 }  // namespace
 
-constinit const Family kRanks{"ranks", "Between ranks.", kRows};
+constinit const Family kRanks{"ranks", "Between ranks.", kRankRows};
 
 }  // namespace gt

@@ -81,11 +81,9 @@ std::string prod_word(const Call& call, std::string_view name, size_t each) {
   return reduction_word(call, name, each);
 }
 
-constexpr char kReduce[] = "...r->...";
-
-constexpr Row kRows[] = {
+constexpr Row kReductionRows[] = {
     {.signature = "y = sum x [axis=] keepdims=0",
-     .index = kReduce,
+     .index = kReduceIndex,
      .linear = "0",
      .dtype = "sum",
      .gradient = R"(
@@ -107,7 +105,7 @@ constexpr Row kRows[] = {
                 "=> y = tensor f32[2] 4 6",
      .reduction = Reduction::kSum},
     {.signature = "y = max x [axis=] keepdims=0",
-     .index = kReduce,
+     .index = kReduceIndex,
      .gradient = "dx = max_grad dy x y axis={axis} keepdims={keepdims}",
      .types = types_extreme,
      .labels = labels_extreme,
@@ -125,7 +123,7 @@ constexpr Row kRows[] = {
                 "=> y = tensor f32[2] 2 4",
      .reduction = Reduction::kMax},
     {.signature = "y = min x [axis=] keepdims=0",
-     .index = kReduce,
+     .index = kReduceIndex,
      .gradient = "dx = max_grad dy x y axis={axis} keepdims={keepdims}",
      .types = types_extreme,
      .labels = labels_extreme,
@@ -174,7 +172,7 @@ constexpr Row kRows[] = {
      .source = "PyTorch's amax backward",
      .internal = true},
     {.signature = "y = prod x [axis=] keepdims=0",
-     .index = kReduce,
+     .index = kReduceIndex,
      .dtype = "sum",
      .gradient = "dx = prod_grad dy x axis={axis} keepdims={keepdims}",
      .types = types_sum,
@@ -237,7 +235,7 @@ constexpr Row kRows[] = {
      .source = "PyTorch's prod backward",
      .internal = true},
     {.signature = "y = any x [axis=] keepdims=0",
-     .index = kReduce,
+     .index = kReduceIndex,
      .dtype = "bool",
      .expansion = R"(
        t = ne x 0
@@ -255,7 +253,7 @@ constexpr Row kRows[] = {
                 "=> y = tensor bool[2] 0 1",
      .reduction = Reduction::kOther},
     {.signature = "y = all x [axis=] keepdims=0",
-     .index = kReduce,
+     .index = kReduceIndex,
      .dtype = "bool",
      .expansion = R"(
        t = eq x 0
@@ -327,6 +325,6 @@ constexpr Row kRows[] = {
 }  // namespace
 
 constinit const Family kReductions{"reductions", "Sums and extremes over axes.",
-                                   kRows};
+                                   kReductionRows};
 
 }  // namespace gt

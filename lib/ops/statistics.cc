@@ -45,11 +45,9 @@ std::string norm_word(const Call& call, std::string_view name, size_t each) {
   return reduction_word(call, name, each);
 }
 
-constexpr char kReduce[] = "...r->...";
-
-constexpr Row kRows[] = {
+constexpr Row kStatisticRows[] = {
     {.signature = "y = mean x [axis=] keepdims=0",
-     .index = kReduce,
+     .index = kReduceIndex,
      .linear = "0",
      .accepts = "float",
      .gradient = R"(
@@ -77,7 +75,7 @@ constexpr Row kRows[] = {
                 "=> y = tensor f32[2] 1.5 3.5",
      .reduction = Reduction::kMean},
     {.signature = "y = var x [axis=] correction=1 keepdims=0",
-     .index = kReduce,
+     .index = kReduceIndex,
      .accepts = "float",
      .gradient = R"(
        m = mean x axis={axis} keepdims=1
@@ -113,7 +111,7 @@ constexpr Row kRows[] = {
                 "print y\n"
                 "=> y = tensor f32[] 1.25"},
     {.signature = "y = norm x [axis=] ord=2 keepdims=0",
-     .index = kReduce,
+     .index = kReduceIndex,
      .accepts = "float",
      // x / y is at most 1, whatever the size of both; where y is 0 it is taken
      // as 0.
@@ -160,7 +158,7 @@ constexpr Row kRows[] = {
 
 }  // namespace
 
-constinit const Family kStatistics{"statistics",
-                                   "Mean, variance and norm over axes.", kRows};
+constinit const Family kStatistics{
+    "statistics", "Mean, variance and norm over axes.", kStatisticRows};
 
 }  // namespace gt

@@ -109,7 +109,7 @@ std::vector<Label> labels_conv(const Call& call) {
   return labels;
 }
 
-constexpr Row kRows[] = {
+constexpr Row kWindowRows[] = {
     {.signature = "y = windows x axis= size= stride=1 dilation=1",
      .linear = "0",
      .gradient = "dx = windows_grad dy rows={length} keys...",
@@ -287,6 +287,7 @@ constexpr Row kRows[] = {
 }  // namespace
 
 constinit const Family kWindows{
-    "windows", "Windows that slide over a tensor, and convolutions.", kRows};
+    "windows", "Windows that slide over a tensor, and convolutions.",
+    kWindowRows};
 
 }  // namespace gt

@@ -12,9 +12,9 @@
 namespace gt::exec::cpu {
 namespace {
 
-// Scratch memory for each worker, aligned for packs.
+// WorkerScratch memory for each worker, aligned for packs.
 template <typename T>
-class Scratch {
+class WorkerScratch {
  public:
   void reserve(int64_t workers, int64_t elements) {
     constexpr int64_t kLine = 64 / sizeof(T);
@@ -79,7 +79,7 @@ class AttentionKernel final : public Kernel {
   std::vector<Converted> operands_;
   Returned o_;
   int64_t workers_ = 1;
-  Scratch<T> scratch_;
+  WorkerScratch<T> scratch_;
 };
 
 // gq gk gv = attention_grad q k v o lse go [glse]. A head is a unit of work. If
@@ -212,18 +212,18 @@ class AttentionGradKernel final : public Kernel {
   int64_t workers_ = 1;
   // The elements of scratch memory before those for gk and gv.
   int64_t own_ = 0;
-  Scratch<T> scratch_;
+  WorkerScratch<T> scratch_;
   std::array<const T*, 7> x_{};
   std::array<T*, 3> y_{};
 };
 
-constexpr KernelRow kRows[] = {
+constexpr KernelRow kAttentionKernels[] = {
     {"attention", make_wide<AttentionKernel>},
     {"attention_grad", make_wide<AttentionGradKernel>},
 };
 
 }  // namespace
 
-std::span<const KernelRow> attention_kernels() { return kRows; }
+std::span<const KernelRow> attention_kernels() { return kAttentionKernels; }
 
 }  // namespace gt::exec::cpu

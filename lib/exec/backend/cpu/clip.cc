@@ -11,7 +11,7 @@
 namespace gt::exec::cpu {
 namespace {
 
-constexpr int64_t kPart = 8192;  // elements
+constexpr int64_t kClipPart = 8192;  // elements
 
 struct Part {
   size_t tensor;
@@ -26,8 +26,8 @@ class Squares {
       : loop_(loops_for<T>(context).square_sum), threads_(context.threads) {}
 
   void add(size_t tensor, int64_t elements) {
-    for (int64_t at = 0; at < elements; at += kPart) {
-      parts_.push_back({tensor, at, std::min(kPart, elements - at)});
+    for (int64_t at = 0; at < elements; at += kClipPart) {
+      parts_.push_back({tensor, at, std::min(kClipPart, elements - at)});
     }
     sums_.resize(parts_.size());
   }
@@ -48,7 +48,7 @@ class Squares {
   static void each(int threads, const std::vector<Part>& parts,
                    const Use& use) {
     each_in_parallel(threads, static_cast<int64_t>(parts.size()),
-                     kPart * static_cast<int64_t>(sizeof(T)),
+                     kClipPart * static_cast<int64_t>(sizeof(T)),
                      [&](int64_t p) { use(static_cast<size_t>(p)); });
   }
 
@@ -61,9 +61,9 @@ class Squares {
 
 // y = norm x: the norm of all of x, with ord=2.
 template <typename T>
-class Norm final : public Kernel {
+class ClipNorm final : public Kernel {
  public:
-  Norm(const Call& call, const Context& context) : squares_(context) {
+  ClipNorm(const Call& call, const Context& context) : squares_(context) {
     squares_.add(0, call.type(0).elements());
   }
 
@@ -80,7 +80,7 @@ class Norm final : public Kernel {
 std::unique_ptr<Kernel> cpu_norm(const Call& call, const Context& context) {
   if (call.number("ord") != 2) return nullptr;
   if (call.results[0].elements() != 1) return nullptr;
-  return make_float<Norm>(call, context);
+  return make_float<ClipNorm>(call, context);
 }
 
 // g... = clip g... max: scales all g by the norm of all of them, as
@@ -136,13 +136,13 @@ std::unique_ptr<Kernel> cpu_clip(const Call& call, const Context& context) {
   return make_float<Clip>(call, context);
 }
 
-constexpr KernelRow kRows[] = {
+constexpr KernelRow kClipKernels[] = {
     {"norm", cpu_norm},
     {"clip", cpu_clip},
 };
 
 }  // namespace
 
-std::span<const KernelRow> clip_kernels() { return kRows; }
+std::span<const KernelRow> clip_kernels() { return kClipKernels; }
 
 }  // namespace gt::exec::cpu

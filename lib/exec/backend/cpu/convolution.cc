@@ -217,7 +217,7 @@ std::unique_ptr<Kernel> by_weight(const Call& call, const Context& context) {
       context);
 }
 
-constexpr KernelRow kRows[] = {
+constexpr KernelRow kConvolutionKernels[] = {
     {"conv2d", forward},
     {"conv2d_input_grad", by_image},
     {"conv2d_weight_grad", by_weight},
@@ -225,6 +225,6 @@ constexpr KernelRow kRows[] = {
 
 }  // namespace
 
-std::span<const KernelRow> convolution_kernels() { return kRows; }
+std::span<const KernelRow> convolution_kernels() { return kConvolutionKernels; }
 
 }  // namespace gt::exec::cpu

@@ -63,7 +63,7 @@ class Full final : public Kernel {
 };
 
 // The number of elements made at a time; even.
-constexpr int64_t kPart = 512;
+constexpr int64_t kRandomPart = 512;
 
 // rand and randn: an element is made of the Philox word, or half of the pair,
 // that belongs to its index in the whole tensor.
@@ -85,8 +85,8 @@ class Random final : public Kernel {
     in_parallel(threads_, to_.elements(), least,
                 [&](int64_t begin, int64_t end) {
                   runs_.each(begin, end, [&](int64_t i, int64_t g, int64_t n) {
-                    for (int64_t k = 0; k < n; k += kPart) {
-                      const int64_t part = std::min(kPart, n - k);
+                    for (int64_t k = 0; k < n; k += kRandomPart) {
+                      const int64_t part = std::min(kRandomPart, n - k);
                       normal_ ? normals(seed, g + k, part, out[0], i + k)
                               : uniforms(seed, g + k, part, out[0], i + k);
                     }
@@ -100,7 +100,7 @@ class Random final : public Kernel {
   // the result. They generate from an even index on.
   void normals(uint64_t seed, int64_t g, int64_t n, void* out,
                int64_t at) const {
-    double made[kPart + 2];
+    double made[kRandomPart + 2];
     const int64_t odd = g % 2;
     loops_.normals(seed, static_cast<uint64_t>(g) / 2, made, even(n + odd));
     const double* z = made + odd;
@@ -116,7 +116,7 @@ class Random final : public Kernel {
 
   void uniforms(uint64_t seed, int64_t g, int64_t n, void* out,
                 int64_t at) const {
-    uint64_t made[kPart + 2];
+    uint64_t made[kRandomPart + 2];
     const int64_t odd = g % 2;
     loops_.words(seed, static_cast<uint64_t>(g) / 2, made, even(n + odd));
     const uint64_t* words = made + odd;
@@ -250,7 +250,7 @@ class Randperm final : public Kernel {
   std::vector<Item> items_;  // and as many to sort them with
 };
 
-constexpr KernelRow kRows[] = {
+constexpr KernelRow kCreationKernels[] = {
     {"full", make<Full>},
     {"arange", make<Arange>},
     {"randperm", make<Randperm>},
@@ -260,6 +260,6 @@ constexpr KernelRow kRows[] = {
 
 }  // namespace
 
-std::span<const KernelRow> creation_kernels() { return kRows; }
+std::span<const KernelRow> creation_kernels() { return kCreationKernels; }
 
 }  // namespace gt::exec::cpu

@@ -180,7 +180,7 @@ std::unique_ptr<Kernel> cpu_scatter_add(const Call& call,
   return make_float<ScatterAdd>(call, context);
 }
 
-constexpr KernelRow kRows[] = {
+constexpr KernelRow kIndexKernels[] = {
     {"gather", make_by_size<Gather>},
     {"scatter_add", cpu_scatter_add},
     {"scatter", make_by_size<Scatter>},
@@ -188,6 +188,6 @@ constexpr KernelRow kRows[] = {
 
 }  // namespace
 
-std::span<const KernelRow> index_kernels() { return kRows; }
+std::span<const KernelRow> index_kernels() { return kIndexKernels; }
 
 }  // namespace gt::exec::cpu

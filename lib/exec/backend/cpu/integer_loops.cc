@@ -118,7 +118,7 @@ constexpr IntegerRow booleans(const char* op) {
           nullptr, nullptr, loop_of<uint8_t, kOperands, Cost::cheap, F>()};
 }
 
-constexpr IntegerRow kRows[] = {
+constexpr IntegerRow kIntegerRows[] = {
 #define GT_FUNCTOR(formula)                                           \
   decltype([]<typename V>([[maybe_unused]] V a, [[maybe_unused]] V b, \
                           [[maybe_unused]] V c) { return formula; })
@@ -133,10 +133,10 @@ constexpr IntegerRow kRows[] = {
 
 }  // namespace
 
-std::span<const IntegerRow> integer_rows() { return kRows; }
+std::span<const IntegerRow> integer_rows() { return kIntegerRows; }
 
 const IntegerRow* integer_row(std::string_view op, Dtype dtype) {
-  for (const IntegerRow& row : kRows) {
+  for (const IntegerRow& row : kIntegerRows) {
     if (op == row.op && row.loop(dtype) != nullptr) return &row;
   }
   return nullptr;

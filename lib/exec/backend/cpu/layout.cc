@@ -291,7 +291,7 @@ class WindowsGrad final : public Kernel {
   int threads_;
 };
 
-constexpr KernelRow kRows[] = {
+constexpr KernelRow kLayoutKernels[] = {
     {"transpose", make<Viewed>},    {"expand", make<Viewed>},
     {"slice", make<Viewed>},        {"flip", make<Viewed>},
     {"windows", make<Viewed>},      {"windows_grad", make_float<WindowsGrad>},
@@ -301,6 +301,6 @@ constexpr KernelRow kRows[] = {
 
 }  // namespace
 
-std::span<const KernelRow> layout_kernels() { return kRows; }
+std::span<const KernelRow> layout_kernels() { return kLayoutKernels; }
 
 }  // namespace gt::exec::cpu

@@ -198,7 +198,7 @@ std::unique_ptr<Kernel> cpu_cross_entropy(const Call& call,
   return make_float<CrossEntropy>(call, context);
 }
 
-constexpr int64_t kPart = 8192;  // number of elements summed as one part
+constexpr int64_t kLossPart = 8192;  // number of elements summed as one part
 
 // mse x target: the mean or sum of (x - target)^2.
 template <typename T>
@@ -209,19 +209,19 @@ class Mse final : public Kernel {
         n_(call.type(0).elements()),
         mean_(call.key("reduction") == "mean"),
         threads_(context.threads),
-        sums_(static_cast<size_t>((n_ + kPart - 1) / kPart)) {}
+        sums_(static_cast<size_t>((n_ + kLossPart - 1) / kLossPart)) {}
 
   Status run(std::span<const void* const> in,
              std::span<void* const> out) override {
     const auto* x = static_cast<const T*>(in[0]);
     const auto* y = static_cast<const T*>(in[1]);
-    each_in_parallel(threads_, static_cast<int64_t>(sums_.size()),
-                     kPart * 2 * static_cast<int64_t>(sizeof(T)),
-                     [&](int64_t p) {
-                       const int64_t n = std::min(kPart, n_ - p * kPart);
-                       sums_[static_cast<size_t>(p)] =
-                           loop_(x + p * kPart, y + p * kPart, n);
-                     });
+    each_in_parallel(
+        threads_, static_cast<int64_t>(sums_.size()),
+        kLossPart * 2 * static_cast<int64_t>(sizeof(T)), [&](int64_t p) {
+          const int64_t n = std::min(kLossPart, n_ - p * kLossPart);
+          sums_[static_cast<size_t>(p)] =
+              loop_(x + p * kLossPart, y + p * kLossPart, n);
+        });
     double total = 0;
     for (const double s : sums_) total += s;
     const double count = mean_ ? static_cast<double>(n_) : 1;
@@ -244,7 +244,7 @@ std::unique_ptr<Kernel> cpu_mse(const Call& call, const Context& context) {
   return make_float<Mse>(call, context);
 }
 
-constexpr KernelRow kRows[] = {
+constexpr KernelRow kNetworkKernels[] = {
     {"softmax", cpu_softmax},
     {"log_softmax", cpu_softmax},
     {"softmax_grad", cpu_softmax},
@@ -256,6 +256,6 @@ constexpr KernelRow kRows[] = {
 
 }  // namespace
 
-std::span<const KernelRow> network_kernels() { return kRows; }
+std::span<const KernelRow> network_kernels() { return kNetworkKernels; }
 
 }  // namespace gt::exec::cpu

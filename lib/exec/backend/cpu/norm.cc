@@ -158,7 +158,7 @@ std::unique_ptr<Kernel> make_norm(const Call& call, const Context& context) {
   return make_wide<K>(call, context);
 }
 
-constexpr KernelRow kRows[] = {
+constexpr KernelRow kNormKernels[] = {
     {"layer_norm", make_norm<Norm>},
     {"rms_norm", make_norm<Norm>},
     {"layer_norm_grad", make_norm<NormGrad>},
@@ -167,6 +167,6 @@ constexpr KernelRow kRows[] = {
 
 }  // namespace
 
-std::span<const KernelRow> norm_kernels() { return kRows; }
+std::span<const KernelRow> norm_kernels() { return kNormKernels; }
 
 }  // namespace gt::exec::cpu

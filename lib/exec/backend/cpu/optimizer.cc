@@ -105,13 +105,13 @@ class Adamw final : public Kernel {
   int threads_;
 };
 
-constexpr KernelRow kRows[] = {
+constexpr KernelRow kOptimizerKernels[] = {
     {"sgd", make_float<Sgd>},
     {"adamw", make_float<Adamw>},
 };
 
 }  // namespace
 
-std::span<const KernelRow> optimizer_kernels() { return kRows; }
+std::span<const KernelRow> optimizer_kernels() { return kOptimizerKernels; }
 
 }  // namespace gt::exec::cpu

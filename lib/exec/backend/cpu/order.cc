@@ -217,7 +217,7 @@ class Topk final : public Kernel {
   std::vector<Item> items_;
 };
 
-constexpr KernelRow kRows[] = {
+constexpr KernelRow kOrderKernels[] = {
     {"cumsum", cpu_cumsum},
     {"argsort", make<Argsort>},
     {"topk", make_by_size<Topk>},
@@ -225,6 +225,6 @@ constexpr KernelRow kRows[] = {
 
 }  // namespace
 
-std::span<const KernelRow> order_kernels() { return kRows; }
+std::span<const KernelRow> order_kernels() { return kOrderKernels; }
 
 }  // namespace gt::exec::cpu

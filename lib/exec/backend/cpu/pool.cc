@@ -160,7 +160,7 @@ std::unique_ptr<Kernel> make_pool(const Call& call, const Context& context) {
   return make_float<K>(call, context);
 }
 
-constexpr KernelRow kRows[] = {
+constexpr KernelRow kPoolKernels[] = {
     {"max_pool2d", make_pool<MaxPool>},
     {"max_pool2d_grad", make_pool<MaxPoolGrad>},
     {"avg_pool2d", make_pool<AvgPool>},
@@ -169,6 +169,6 @@ constexpr KernelRow kRows[] = {
 
 }  // namespace
 
-std::span<const KernelRow> pool_kernels() { return kRows; }
+std::span<const KernelRow> pool_kernels() { return kPoolKernels; }
 
 }  // namespace gt::exec::cpu

@@ -151,7 +151,7 @@ class Dropout final : public Kernel {
   int threads_;
 };
 
-constexpr KernelRow kRows[] = {
+constexpr KernelRow kPositionKernels[] = {
     {"rope", make_wide<Rope>},
     {"rope_grad", make_wide<Rope>},
     {"dropout", make_wide<Dropout>},
@@ -159,6 +159,6 @@ constexpr KernelRow kRows[] = {
 
 }  // namespace
 
-std::span<const KernelRow> position_kernels() { return kRows; }
+std::span<const KernelRow> position_kernels() { return kPositionKernels; }
 
 }  // namespace gt::exec::cpu

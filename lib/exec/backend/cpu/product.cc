@@ -224,13 +224,13 @@ std::unique_ptr<Kernel> cpu_product(const Call& call, const Context& context) {
   }
 }
 
-constexpr KernelRow kRows[] = {
+constexpr KernelRow kProductKernels[] = {
     {"matmul", cpu_product},
     {"linear", cpu_product},
 };
 
 }  // namespace
 
-std::span<const KernelRow> product_kernels() { return kRows; }
+std::span<const KernelRow> product_kernels() { return kProductKernels; }
 
 }  // namespace gt::exec::cpu

@@ -340,7 +340,7 @@ std::unique_ptr<Kernel> cpu_argmax(const Call& call, const Context& context) {
                       });
 }
 
-constexpr KernelRow kRows[] = {
+constexpr KernelRow kReductionKernels[] = {
     {"sum", cpu_reduction}, {"prod", cpu_reduction}, {"max", cpu_reduction},
     {"min", cpu_reduction}, {"mean", cpu_mean},      {"argmax", cpu_argmax},
     {"argmin", cpu_argmax},
@@ -348,6 +348,6 @@ constexpr KernelRow kRows[] = {
 
 }  // namespace
 
-std::span<const KernelRow> reduction_kernels() { return kRows; }
+std::span<const KernelRow> reduction_kernels() { return kReductionKernels; }
 
 }  // namespace gt::exec::cpu

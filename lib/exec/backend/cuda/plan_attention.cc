@@ -223,13 +223,13 @@ std::optional<Plan> plan_attention_grad(const Call& call) {
   return plan;
 }
 
-constexpr PlanRow kRows[] = {
+constexpr PlanRow kAttentionPlans[] = {
     {"attention", plan_attention},
     {"attention_grad", plan_attention_grad},
 };
 
 }  // namespace
 
-std::span<const PlanRow> attention_plans() { return kRows; }
+std::span<const PlanRow> attention_plans() { return kAttentionPlans; }
 
 }  // namespace gt::exec::cuda

@@ -88,13 +88,13 @@ std::optional<Plan> plan_randn(const Call& call) {
   return one_step(std::move(launch));
 }
 
-constexpr PlanRow kRows[] = {
+constexpr PlanRow kCreationPlans[] = {
     {"tensor", plan_tensor}, {"full", plan_full}, {"arange", plan_arange},
     {"eye", plan_eye},       {"rand", plan_rand}, {"randn", plan_randn},
 };
 
 }  // namespace
 
-std::span<const PlanRow> creation_plans() { return kRows; }
+std::span<const PlanRow> creation_plans() { return kCreationPlans; }
 
 }  // namespace gt::exec::cuda

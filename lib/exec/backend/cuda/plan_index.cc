@@ -169,7 +169,7 @@ std::optional<Plan> plan_embedding_grad(const Call& call) {
   return plan;
 }
 
-constexpr PlanRow kRows[] = {
+constexpr PlanRow kIndexPlans[] = {
     {"gather", plan_gather},
     {"embedding", plan_embedding},
     {"scatter", plan_scatter},
@@ -179,6 +179,6 @@ constexpr PlanRow kRows[] = {
 
 }  // namespace
 
-std::span<const PlanRow> index_plans() { return kRows; }
+std::span<const PlanRow> index_plans() { return kIndexPlans; }
 
 }  // namespace gt::exec::cuda

@@ -207,7 +207,7 @@ std::optional<Plan> plan_windows_grad(const Call& call) {
   return one_step(std::move(launch));
 }
 
-constexpr PlanRow kRows[] = {
+constexpr PlanRow kLayoutPlans[] = {
     {"transpose", plan_view}, {"expand", pointwise_plan},
     {"slice", plan_view},     {"flip", plan_view},
     {"windows", plan_view},   {"windows_grad", plan_windows_grad},
@@ -217,6 +217,6 @@ constexpr PlanRow kRows[] = {
 
 }  // namespace
 
-std::span<const PlanRow> layout_plans() { return kRows; }
+std::span<const PlanRow> layout_plans() { return kLayoutPlans; }
 
 }  // namespace gt::exec::cuda

@@ -105,7 +105,7 @@ std::optional<Plan> plan_probability(const Call& call) {
   return checked_plan(call, "probability", check_probability);
 }
 
-constexpr PlanRow kRows[] = {
+constexpr PlanRow kOptimizerPlans[] = {
     {"sgd", plan_sgd},
     {"adamw", plan_adamw},
     {"step_number", plan_step_number},
@@ -114,6 +114,6 @@ constexpr PlanRow kRows[] = {
 
 }  // namespace
 
-std::span<const PlanRow> optimizer_plans() { return kRows; }
+std::span<const PlanRow> optimizer_plans() { return kOptimizerPlans; }
 
 }  // namespace gt::exec::cuda

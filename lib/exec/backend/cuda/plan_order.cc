@@ -83,13 +83,13 @@ std::optional<Plan> plan_randperm(const Call& call) {
   return plan;
 }
 
-constexpr PlanRow kRows[] = {
+constexpr PlanRow kOrderPlans[] = {
     {"argsort", plan_argsort},
     {"randperm", plan_randperm},
 };
 
 }  // namespace
 
-std::span<const PlanRow> order_plans() { return kRows; }
+std::span<const PlanRow> order_plans() { return kOrderPlans; }
 
 }  // namespace gt::exec::cuda

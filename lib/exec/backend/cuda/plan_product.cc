@@ -12,15 +12,15 @@ namespace {
 
 // The layout of an operand of matmul: the strides of its rows and columns, and
 // those of its matrices over the result's leading dimensions.
-struct Side {
+struct Stored {
   int64_t row = 0, column = 0;
   Strides matrices{};
 };
 
-Side side_of(const Type& type, const Shape& to, bool swapped) {
+Stored side_of(const Type& type, const Shape& to, bool swapped) {
   const Strides own = strides_of(type.shape);
   const size_t rank = type.shape.size();
-  Side side{own[rank - (swapped ? 1 : 2)], own[rank - (swapped ? 2 : 1)], {}};
+  Stored side{own[rank - (swapped ? 1 : 2)], own[rank - (swapped ? 2 : 1)], {}};
   Shape operand = type.shape;
   Shape result = to;
   for (size_t k = 0; k < 2; ++k) {
@@ -37,7 +37,7 @@ struct Matmul {
   Shape matrices;  // the result's leading dimensions
   int64_t m = 0, n = 0, k = 0;
   bool ta = false, tb = false;
-  Side a, b;
+  Stored a, b;
 };
 
 Matmul matmul_of(const Call& call) {
@@ -156,13 +156,13 @@ std::optional<Plan> plan_linear(const Call& call) {
   return plan;
 }
 
-constexpr PlanRow kRows[] = {
+constexpr PlanRow kProductPlans[] = {
     {"matmul", plan_matmul},
     {"linear", plan_linear},
 };
 
 }  // namespace
 
-std::span<const PlanRow> product_plans() { return kRows; }
+std::span<const PlanRow> product_plans() { return kProductPlans; }
 
 }  // namespace gt::exec::cuda

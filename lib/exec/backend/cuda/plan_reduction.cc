@@ -299,7 +299,7 @@ constexpr char kMin[] = "Min";
 constexpr char kArgmax[] = "Argmax";
 constexpr char kArgmin[] = "Argmin";
 
-constexpr PlanRow kRows[] = {
+constexpr PlanRow kReductionPlans[] = {
     {"sum", plan_reduction<kSum>},
     {"prod", plan_reduction<kProd>},
     {"max", plan_reduction<kMax>},
@@ -311,6 +311,6 @@ constexpr PlanRow kRows[] = {
 
 }  // namespace
 
-std::span<const PlanRow> reduction_plans() { return kRows; }
+std::span<const PlanRow> reduction_plans() { return kReductionPlans; }
 
 }  // namespace gt::exec::cuda

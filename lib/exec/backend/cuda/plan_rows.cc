@@ -340,7 +340,7 @@ std::optional<Plan> plan_cross_entropy_grad(const Call& call) {
   return plan;
 }
 
-constexpr PlanRow kRows[] = {
+constexpr PlanRow kRowPlans[] = {
     {"softmax", plan_softmax<false>},
     {"softmax_grad", plan_softmax_grad<false>},
     {"log_softmax", plan_softmax<true>},
@@ -355,6 +355,6 @@ constexpr PlanRow kRows[] = {
 
 }  // namespace
 
-std::span<const PlanRow> row_plans() { return kRows; }
+std::span<const PlanRow> row_plans() { return kRowPlans; }
 
 }  // namespace gt::exec::cuda

@@ -165,10 +165,10 @@ std::optional<Plan> plan_cumsum(const Call& call) {
   return plan;
 }
 
-constexpr PlanRow kRows[] = {{"cumsum", plan_cumsum}};
+constexpr PlanRow kScanPlans[] = {{"cumsum", plan_cumsum}};
 
 }  // namespace
 
-std::span<const PlanRow> scan_plans() { return kRows; }
+std::span<const PlanRow> scan_plans() { return kScanPlans; }
 
 }  // namespace gt::exec::cuda

@@ -149,7 +149,7 @@ constexpr char kMaxPool[] = "max_pool";
 constexpr char kAvgPool[] = "avg_pool";
 constexpr char kAvgPoolGrad[] = "avg_pool_grad";
 
-constexpr PlanRow kRows[] = {
+constexpr PlanRow kWindowPlans[] = {
     {"conv2d", plan_conv},
     {"conv2d_input_grad", plan_conv_input_grad},
     {"conv2d_weight_grad", plan_conv_weight_grad},
@@ -161,6 +161,6 @@ constexpr PlanRow kRows[] = {
 
 }  // namespace
 
-std::span<const PlanRow> window_plans() { return kRows; }
+std::span<const PlanRow> window_plans() { return kWindowPlans; }
 
 }  // namespace gt::exec::cuda

@@ -191,12 +191,7 @@ class Randperm final : public Creation {
   int64_t whole_;
 };
 
-template <typename K>
-std::unique_ptr<Kernel> make(const Call& call) {
-  return std::make_unique<K>(call);
-}
-
-constexpr KernelRow kRows[] = {
+constexpr KernelRow kCreationKernels[] = {
     {"tensor", make<Tensor>},     {"full", make<Full>},
     {"arange", make<Arange>},     {"eye", make<Eye>},
     {"rand", make<Rand>},         {"randn", make<Randn>},
@@ -205,6 +200,6 @@ constexpr KernelRow kRows[] = {
 
 }  // namespace
 
-std::span<const KernelRow> creation_kernels() { return kRows; }
+std::span<const KernelRow> creation_kernels() { return kCreationKernels; }
 
 }  // namespace gt::exec::ref

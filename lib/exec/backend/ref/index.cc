@@ -197,12 +197,7 @@ class EmbeddingGrad final : public Kernel {
   Window rows_;
 };
 
-template <typename K>
-std::unique_ptr<Kernel> make(const Call& call) {
-  return std::make_unique<K>(call);
-}
-
-constexpr KernelRow kRows[] = {
+constexpr KernelRow kIndexKernels[] = {
     {"gather", make<Gather>},
     {"scatter_add", make<ScatterAdd>},
     {"scatter", make<Scatter>},
@@ -212,6 +207,6 @@ constexpr KernelRow kRows[] = {
 
 }  // namespace
 
-std::span<const KernelRow> index_kernels() { return kRows; }
+std::span<const KernelRow> index_kernels() { return kIndexKernels; }
 
 }  // namespace gt::exec::ref

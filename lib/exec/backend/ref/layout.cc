@@ -175,12 +175,7 @@ class WindowsGrad final : public Kernel {
   Strides strides_;  // of the result, over the windows' dimensions
 };
 
-template <typename K>
-std::unique_ptr<Kernel> make(const Call& call) {
-  return std::make_unique<K>(call);
-}
-
-constexpr KernelRow kRows[] = {
+constexpr KernelRow kLayoutKernels[] = {
     {"transpose", make<Gathered>}, {"expand", make<Gathered>},
     {"slice", make<Gathered>},     {"flip", make<Gathered>},
     {"windows", make<Gathered>},   {"windows_grad", make<WindowsGrad>},
@@ -189,6 +184,6 @@ constexpr KernelRow kRows[] = {
 
 }  // namespace
 
-std::span<const KernelRow> layout_kernels() { return kRows; }
+std::span<const KernelRow> layout_kernels() { return kLayoutKernels; }
 
 }  // namespace gt::exec::ref

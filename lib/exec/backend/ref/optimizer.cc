@@ -32,13 +32,13 @@ std::unique_ptr<Kernel> make_checked(const Call& call) {
   return std::make_unique<Checked>(call, check);
 }
 
-constexpr KernelRow kRows[] = {
+constexpr KernelRow kOptimizerKernels[] = {
     {"step_number", make_checked<check_step_number>},
     {"probability", make_checked<check_probability>},
 };
 
 }  // namespace
 
-std::span<const KernelRow> optimizer_kernels() { return kRows; }
+std::span<const KernelRow> optimizer_kernels() { return kOptimizerKernels; }
 
 }  // namespace gt::exec::ref

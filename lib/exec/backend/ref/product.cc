@@ -91,10 +91,10 @@ std::unique_ptr<Kernel> ref_matmul(const Call& call) {
   return std::make_unique<Matmul>(call);
 }
 
-constexpr KernelRow kRows[] = {{"matmul", ref_matmul}};
+constexpr KernelRow kProductKernels[] = {{"matmul", ref_matmul}};
 
 }  // namespace
 
-std::span<const KernelRow> product_kernels() { return kRows; }
+std::span<const KernelRow> product_kernels() { return kProductKernels; }
 
 }  // namespace gt::exec::ref

@@ -15,7 +15,7 @@ using Real = long double;
 
 // A reduction: the total of no elements, and how an element is joined to a
 // total.
-struct Function {
+struct Fold {
   const char* op;
   double first;
   Real (*real)(Real total, Real x);
@@ -28,7 +28,7 @@ struct Function {
 Real greater(Real a, Real b) { return b > a || std::isnan(b) ? b : a; }
 Real lesser(Real a, Real b) { return b < a || std::isnan(b) ? b : a; }
 
-constexpr Function kFunctions[] = {
+constexpr Fold kFolds[] = {
     {"sum", 0, [](Real a, Real b) { return a + b; }, wrap_add, false},
     {"prod", 1, [](Real a, Real b) { return a * b; }, wrap_mul, false},
     {"max", 0, [](Real a, Real b) { return std::isnan(a) ? a : greater(a, b); },
@@ -52,7 +52,7 @@ Strides result_strides(const Shape& shape,
 
 class Reduction final : public Kernel {
  public:
-  Reduction(const Call& call, const Function& function)
+  Reduction(const Call& call, const Fold& function)
       : function_(function),
         from_(call.type(0)),
         to_(call.results[0]),
@@ -92,13 +92,13 @@ class Reduction final : public Kernel {
     }
   }
 
-  const Function& function_;
+  const Fold& function_;
   Type from_, to_;
   Strides strides_;
 };
 
 std::unique_ptr<Kernel> ref_reduction(const Call& call) {
-  for (const Function& f : kFunctions) {
+  for (const Fold& f : kFolds) {
     if (call.op->name == f.op) return std::make_unique<Reduction>(call, f);
   }
   return nullptr;
@@ -182,12 +182,7 @@ class Cumsum final : public Kernel {
   Lines lines_;
 };
 
-template <typename K>
-std::unique_ptr<Kernel> make(const Call& call) {
-  return std::make_unique<K>(call);
-}
-
-constexpr KernelRow kRows[] = {
+constexpr KernelRow kReductionKernels[] = {
     {"sum", ref_reduction},   {"prod", ref_reduction},
     {"max", ref_reduction},   {"min", ref_reduction},
     {"argmax", make<Argmax>}, {"argmin", make<Argmax>},
@@ -196,6 +191,6 @@ constexpr KernelRow kRows[] = {
 
 }  // namespace
 
-std::span<const KernelRow> reduction_kernels() { return kRows; }
+std::span<const KernelRow> reduction_kernels() { return kReductionKernels; }
 
 }  // namespace gt::exec::ref

@@ -18,11 +18,16 @@ namespace ref {
 std::unique_ptr<Kernel> kernel_of(const Call& call);
 
 // A row of a file's table: an op, and the function that makes its kernel for a
-// call. Each of the functions below returns the table of the file of that name.
+// call. make<K> is such a function. Each of the last ones returns the table of
+// the file of that name.
 struct KernelRow {
   const char* op;
   std::unique_ptr<Kernel> (*make)(const Call& call);
 };
+template <typename K>
+std::unique_ptr<Kernel> make(const Call& call) {
+  return std::make_unique<K>(call);
+}
 std::span<const KernelRow> pointwise_kernels();
 std::span<const KernelRow> reduction_kernels();
 std::span<const KernelRow> sort_kernels();

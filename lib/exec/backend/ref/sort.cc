@@ -57,10 +57,10 @@ std::unique_ptr<Kernel> ref_argsort(const Call& call) {
   return std::make_unique<Argsort>(call);
 }
 
-constexpr KernelRow kRows[] = {{"argsort", ref_argsort}};
+constexpr KernelRow kSortKernels[] = {{"argsort", ref_argsort}};
 
 }  // namespace
 
-std::span<const KernelRow> sort_kernels() { return kRows; }
+std::span<const KernelRow> sort_kernels() { return kSortKernels; }
 
 }  // namespace gt::exec::ref
