@@ -201,8 +201,7 @@ class Arange final : public Kernel {
       return;
     }
     for (int64_t i = 0; i < n; ++i) {
-      store_int(to_.dtype, out, at + i,
-                wrap_add(start, wrap_mul(g + i, step)));
+      store_int(to_.dtype, out, at + i, wrap_add(start, wrap_mul(g + i, step)));
     }
   }
 
@@ -226,9 +225,9 @@ class Randperm final : public Kernel {
              std::span<void* const> out) override {
     const auto seed = static_cast<uint64_t>(load_int(seed_, in[1], 0));
     items_.resize(static_cast<size_t>(2 * whole_));
-    for (int64_t g = 0; g < whole_; g += kPart) {
-      uint64_t words[kPart];
-      const int64_t n = std::min(kPart, whole_ - g);
+    for (int64_t g = 0; g < whole_; g += kRandomPart) {
+      uint64_t words[kRandomPart];
+      const int64_t n = std::min(kRandomPart, whole_ - g);
       loops_.words(seed, static_cast<uint64_t>(g) / 2, words, n + n % 2);
       for (int64_t i = 0; i < n; ++i) {
         items_[static_cast<size_t>(g + i)] = {words[i], g + i};
@@ -251,10 +250,8 @@ class Randperm final : public Kernel {
 };
 
 constexpr KernelRow kCreationKernels[] = {
-    {"full", make<Full>},
-    {"arange", make<Arange>},
-    {"randperm", make<Randperm>},
-    {"rand", make<Random>},
+    {"full", make<Full>},         {"arange", make<Arange>},
+    {"randperm", make<Randperm>}, {"rand", make<Random>},
     {"randn", make<Random>},
 };
 
