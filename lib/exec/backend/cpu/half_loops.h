@@ -52,13 +52,13 @@ void by_eight(const void* from, void* to, int64_t n, const Eight& eight) {
 }
 
 void f16_to_f32(const void* from, void* to, int64_t n) {
-  by_eight<uint16_t, float>(
-      from, to, n, [](const uint16_t* x, float* y, size_t count) {
-        __m128i half = _mm_setzero_si128();
-        std::memcpy(&half, x, count * sizeof *x);
-        const __m256 full = _mm256_cvtph_ps(half);
-        std::memcpy(y, &full, count * sizeof *y);
-      });
+  by_eight<uint16_t, float>(from, to, n,
+                            [](const uint16_t* x, float* y, size_t count) {
+                              __m128i half = _mm_setzero_si128();
+                              std::memcpy(&half, x, count * sizeof *x);
+                              const __m256 full = _mm256_cvtph_ps(half);
+                              std::memcpy(y, &full, count * sizeof *y);
+                            });
 }
 void f32_to_f16(const void* from, void* to, int64_t n) {
   by_eight<float, uint16_t>(

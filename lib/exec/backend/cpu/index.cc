@@ -84,8 +84,8 @@ class Indexed {
       const int64_t base = walk[0];
       if (rows_of_x_.size < rows_of_x_.whole) {
         for (int64_t j = begin; j < end; ++j) {
-          const int64_t at = base + (place[j] - rows_of_x_.start) * step_ +
-                             (across_ ? 0 : j);
+          const int64_t at =
+              base + (place[j] - rows_of_x_.start) * step_ + (across_ ? 0 : j);
           use(r * width_ + j, rows_of_x_.holds(place[j]) ? at : -1);
         }
       } else if (across_) {

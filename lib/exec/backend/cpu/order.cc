@@ -54,9 +54,9 @@ class Cumsum final : public Kernel {
   }
 
  private:
-  // How many lines run side by side. Rows whose distance is a power of two share
-  // a few places of the first-level cache, so that more would drive each other
-  // out.
+  // How many lines run side by side. Rows whose distance is a power of two
+  // share a few places of the first-level cache, so that more would drive each
+  // other out.
   static constexpr int64_t kApart = 4;
   static constexpr int64_t kBeside = 8;
 
@@ -100,7 +100,7 @@ uint64_t rank_of(double x) {
   return (bits & kSign) != 0 ? ~bits : bits | kSign;
 }
 uint64_t rank_of(int64_t x) {
-  return static_cast<uint64_t>(x) ^ uint64_t{1} << 63;
+  return static_cast<uint64_t>(x) ^ (uint64_t{1} << 63);
 }
 
 template <typename T>
@@ -111,8 +111,8 @@ void rank_all(const T* x, const Lines& lines, uint64_t flip, Item* items) {
   }
 }
 
-// Writes the numbers of a line's elements, which begins at element `first`, with
-// their places.
+// Writes the numbers of a line's elements, which begins at element `first`,
+// with their places.
 void rank_line(Dtype dtype, const void* data, int64_t first, const Lines& lines,
                bool descending, Item* items) {
   const uint64_t flip = descending ? ~uint64_t{0} : 0;

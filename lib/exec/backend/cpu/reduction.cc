@@ -232,14 +232,14 @@ class IntegerReduction final : public Kernel {
     const int64_t n = plan_.reduced;
     const int64_t parts = (n + kRowPart - 1) / kRowPart;
     parts_.resize(static_cast<size_t>(plan_.outer * parts));
-    each_in_parallel(
-        threads_, plan_.outer * parts,
-        std::min(n, kRowPart) * static_cast<int64_t>(sizeof(T)),
-        [&](int64_t u) {
-          const int64_t first = u % parts * kRowPart;
-          parts_[static_cast<size_t>(u)] = row_total<kNone, kJoin>(
-              x + u / parts * n + first, std::min(kRowPart, n - first));
-        });
+    each_in_parallel(threads_, plan_.outer * parts,
+                     std::min(n, kRowPart) * static_cast<int64_t>(sizeof(T)),
+                     [&](int64_t u) {
+                       const int64_t first = u % parts * kRowPart;
+                       parts_[static_cast<size_t>(u)] = row_total<kNone, kJoin>(
+                           x + u / parts * n + first,
+                           std::min(kRowPart, n - first));
+                     });
     for (int64_t o = 0; o < plan_.outer; ++o) {
       int64_t total = kNone;
       for (int64_t p = 0; p < parts; ++p) {
