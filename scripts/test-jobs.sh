@@ -2,8 +2,10 @@
 # What scripts/test sources behind common.sh: which jobs a part of the tests has, and
 # how jobs are run, counted and recorded.
 
-at_once=${GT_JOBS:-$(nproc)} # how many jobs run at a time
-job_seconds=1500             # how long a job may take
+# How many jobs run at a time: many tests wait for something for a fifth of their time,
+# so there is one more than there are processors.
+at_once=${GT_JOBS:-$(($(nproc) + 1))}
+job_seconds=1500 # how long a job may take
 logs=$gt_root/build/test-logs
 record=$gt_root/tests/full/record.tsv
 

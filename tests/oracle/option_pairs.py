@@ -83,7 +83,7 @@ def options_of(program):
                           check=True).stdout
     found = []
     for line in text.splitlines():
-        match = re.match(r"  (?:-\w,)?(--?[\w-]+)(?: ([A-Z][^ ]*))?", line)
+        match = re.match(r"  (?:-\w,)?(--?[\w-]+)(?: ([A-Z][^ ]*|[^ ]+\|[^ ]+))?", line)
         if not match or match[1] in LEFT_OUT:
             continue
         name, kind = match[1], match[2] or ""
