@@ -82,7 +82,7 @@ bats_files() {
 unit_jobs() {
   local n share shares=$((2 * at_once)) cuda='Cuda*'
   [[ $preset != tsan ]] || cuda='CudaFake*'
-  share=$(share_of 3)
+  share=$(share_of 6)
   for ((n = 0; n < shares; n++)); do
     job "gt_tests $n of $shares" "GTEST_TOTAL_SHARDS=$shares GTEST_SHARD_INDEX=$n $bin/gt_tests --gtest_brief=1"
   done

@@ -9,10 +9,10 @@ unset GT_BACKEND GT_VERBOSE GT_CONFIG
 need_torch
 {
   status=0
-  /usr/bin/python3 tests/oracle/shard.py --rounds 5 --part 6 --templates 1 || status=1
-  /usr/bin/python3 tests/oracle/shard_programs.py 40 || status=1
-  /usr/bin/python3 tests/oracle/shard_networks.py 30 || status=1
-  /usr/bin/python3 tests/oracle/schedules.py 40 || status=1
+  /usr/bin/python3 tests/oracle/shard.py --rounds 3 --part 6 --templates 1 || status=1
+  /usr/bin/python3 tests/oracle/shard_programs.py 25 || status=1
+  /usr/bin/python3 tests/oracle/shard_networks.py 20 || status=1
+  /usr/bin/python3 tests/oracle/schedules.py 25 || status=1
   exit $status
 } | awk '/^[0-9]+ passed,/ { passed += $1; failed += $3; next }
   { print }

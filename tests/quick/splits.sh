@@ -1,21 +1,21 @@
 #!/usr/bin/env bash
 # Every op, and forms written by hand, are split over ranks: the pieces put together
-# equal the whole, forward and backward. For one commit that is half of the splits on
-# one of the backends ref and cpu.
+# equal the whole, forward and backward. For one commit that is a quarter of the
+# splits on one of the backends ref and cpu.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 export PATH=${GT_BIN:-$PWD/build/bin}:$PATH PYTHONDONTWRITEBYTECODE=1
 unset GT_BACKEND GT_VERBOSE
 . scripts/common.sh
 tests=$PWD/tests/oracle
-read -r share shares < <(share_of 4)
-backends=(ref cpu) halves=1
-((shares == 1)) || backends=("${backends[share % 2]}") halves=2
+read -r share shares < <(share_of 8)
+backends=(ref cpu) step=1
+((shares == 1)) || backends=("${backends[share % 2]}") step=4
 dir=$(mktemp -d)
 trap 'rm -rf "$dir"' EXIT
 cd "$dir"
 for backend in "${backends[@]}"; do
-  GT_BACKEND=$backend /usr/bin/python3 "$tests/splits.py" --every $halves $((share / 2)) || true
+  GT_BACKEND=$backend /usr/bin/python3 "$tests/splits.py" --every $step $((share / 2)) || true
   GT_BACKEND=$backend /usr/bin/python3 "$tests/forms.py" || true
 done | awk -v runs=$((2 * ${#backends[@]})) '
   /^[0-9]+ passed, [0-9]+ failed$/ { p += $1; f += $3; n++; next }
