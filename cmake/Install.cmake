@@ -82,9 +82,6 @@ install(DIRECTORY share DESTINATION ${data} COMPONENT doc
 # The pages as HTML, if scripts/docs has made them.
 install(DIRECTORY "${PROJECT_BINARY_DIR}/docs/" COMPONENT doc OPTIONAL
   DESTINATION ${CMAKE_INSTALL_DATADIR}/doc/gt/html)
-# For programs in Python, which need nothing but the programs.
-install(DIRECTORY share/python DESTINATION ${data}/share COMPONENT programs
-  PATTERN __pycache__ EXCLUDE)
 install(DIRECTORY configs examples DESTINATION ${data} COMPONENT doc
   USE_SOURCE_PERMISSIONS PATTERN __pycache__ EXCLUDE)
 # gt-cluster reads these scripts beside itself.
@@ -124,4 +121,3 @@ install(FILES share/gdb/gt.py
   RENAME libgt.so.${PROJECT_VERSION}-gdb.py COMPONENT dev)
 
 install(SCRIPT cmake/install/Python.cmake COMPONENT programs)
-install(SCRIPT cmake/install/Finish.cmake COMPONENT programs)
