@@ -49,9 +49,9 @@ jobs_of() {
   case $part in
     lint) scripts/lint --list | for_each 'scripts/lint' ;;
     unit | *-unit) unit_jobs ;;
-    bats) bats_files '' | for_each "bats --tap --filter-tags '!full'" ;;
-    bats-full) bats_files 'bats test_tags=full' | for_each 'bats --tap --filter-tags full' ;;
-    *-bats) bats_files '' | for_each 'bats --tap' ;;
+    bats) printf '%s\n' tests/*.bats | for_each "bats --tap --filter-tags '!full'" ;;
+    bats-full) grep -l '^# bats test_tags=full' tests/*.bats | for_each 'bats --tap --filter-tags full' ;;
+    *-bats) printf '%s\n' tests/*.bats | for_each 'bats --tap' ;;
     cases | *-cases) (cd tests/cases && printf '%s\n' *) | for_each 'scripts/cases' ;;
     docs) scripts/doc-examples --list | for_each 'scripts/doc-examples' ;;
     quick) printf '%s\n' tests/quick/*.sh | for_each 'bash' ;;
@@ -68,11 +68,6 @@ for_each() {
   while IFS= read -r argument; do
     job "${program##*/} ${argument#tests/}" "$1 '$argument'"
   done
-}
-
-# bats_files TEXT prints the Bats files that contain the text.
-bats_files() {
-  grep -lF -e "$1" tests/*.bats
 }
 
 # unit_jobs prints the jobs of the programs of unit tests. A job of gt_tests has a share

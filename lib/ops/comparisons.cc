@@ -18,7 +18,7 @@ Status types_cast(Call& call) {
 // It either has no effect, and is replaced by the dtype's own bound, or would
 // leave no value, which is an error.
 Status types_clamp(Call& call) {
-  // A call's arguments are views of texts.
+  // The text of an argument is a view, so the texts of all bounds are kept.
   static const auto texts = [] {
     std::array<std::array<std::string, 2>, kDtypes> out;
     for (size_t d = 0; d < kDtypes; ++d) {

@@ -12,7 +12,7 @@
 namespace gt::exec::cpu {
 namespace {
 
-// WorkerScratch memory for each worker, aligned for packs.
+// Scratch memory for each worker, aligned for packs.
 template <typename T>
 class WorkerScratch {
  public:

@@ -61,9 +61,9 @@ class Squares {
 
 // y = norm x: the norm of all of x, with ord=2.
 template <typename T>
-class ClipNorm final : public Kernel {
+class WholeNorm final : public Kernel {
  public:
-  ClipNorm(const Call& call, const Context& context) : squares_(context) {
+  WholeNorm(const Call& call, const Context& context) : squares_(context) {
     squares_.add(0, call.type(0).elements());
   }
 
@@ -80,7 +80,7 @@ class ClipNorm final : public Kernel {
 std::unique_ptr<Kernel> cpu_norm(const Call& call, const Context& context) {
   if (call.number("ord") != 2) return nullptr;
   if (call.results[0].elements() != 1) return nullptr;
-  return make_float<ClipNorm>(call, context);
+  return make_float<WholeNorm>(call, context);
 }
 
 // g... = clip g... max: scales all g by the norm of all of them, as

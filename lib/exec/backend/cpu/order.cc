@@ -9,7 +9,6 @@
 #include "exec/backend/cpu/cpu.h"
 #include "exec/backend/cpu/parallel.h"
 #include "exec/backend/cpu/sort_items.h"
-#include "exec/backend/element.h"
 #include "exec/backend/view.h"
 
 namespace gt::exec::cpu {
@@ -105,7 +104,7 @@ uint64_t rank_of(int64_t x) {
 
 template <typename T>
 void rank_all(const T* x, const Lines& lines, uint64_t flip, Item* items) {
-  using Wide = std::conditional_t<std::is_floating_point_v<T>, double, int64_t>;
+  using Wide = std::conditional_t<std::is_integral_v<T>, int64_t, double>;
   for (int64_t i = 0; i < lines.size; ++i) {
     items[i] = {rank_of(static_cast<Wide>(x[i * lines.step])) ^ flip, i};
   }
@@ -116,27 +115,9 @@ void rank_all(const T* x, const Lines& lines, uint64_t flip, Item* items) {
 void rank_line(Dtype dtype, const void* data, int64_t first, const Lines& lines,
                bool descending, Item* items) {
   const uint64_t flip = descending ? ~uint64_t{0} : 0;
-  const auto all = [&]<typename T>(T) {
+  with_element(dtype, [&]<typename T>() {
     rank_all(static_cast<const T*>(data) + first, lines, flip, items);
-  };
-  switch (dtype) {
-    case Dtype::kF32:
-      return all(float{});
-    case Dtype::kF64:
-      return all(double{});
-    case Dtype::kI64:
-      return all(int64_t{});
-    case Dtype::kI32:
-      return all(int32_t{});
-    case Dtype::kU8:
-    case Dtype::kBool:
-      return all(uint8_t{});
-    default:
-      for (int64_t i = 0; i < lines.size; ++i) {
-        const double x = load_real(dtype, data, first + i * lines.step);
-        items[i] = {rank_of(x) ^ flip, i};
-      }
-  }
+  });
 }
 
 // The sort is stable, and nan counts as the largest.
