@@ -21,14 +21,14 @@
 namespace gt {
 namespace {
 
-constexpr size_t kWriteChunk = size_t{1} << 20;  // bytes written at a time
-constexpr const char* kSuffix = ".gt-save";      // of temporary names
+constexpr size_t kWriteChunk = size_t{1} << 20;       // bytes written at a time
+constexpr const char* kTemporarySuffix = ".gt-save";  // of temporary names
 
 // Returns a temporary name for a file. It is random, and not made of the
 // process's number, which processes of several containers or hosts that share a
 // directory may have in common.
 std::string temporary_name(const std::string& name) {
-  return '.' + name.substr(0, 200) + '.' + random_token() + kSuffix;
+  return '.' + name.substr(0, 200) + '.' + random_token() + kTemporarySuffix;
 }
 
 // Removes temporary files of programs that were killed. A process looks through
@@ -91,7 +91,7 @@ Replacement::Replacement(Files::Target target) : target_(std::move(target)) {
 Replacement::~Replacement() { hide(); }
 
 bool Replacement::is_name(std::string_view name) {
-  return name.starts_with('.') && name.ends_with(kSuffix);
+  return name.starts_with('.') && name.ends_with(kTemporarySuffix);
 }
 
 // Between the file's creation and its lock, another program may take it for one

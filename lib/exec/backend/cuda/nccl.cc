@@ -14,7 +14,7 @@ namespace gt::exec::cuda {
 namespace {
 
 // Returns NCCL's name for the float types, the only ones that gt lets it add.
-std::optional<ncclDataType_t> data_type(Dtype dtype) {
+std::optional<ncclDataType_t> nccl_type(Dtype dtype) {
   switch (dtype) {
     case Dtype::kF16:
       return ncclFloat16;
@@ -222,7 +222,7 @@ Status NcclLink::move(std::span<const Move> sends,
 }
 
 Status NcclLink::add(const Sum& sum) {
-  const auto type = data_type(sum.dtype);
+  const auto type = nccl_type(sum.dtype);
   if (!type) return Error{"NCCL adds no " + std::string(to_string(sum.dtype))};
   if (sum.group >= comms_.size() || comms_[sum.group] == nullptr) {
     return Error{"NCCL has no such group"};

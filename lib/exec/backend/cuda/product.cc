@@ -10,9 +10,9 @@ namespace gt::exec::cuda {
 namespace {
 
 // The alignment of values, in bytes (memory/device.h).
-constexpr uint64_t kAlignment = 64;
+constexpr uint64_t kOperandAlignment = 64;
 
-cudaDataType_t data_type(Dtype dtype) {
+cudaDataType_t cuda_type(Dtype dtype) {
   switch (dtype) {
     case Dtype::kF64:
       return CUDA_R_64F;
@@ -29,7 +29,7 @@ cudaDataType_t data_type(Dtype dtype) {
 uint32_t alignment_of(const Product& product, size_t operand) {
   const auto size =
       static_cast<uint64_t>(size_of(operand == 2 ? product.to : product.dtype));
-  uint64_t bits = kAlignment;
+  uint64_t bits = kOperandAlignment;
   bits |= static_cast<uint64_t>(product.step[operand]) * size;
   for (const auto& start : product.starts) {
     bits |= static_cast<uint64_t>(start[operand]) * size;
@@ -124,7 +124,7 @@ Status LibraryProduct::describe() {
                           int64_t rows, int64_t columns, int64_t step) {
     if (!s.ok()) return;
     s = check(lt.cublasLtMatrixLayoutCreate(
-                  &made, data_type(dtype), static_cast<uint64_t>(columns),
+                  &made, cuda_type(dtype), static_cast<uint64_t>(columns),
                   static_cast<uint64_t>(rows), columns),
               "cublasLtMatrixLayoutCreate");
     const auto batch = [&](cublasLtMatrixLayoutAttribute_t attribute,
