@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "check/checker.h"
+#include "target.h"
 
 namespace {
 
@@ -44,7 +45,7 @@ void check_mode(const gt::TypingMode& options, std::string_view text) {
 
 }  // namespace
 
-extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+GT_FUZZ_TARGET(check) {
   const std::string_view text(reinterpret_cast<const char*>(data), size);
   check_mode({}, text);
   check_mode({true, false, false, {}}, text);

@@ -18,14 +18,13 @@
 #include "ops/table.h"
 #include "serve/multiplexer.h"
 #include "stream/marks.h"
+#include "target.h"
 
 namespace {
 
-constexpr size_t kMostBytes = 4096;
+constexpr size_t kMostRequestBytes = 4096;
 
-void check(bool holds) {
-  if (!holds) std::abort();
-}
+using gt::check;
 
 bool is_within(std::string_view name, const std::string& space) {
   return name.starts_with(space + "/");
@@ -216,8 +215,8 @@ class World {
 
 }  // namespace
 
-extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
-  if (size > kMostBytes) return 0;
+GT_FUZZ_TARGET(clients) {
+  if (size > kMostRequestBytes) return 0;
   std::string_view text(reinterpret_cast<const char*>(data), size);
   World world;
   while (!text.empty()) {

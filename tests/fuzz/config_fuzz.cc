@@ -8,12 +8,11 @@
 #include <string_view>
 
 #include "shard/config.h"
+#include "target.h"
 
 namespace {
 
-void check(bool holds) {
-  if (!holds) std::abort();
-}
+using gt::check;
 
 void check_split(const gt::Mesh& mesh,
                  const std::optional<gt::shard::CutSetting>& split) {
@@ -55,7 +54,7 @@ void ask(const gt::shard::Config& config, std::string_view signal) {
 
 }  // namespace
 
-extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+GT_FUZZ_TARGET(config) {
   const std::string_view text(reinterpret_cast<const char*>(data), size);
   const size_t end = std::min(text.find('\n'), text.size());
   const std::string_view signal = text.substr(0, end);

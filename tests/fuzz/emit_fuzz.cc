@@ -13,6 +13,7 @@
 
 #include "base/writer.h"
 #include "emit/emitter.h"
+#include "target.h"
 
 namespace {
 
@@ -51,7 +52,7 @@ void same(const Emitted& a, const Emitted& b, const char* what) {
 
 }  // namespace
 
-extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+GT_FUZZ_TARGET(emit) {
   if (size == 0) return 0;
   const unsigned choice = data[0];
   std::string body(reinterpret_cast<const char*>(data) + 1, size - 1);

@@ -17,16 +17,15 @@
 #include "net/file_message.h"
 #include "net/file_talk.h"
 #include "serve/file_server.h"
+#include "target.h"
 
 namespace {
 
 namespace fs = std::filesystem;
 
-constexpr size_t kMostBytes = 4096;
+constexpr size_t kMostFileBytes = 4096;
 
-void check(bool holds) {
-  if (!holds) std::abort();
-}
+using gt::check;
 
 const std::string& folder() {
   // The path must outlive the function that removes the folder.
@@ -39,7 +38,7 @@ const std::string& folder() {
   return *path;
 }
 
-std::string message_of(std::string_view line) {
+std::string request_of(std::string_view line) {
   const size_t bar = line.find('|');
   const std::string_view body =
       bar == std::string_view::npos ? "" : line.substr(bar + 1);
@@ -51,9 +50,9 @@ std::string message_of(std::string_view line) {
          std::string(body);
 }
 
-class World {
+class Borrowing {
  public:
-  World()
+  Borrowing()
       : file_server_(
             {.lender = {.files = folder() + "/files", .quota = 10'000}}, 0),
         talk_({}, 0) {
@@ -67,7 +66,7 @@ class World {
   void step(std::string_view line) {
     if (line.empty()) return;
     const char who = line[0];
-    const std::string message = message_of(line.substr(1));
+    const std::string message = request_of(line.substr(1));
     if (who == 'a') return answer(message);
     if (who != '0' && who != '1' && who != 'w') return;
     const std::string peer(1, who);
@@ -123,10 +122,10 @@ class World {
 
 }  // namespace
 
-extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
-  if (size > kMostBytes) return 0;
+GT_FUZZ_TARGET(files) {
+  if (size > kMostFileBytes) return 0;
   std::string_view text(reinterpret_cast<const char*>(data), size);
-  World world;
+  Borrowing world;
   while (!text.empty()) {
     const size_t lf = std::min(text.find('\n'), text.size());
     world.step(text.substr(0, lf));

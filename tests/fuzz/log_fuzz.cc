@@ -11,6 +11,7 @@
 #include "log/report.h"
 #include "log/tee.h"
 #include "memory_file.h"
+#include "target.h"
 
 namespace {
 
@@ -36,7 +37,7 @@ void check_tee(const MemoryFile& in, std::string_view text) {
 
 }  // namespace
 
-extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+GT_FUZZ_TARGET(log) {
   const std::string_view text(reinterpret_cast<const char*>(data), size);
   const MemoryFile in(text);
   if (size % 16 == 0) check_tee(in, text);  // it starts a thread

@@ -12,6 +12,7 @@
 #include "exec/memory/part_runs.h"
 #include "file/npy.h"
 #include "rows.h"
+#include "target.h"
 
 namespace {
 
@@ -69,7 +70,7 @@ void read_rows(const gt::StoredTensor& header, std::string_view bytes) {
 
 }  // namespace
 
-extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+GT_FUZZ_TARGET(npy) {
   const std::string_view bytes(reinterpret_cast<const char*>(data), size);
   const auto header = gt::parse_npy_header(bytes);
   if (!header.ok()) return 0;

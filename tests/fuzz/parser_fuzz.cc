@@ -15,12 +15,11 @@
 #include "ops/call.h"
 #include "ops/text.h"
 #include "stream/line.h"
+#include "target.h"
 
 namespace {
 
-void check(bool condition) {
-  if (!condition) std::abort();
-}
+using gt::check;
 
 // The first letter of a name chooses its type, so the fuzzer can choose types.
 const gt::Type& type_for(std::string_view name) {
@@ -146,7 +145,7 @@ void bind_as_written(const gt::Line& line) {
 
 }  // namespace
 
-extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+GT_FUZZ_TARGET(parser) {
   const std::string_view text(reinterpret_cast<const char*>(data), size);
   gt::Line line;
   const gt::Status status = gt::parse_line(text, line);

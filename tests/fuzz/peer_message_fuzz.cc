@@ -6,8 +6,9 @@
 #include <string_view>
 
 #include "exec/comm/message.h"
+#include "target.h"
 
-extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+GT_FUZZ_TARGET(peer_message) {
   const std::string_view bytes(reinterpret_cast<const char*>(data), size);
   const auto message = gt::exec::comm::parse_peer_message(bytes);
   if (!message.ok()) return 0;

@@ -9,15 +9,14 @@
 
 #include "net/wire.h"
 #include "route/dispatcher.h"
+#include "target.h"
 
 namespace {
 
-constexpr size_t kMostBytes = 4096;  // of a round, since there are many
-constexpr int kRounds = 60;          // a round has a line or two, a block 32
+constexpr size_t kMostRoundBytes = 4096;  // of a round, since there are many
+constexpr int kRounds = 60;  // a round has a line or two, a block 32
 
-void check(bool holds) {
-  if (!holds) std::abort();
-}
+using gt::check;
 
 // The line without the mark of a block, which stands between single blanks.
 std::string without_mark(std::string_view text) {
@@ -30,9 +29,9 @@ std::string without_mark(std::string_view text) {
   return out.erase(at, std::min(end, out.size()) - at);
 }
 
-class Run {
+class RoundRun {
  public:
-  Run(uint32_t workers, bool hot)
+  RoundRun(uint32_t workers, bool hot)
       : sources_(workers),
         client_(sources_, [this](std::string_view text) { said_ += text; }),
         dispatcher_({.workers = workers, .cache_sets = 64, .hot = hot}),
@@ -102,17 +101,17 @@ class Run {
 
 }  // namespace
 
-extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+GT_FUZZ_TARGET(rounds) {
   const std::string_view bytes(reinterpret_cast<const char*>(data), size);
   // With several workers, lines without ranks run where the time of messages
   // leads them, and blocks delay messages.
   const bool is_placed = bytes.find('@') != std::string_view::npos;
-  if (size > kMostBytes || bytes.find("#hot=") != std::string_view::npos) {
+  if (size > kMostRoundBytes || bytes.find("#hot=") != std::string_view::npos) {
     return 0;
   }
   const std::string round = std::string(bytes) + "\n";
-  Run hot(is_placed ? 2 : 1, true);
-  Run text(is_placed ? 2 : 1, false);
+  RoundRun hot(is_placed ? 2 : 1, true);
+  RoundRun text(is_placed ? 2 : 1, false);
   for (int i = 0; i < kRounds; ++i) {
     hot.feed(round);
     text.feed(round);

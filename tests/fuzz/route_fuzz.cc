@@ -11,18 +11,17 @@
 
 #include "net/wire.h"
 #include "route/dispatcher.h"
+#include "target.h"
 
 namespace {
 
 constexpr uint32_t kWorkers = 3;
 
-void check(bool holds) {
-  if (!holds) std::abort();
-}
+using gt::check;
 
-class Run {
+class RouteRun {
  public:
-  explicit Run(bool caches)
+  explicit RouteRun(bool caches)
       : sources_(kWorkers),
         client_(sources_, [](std::string_view) {}),
         dispatcher_({.workers = kWorkers, .caches = caches, .cache_sets = 64},
@@ -114,11 +113,11 @@ class Run {
 
 }  // namespace
 
-extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+GT_FUZZ_TARGET(route) {
   const std::string_view bytes(reinterpret_cast<const char*>(data), size);
-  Run kept(true);
-  Run anew(false);
-  for (Run* run : {&kept, &anew}) {
+  RouteRun kept(true);
+  RouteRun anew(false);
+  for (RouteRun* run : {&kept, &anew}) {
     for (int i = 0; i < 3; ++i) run->feed(bytes);
     run->end();
   }

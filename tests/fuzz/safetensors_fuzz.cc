@@ -14,6 +14,7 @@
 #include "file/json.h"
 #include "file/safetensors.h"
 #include "rows.h"
+#include "target.h"
 
 namespace {
 
@@ -51,7 +52,7 @@ void read_tensors(int fd, const gt::SafetensorsHeader& header) {
 
 }  // namespace
 
-extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+GT_FUZZ_TARGET(safetensors) {
   const int fd = ::memfd_create("safetensors", MFD_CLOEXEC);
   if (::write(fd, data, size) != static_cast<ssize_t>(size)) std::abort();
   const auto header = gt::read_safetensors(fd);

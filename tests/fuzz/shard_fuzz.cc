@@ -14,6 +14,7 @@
 #include "emit/emitter.h"
 #include "memory_file.h"
 #include "shard/shard.h"
+#include "target.h"
 
 namespace {
 
@@ -125,7 +126,7 @@ bool is_placed(std::string_view program) {
 
 }  // namespace
 
-extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+GT_FUZZ_TARGET(shard) {
   const std::string_view text(reinterpret_cast<const char*>(data), size);
   constexpr std::string_view kLine = "\n---\n";
   const size_t end = text.find(kLine);

@@ -10,14 +10,13 @@
 #include "spmd/mesh.h"
 #include "spmd/split.h"
 #include "stream/ranks.h"
+#include "target.h"
 
 namespace {
 
-constexpr size_t kMostRanks = 4096;
+constexpr size_t kMostSplitRanks = 4096;
 
-void check(bool holds) {
-  if (!holds) std::abort();
-}
+using gt::check;
 
 std::string_view next_line(std::string_view& text) {
   const size_t end = std::min(text.find('\n'), text.size());
@@ -41,7 +40,7 @@ const gt::Mesh* read_meshes(std::string_view& text, gt::Meshes& meshes,
 
 }  // namespace
 
-extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+GT_FUZZ_TARGET(split) {
   std::string_view text(reinterpret_cast<const char*>(data), size);
   gt::Meshes meshes;
   gt::Line line;
@@ -50,7 +49,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   if (!ranks.ok()) return 0;
   const auto again = gt::parse_ranks(gt::to_string(ranks.value()));
   check(again.ok() && again.value() == ranks.value());
-  if (ranks.value().size() > kMostRanks) return 0;
+  if (ranks.value().size() > kMostSplitRanks) return 0;
   const auto grid = gt::Grid::make(mesh, ranks.value());
   const auto split = gt::parse_split(next_line(text));
   const auto whole =

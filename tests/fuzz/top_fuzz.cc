@@ -8,6 +8,7 @@
 
 #include "base/printable.h"
 #include "net/watcher.h"
+#include "target.h"
 #include "top/batch.h"
 #include "top/metrics.h"
 #include "top/model.h"
@@ -41,7 +42,7 @@ void take_state(gt::top::Model& model, std::string_view text) {
 
 }  // namespace
 
-extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+GT_FUZZ_TARGET(top) {
   std::string_view bytes(reinterpret_cast<const char*>(data), size);
   gt::top::Model model;
   // The bytes are states, one after the other, between lines "===".

@@ -9,6 +9,7 @@
 #include "net/used.h"
 #include "net/watchers.h"
 #include "route/client_records.h"
+#include "target.h"
 
 namespace {
 
@@ -29,7 +30,7 @@ void check_used(std::string_view bytes) {
 
 }  // namespace
 
-extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+GT_FUZZ_TARGET(watch) {
   const std::string_view bytes(reinterpret_cast<const char*>(data), size);
   gt::net::Watchers watchers;
   watchers.receive("good", frame("watch version=6 size=0\n"), 0, "");

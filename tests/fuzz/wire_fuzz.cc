@@ -8,12 +8,11 @@
 
 #include "net/ran.h"
 #include "net/wire.h"
+#include "target.h"
 
 namespace {
 
-void check(bool holds) {
-  if (!holds) std::abort();
-}
+using gt::check;
 
 void check_written_again(const gt::net::Message& message) {
   gt::net::MessageWriter writer(message.verb);
@@ -78,7 +77,7 @@ void check_ran(std::string_view body) {
 
 }  // namespace
 
-extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+GT_FUZZ_TARGET(wire) {
   const std::string_view bytes(reinterpret_cast<const char*>(data), size);
   const auto message = gt::net::parse_message(bytes);
   check_lines(message.ok() ? message.value().body : bytes);

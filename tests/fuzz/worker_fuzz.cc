@@ -11,6 +11,7 @@
 
 #include "exec/backend/registry.h"
 #include "exec/worker/worker.h"
+#include "target.h"
 
 namespace {
 
@@ -51,7 +52,7 @@ Outcome run(gt::exec::Backend& backend, std::string_view text, bool caches) {
 
 }  // namespace
 
-extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+GT_FUZZ_TARGET(worker) {
   static const auto backend =
       std::move(gt::exec::make_backend("ref", {}).value());
   const std::string_view text(reinterpret_cast<const char*>(data), size);
