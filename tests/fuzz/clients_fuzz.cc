@@ -24,7 +24,7 @@ namespace {
 
 constexpr size_t kMostRequestBytes = 4096;
 
-using gt::check;
+using gt::fuzz::require;
 
 bool is_within(std::string_view name, const std::string& space) {
   return name.starts_with(space + "/");
@@ -33,17 +33,17 @@ bool is_within(std::string_view name, const std::string& space) {
 // Checks the line of a client: all its names begin as the first one does.
 void check_line(std::string_view text) {
   gt::Line line;
-  check(gt::parse_line(text, line).ok());
+  require(gt::parse_line(text, line).ok());
   if (line.kind == gt::Line::Kind::kComment) {
-    check(!gt::sync_of(text).empty() && text.starts_with("#sync c"));
+    require(!gt::sync_of(text).empty() && text.starts_with("#sync c"));
     return;
   }
   const gt::Statement statement = gt::statement_of(line.op);
   std::string space;
   const auto look = [&space](std::string_view name) {
     if (space.empty()) space = name.substr(0, name.find('/'));
-    check(is_within(name, space));
-    check(space.size() == 2 && space[0] == 'c');
+    require(is_within(name, space));
+    require(space.size() == 2 && space[0] == 'c');
   };
   for (const gt::Name& name : line.results) look(name.text);
   for (const gt::Operand& operand : line.operands) {
@@ -55,15 +55,15 @@ void check_line(std::string_view text) {
                           statement == gt::Statement::kSave);
     if (!is_path) continue;
     const std::string path = gt::unquote(operand.text);
-    check(path.starts_with("files/ann/") &&
-          ("/" + path + "/").find("/../") == std::string::npos);
+    require(path.starts_with("files/ann/") &&
+            ("/" + path + "/").find("/../") == std::string::npos);
   }
   for (const gt::Key& key : line.keys) {
     if (key.key == "as") look(gt::unquote(key.value));
     if (key.key == "space") look(gt::unquote(key.value) + "/");
   }
-  check(!gt::is_declaration(statement) || line.key("space") != nullptr);
-  check(line.note("client") == nullptr);
+  require(!gt::is_declaration(statement) || line.key("space") != nullptr);
+  require(line.note("client") == nullptr);
   if (const auto* at = line.note("at")) look(gt::unquote(*at));
 }
 
@@ -114,7 +114,7 @@ class World {
   void end() {
     for (uint32_t id = 1; id <= 3; ++id) multiplexer_.leave(id);
     run();
-    check(multiplexer_.clients() == 0);
+    require(multiplexer_.clients() == 0);
     check_rest();
   }
 
@@ -169,7 +169,7 @@ class World {
       stream_ += out;
       while (!out.empty()) {
         const size_t lf = out.find('\n');
-        check(lf != std::string::npos);
+        require(lf != std::string::npos);
         const std::string line = out.substr(0, lf);
         out.erase(0, lf + 1);
         // The word of a client's own sync begins with a dot.

@@ -12,17 +12,17 @@
 
 namespace {
 
-using gt::check;
+using gt::fuzz::require;
 
 void check_split(const gt::Mesh& mesh,
                  const std::optional<gt::shard::CutSetting>& split) {
   if (!split) return;
   std::string all;
   for (const gt::SplitEntry& entry : split->cuts) {
-    check(entry.unit >= 1 && entry.dim >= -8 && entry.dim < 8);
+    require(entry.unit >= 1 && entry.dim >= -8 && entry.dim < 8);
     all += (all.empty() ? "" : "+") + entry.axis;
   }
-  check(all.empty() || mesh.resolve(all).ok());
+  require(all.empty() || mesh.resolve(all).ok());
 }
 
 void check_scope(const gt::Mesh& mesh, const gt::shard::Scope& scope) {
@@ -30,25 +30,25 @@ void check_scope(const gt::Mesh& mesh, const gt::shard::Scope& scope) {
   check_split(mesh, scope.results);
   if (!scope.ranks) return;
   const gt::Ranks& ranks = *scope.ranks;
-  check(!ranks.empty() && ranks.front() >= 0 && ranks.back() < mesh.size());
-  check(std::is_sorted(ranks.begin(), ranks.end()));
-  check(std::adjacent_find(ranks.begin(), ranks.end()) == ranks.end());
+  require(!ranks.empty() && ranks.front() >= 0 && ranks.back() < mesh.size());
+  require(std::is_sorted(ranks.begin(), ranks.end()));
+  require(std::adjacent_find(ranks.begin(), ranks.end()) == ranks.end());
 }
 
 void ask(const gt::shard::Config& config, std::string_view signal) {
-  check(config.mesh().size() >= 1);
+  require(config.mesh().size() >= 1);
   for (const bool is_backward : {false, true}) {
     const auto scope = config.find(signal, is_backward);
     if (scope.ok()) {
       check_scope(config.mesh(), scope.value());
     } else {
-      check(scope.error().message.starts_with("f.yaml:"));
+      require(scope.error().message.starts_with("f.yaml:"));
     }
   }
   const gt::shard::Scope* tensor = config.tensor(signal);
   if (tensor != nullptr) check_scope(config.mesh(), *tensor);
   for (const std::string& message : config.unused()) {
-    check(message.starts_with("f.yaml:"));
+    require(message.starts_with("f.yaml:"));
   }
 }
 
@@ -66,7 +66,7 @@ GT_FUZZ_TARGET(config) {
     if (config.ok()) {
       ask(config.value(), signal);
     } else {
-      check(config.error().message.starts_with("f.yaml:"));
+      require(config.error().message.starts_with("f.yaml:"));
     }
   }
   return 0;

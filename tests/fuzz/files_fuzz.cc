@@ -25,13 +25,13 @@ namespace fs = std::filesystem;
 
 constexpr size_t kMostFileBytes = 4096;
 
-using gt::check;
+using gt::fuzz::require;
 
 const std::string& folder() {
   // The path must outlive the function that removes the folder.
   static const auto* path = [] {
     char name[] = "/tmp/gt-files-fuzz-XXXXXX";
-    check(::mkdtemp(name) != nullptr);
+    require(::mkdtemp(name) != nullptr);
     std::atexit([] { fs::remove_all(folder()); });
     return new std::string(name);
   }();
@@ -76,7 +76,7 @@ class Borrowing {
                                             : " user=bob";
       say(peer, "hello version=" + std::to_string(gt::net::kWireVersion) +
                     " files=1" + user + " size=0\n");
-      check(file_server_.knows(peer));
+      require(file_server_.knows(peer));
     }
     say(peer, message);
     while (file_server_.next_tick() < now_ + 100)
@@ -88,8 +88,9 @@ class Borrowing {
   void end() {
     for (const char* peer : {"0", "1", "w"}) file_server_.link_ended(peer);
     // No file is beside the folders that were lent.
-    check(std::distance(fs::directory_iterator(folder()), {}) == 1);
-    check(std::distance(fs::directory_iterator(folder() + "/files"), {}) == 2);
+    require(std::distance(fs::directory_iterator(folder()), {}) == 1);
+    require(std::distance(fs::directory_iterator(folder() + "/files"), {}) ==
+            2);
   }
 
  private:
@@ -100,7 +101,7 @@ class Borrowing {
   void drain() {
     gt::net::ListenerState::Outgoing out;
     while (file_server_.next(out)) {
-      check(gt::net::parse_message(out.frame.bytes()).ok());
+      require(gt::net::parse_message(out.frame.bytes()).ok());
     }
   }
   void answer(const std::string& message) {
@@ -109,8 +110,8 @@ class Borrowing {
     gt::net::OwnedMessage owned;
     while (talk_.next(owned)) {
       const auto state = gt::net::read_state(owned.message);
-      check(!state.ok() ||
-            state.value().version.find('/') == std::string::npos);
+      require(!state.ok() ||
+              state.value().version.find('/') == std::string::npos);
       (void)gt::net::check_body(owned.message);
     }
   }

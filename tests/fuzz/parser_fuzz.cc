@@ -19,7 +19,7 @@
 
 namespace {
 
-using gt::check;
+using gt::fuzz::require;
 
 // The first letter of a name chooses its type, so the fuzzer can choose types.
 const gt::Type& type_for(std::string_view name) {
@@ -118,7 +118,7 @@ class Steps {
   // The results of an expansion must have the types of the call's.
   void set(const gt::Ref& ref, const gt::Type& type) {
     if (ref.kind == gt::Ref::Kind::kResult) {
-      check(type == call_.results[ref.index]);
+      require(type == call_.results[ref.index]);
     } else {
       made_.emplace_back(ref, type);
     }
@@ -151,16 +151,16 @@ GT_FUZZ_TARGET(parser) {
   const gt::Status status = gt::parse_line(text, line);
   if (!status.ok()) {
     const gt::Error& error = status.error();
-    check(error.column >= 1 && error.column <= size + 1);
+    require(error.column >= 1 && error.column <= size + 1);
     gt::format_error("fuzz", {"f", 1}, error, text);
     return 0;
   }
   std::string once, twice;
   gt::append_line(once, line);
   gt::Line again;
-  check(gt::parse_line(once, again).ok());
+  require(gt::parse_line(once, again).ok());
   gt::append_line(twice, again);
-  check(once == twice);
+  require(once == twice);
   if (line.kind == gt::Line::Kind::kInstruction) bind_as_written(line);
   return 0;
 }

@@ -16,7 +16,7 @@ namespace {
 constexpr size_t kMostRoundBytes = 4096;  // of a round, since there are many
 constexpr int kRounds = 60;  // a round has a line or two, a block 32
 
-using gt::check;
+using gt::fuzz::require;
 
 // The line without the mark of a block, which stands between single blanks.
 std::string without_mark(std::string_view text) {
@@ -82,7 +82,7 @@ class RoundRun {
     gt::net::NumberedLines::Item item;
     for (;;) {
       const auto more = lines.next(item);
-      check(more.ok());
+      require(more.ok());
       if (!more.value()) return out;
       if (gt::net::takes_number(item.text)) {
         out += std::to_string(item.seq) + " " + std::to_string(item.line) + " ";
@@ -116,6 +116,6 @@ GT_FUZZ_TARGET(rounds) {
     hot.feed(round);
     text.feed(round);
   }
-  check(hot.end() == text.end());
+  require(hot.end() == text.end());
   return 0;
 }

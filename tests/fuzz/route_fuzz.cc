@@ -17,7 +17,7 @@ namespace {
 
 constexpr uint32_t kWorkers = 3;
 
-using gt::check;
+using gt::fuzz::require;
 
 class RouteRun {
  public:
@@ -41,13 +41,13 @@ class RouteRun {
   void end() {
     dispatcher_.flush();
     collect(gt::route::Outbox::Take::kAll);
-    for (const auto& owed : owed_) check(owed.empty());
+    for (const auto& owed : owed_) require(owed.empty());
     client_.users.fail("the end");
     std::string out;
     client_.users.emit(out, SIZE_MAX, {});
-    check(client_.users.empty());
+    require(client_.users.empty());
     // A line has at most a few names, on up to 4,096 ranks.
-    check(dispatcher_.kept() < 100'000);
+    require(dispatcher_.kept() < 100'000);
   }
   const std::string& issued() const { return issued_; }
 
@@ -59,9 +59,9 @@ class RouteRun {
 
   void take(const gt::route::Issue& issue) {
     if (issue.kind == gt::route::Issue::Kind::kComment) return;
-    check(issue.seq == ++last_);
-    check(!issue.workers->empty());
-    check(std::is_sorted(issue.workers->begin(), issue.workers->end()));
+    require(issue.seq == ++last_);
+    require(!issue.workers->empty());
+    require(std::is_sorted(issue.workers->begin(), issue.workers->end()));
     issued_.append(issue.text).append("\n");
     for (const uint32_t w : *issue.workers) {
       issued_ += static_cast<char>('0' + w);
@@ -90,14 +90,14 @@ class RouteRun {
     gt::net::NumberedLines::Item item;
     for (;;) {
       const auto more = lines.next(item);
-      check(more.ok());
+      require(more.ok());
       if (!more.value()) break;
       if (!gt::net::takes_number(item.text)) continue;
-      check(!owed.empty());
-      check(owed[0].seq == item.seq && owed[0].text == item.text);
+      require(!owed.empty());
+      require(owed[0].seq == item.seq && owed[0].text == item.text);
       owed.pop_front();
-      check(item.line >= 0 && static_cast<uint64_t>(item.line) <= number_);
-      if (item.text[0] != '#') check(gt::parse_line(item.text, line_).ok());
+      require(item.line >= 0 && static_cast<uint64_t>(item.line) <= number_);
+      if (item.text[0] != '#') require(gt::parse_line(item.text, line_).ok());
     }
   }
 
@@ -121,6 +121,6 @@ GT_FUZZ_TARGET(route) {
     for (int i = 0; i < 3; ++i) run->feed(bytes);
     run->end();
   }
-  check(kept.issued() == anew.issued());
+  require(kept.issued() == anew.issued());
   return 0;
 }

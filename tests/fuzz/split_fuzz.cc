@@ -16,7 +16,7 @@ namespace {
 
 constexpr size_t kMostSplitRanks = 4096;
 
-using gt::check;
+using gt::fuzz::require;
 
 std::string_view next_line(std::string_view& text) {
   const size_t end = std::min(text.find('\n'), text.size());
@@ -48,7 +48,7 @@ GT_FUZZ_TARGET(split) {
   const auto ranks = gt::parse_ranks(next_line(text));
   if (!ranks.ok()) return 0;
   const auto again = gt::parse_ranks(gt::to_string(ranks.value()));
-  check(again.ok() && again.value() == ranks.value());
+  require(again.ok() && again.value() == ranks.value());
   if (ranks.value().size() > kMostSplitRanks) return 0;
   const auto grid = gt::Grid::make(mesh, ranks.value());
   const auto split = gt::parse_split(next_line(text));
@@ -61,20 +61,20 @@ GT_FUZZ_TARGET(split) {
   std::vector<gt::Shape> pieces;
   for (const gt::Region& region : regions.value()) {
     for (size_t d = 0; d < shape.size(); ++d) {
-      check(region.start[d] >= 0 && region.count[d] >= 0 &&
-            region.start[d] + region.count[d] <= shape[d]);
+      require(region.start[d] >= 0 && region.count[d] >= 0 &&
+              region.start[d] + region.count[d] <= shape[d]);
     }
     pieces.push_back(region.count);
   }
   // A rank set that lacks places along the axes has no whole.
   const auto made = gt::whole_of(split.value(), pieces, grid.value());
-  if (made.ok()) check(made.value() == shape);
+  if (made.ok()) require(made.value() == shape);
   for (const gt::SplitEntry& entry : split.value()) {
     const auto groups = grid.value().groups(entry.axis);
     if (!groups.ok()) continue;
     size_t members = 0;
     for (const auto& group : groups.value()) members += group.size();
-    check(members == ranks.value().size());
+    require(members == ranks.value().size());
   }
   return 0;
 }

@@ -16,11 +16,11 @@
   extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size)
 #endif
 
-namespace gt {
+namespace gt::fuzz {
 
 // Ends the process unless `holds`; libFuzzer then keeps the input.
-inline void check(bool holds) {
+inline void require(bool holds) {
   if (!holds) std::abort();
 }
 
-}  // namespace gt
+}  // namespace gt::fuzz

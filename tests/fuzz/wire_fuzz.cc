@@ -12,7 +12,7 @@
 
 namespace {
 
-using gt::check;
+using gt::fuzz::require;
 
 void check_written_again(const gt::net::Message& message) {
   gt::net::MessageWriter writer(message.verb);
@@ -21,11 +21,11 @@ void check_written_again(const gt::net::Message& message) {
   }
   const std::string bytes = writer.finish(message.body);
   const auto again = gt::net::parse_message(bytes);
-  check(again.ok() && again.value().verb == message.verb);
-  check(again.value().body == message.body);
-  check(again.value().fields.size() == message.fields.size());
+  require(again.ok() && again.value().verb == message.verb);
+  require(again.value().body == message.body);
+  require(again.value().fields.size() == message.fields.size());
   for (const auto& field : message.fields) {
-    check(again.value().text(field.key) == message.text(field.key));
+    require(again.value().text(field.key) == message.text(field.key));
   }
 }
 
@@ -56,12 +56,12 @@ void check_lines(std::string_view body) {
   const uint64_t seq = writer.first_seq();
   const int64_t line = writer.first_line();
   std::vector<Numbered> again;
-  check(numbered(writer.take(), seq, line, again));
-  check(again.size() == lines.size());
+  require(numbered(writer.take(), seq, line, again));
+  require(again.size() == lines.size());
   for (size_t i = 0; i < lines.size(); ++i) {
-    check(again[i].text == lines[i].text);
+    require(again[i].text == lines[i].text);
     if (!gt::net::takes_number(lines[i].text)) continue;
-    check(again[i].seq == lines[i].seq && again[i].line == lines[i].line);
+    require(again[i].seq == lines[i].seq && again[i].line == lines[i].line);
   }
 }
 
@@ -72,7 +72,7 @@ void check_ran(std::string_view body) {
   for (const gt::net::RanRow& row : rows.value())
     gt::net::append_ran(written, row);
   const auto again = gt::net::parse_ran(written);
-  check(again.ok() && again.value().size() == rows.value().size());
+  require(again.ok() && again.value().size() == rows.value().size());
 }
 
 }  // namespace
