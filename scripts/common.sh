@@ -82,6 +82,22 @@ cpp_sources() {
     -o -name '*.def') | sort
 }
 
+# changed_lately keeps those paths on stdin that one of the last fifty commits changed,
+# or that differ from the last one; all of them without such a history, and with
+# GT_TEST_SHARE=all.
+changed_lately() {
+  local base
+  if [[ ${GT_TEST_SHARE:-} == all ]] ||
+    ! base=$(git -C "$gt_root" rev-parse -q --verify 'HEAD~50' 2>/dev/null); then
+    cat
+    return
+  fi
+  grep -xFf <({
+    git -C "$gt_root" diff --name-only "$base"
+    git -C "$gt_root" ls-files --others --exclude-standard
+  }) || true
+}
+
 shell_sources() {
   local folders
   mapfile -t folders < <(existing scripts .ci tests examples share)

@@ -3,8 +3,8 @@
 # how jobs are run, counted and recorded.
 
 # How many jobs run at a time: many tests wait for something for a fifth of their time,
-# so there is one more than there are processors.
-at_once=${GT_JOBS:-$(($(nproc) + 1))}
+# some for most of it, so there are two more than there are processors.
+at_once=${GT_JOBS:-$(($(nproc) + 2))}
 job_seconds=1500 # how long a job may take
 logs=$gt_root/build/test-logs
 record=$gt_root/tests/full/record.tsv
@@ -47,7 +47,7 @@ jobs_of() {
     printf '%s\t%s\t%s\n' "$part" "$1" "export $variables; ${*:2}"
   }
   case $part in
-    lint) scripts/lint --list | for_each 'scripts/lint' ;;
+    lint) scripts/lint --list | for_each 'scripts/lint --lately' ;;
     unit | *-unit) unit_jobs ;;
     bats) printf '%s\n' tests/*.bats | for_each "bats --tap --filter-tags '!full'" ;;
     bats-full) grep -l '^# bats test_tags=full' tests/*.bats | for_each 'bats --tap --filter-tags full' ;;
@@ -77,7 +77,7 @@ for_each() {
 unit_jobs() {
   local n share shares=$((2 * at_once)) cuda='Cuda*'
   [[ $preset != tsan ]] || cuda='CudaFake*'
-  share=$(share_of 6)
+  share=$(share_of 12)
   for ((n = 0; n < shares; n++)); do
     job "gt_tests $n of $shares" "GTEST_TOTAL_SHARDS=$shares GTEST_SHARD_INDEX=$n $bin/gt_tests --gtest_brief=1"
   done
@@ -111,18 +111,21 @@ count() {
 
 # run_job JOB runs a job and prints its counts; if it failed, also all that it printed,
 # and else why tests were skipped. It adds a row to $work/rows: part, name, passed,
-# failed, skipped, seconds.
+# failed, skipped, seconds, and seconds of processors.
 run_job() {
-  local part name command log p f s status=0 start=$SECONDS
+  local part name command log p f s cpu status=0 start=$SECONDS
   IFS=$'\t' read -r part name command <<<"$1"
   log=$logs/$(tr -c 'a-zA-Z0-9\n' - <<<"$part $name")
-  timeout -k 5 "$job_seconds" bash -c "$command" >"$log" 2>&1 </dev/null || status=$?
+  TIMEFORMAT='%U %S'
+  cpu=$({ time timeout -k 5 "$job_seconds" bash -c "$command" >"$log" 2>&1 </dev/null; } 2>&1) ||
+    status=$?
+  cpu=$(awk '{ print int($1 + $2) }' <<<"$cpu")
   ((status < 124)) || echo "it ended with status $status after $((SECONDS - start)) s" >>"$log"
   read -r p f s < <(count "$log" "$status")
   {
     flock 8
-    printf '%s\t%s\t%s\t%s\t%s\t%s\n' "$part" "$name" "$p" "$f" "$s" \
-      $((SECONDS - start)) >&8
+    printf '%s\t%s\t%s\t%s\t%s\t%s\t%s\n' "$part" "$name" "$p" "$f" "$s" \
+      $((SECONDS - start)) "$cpu" >&8
     printf '%-50s %5d passed %4d failed %4d skipped %4d s\n' "$name" "$p" "$f" "$s" \
       $((SECONDS - start))
     if ((f > 0)); then sed 's/^/    /' "$log"; else grep -E '# skip|^skipped: |^warning: ' "$log" | sed 's/^/    /'; fi
@@ -151,13 +154,13 @@ run_parts() {
 }
 
 # total [PART] prints sums over the jobs of a part, or of all: jobs, passed, failed,
-# skipped, seconds. A job without a row counts as a failure.
+# skipped, seconds, seconds of processors. A job without a row counts as a failure.
 total() {
   awk -F '\t' -v part="${1:-}" '
     part != "" && $1 != part { next }
     FILENAME ~ /jobs$/ { jobs++; next }
-    { rows++; p += $3; f += $4; s += $5; t += $6 }
-    END { print jobs + 0, p + 0, f + jobs - rows, s + 0, t + 0 }' "$work/jobs" "$work/rows"
+    { rows++; p += $3; f += $4; s += $5; t += $6; cpu += $7 }
+    END { print jobs + 0, p + 0, f + jobs - rows, s + 0, t + 0, cpu + 0 }' "$work/jobs" "$work/rows"
 }
 
 # ---- the record of the full tier -------------------------------------------------

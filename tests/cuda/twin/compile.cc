@@ -14,7 +14,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr const char* kFlags =
-    "-std=c++20 -O1 -fPIC -shared -w -ffp-contract=off -fno-math-errno "
+    "-std=c++20 -Og -fPIC -shared -w -ffp-contract=off -fno-math-errno "
     "-fno-strict-aliasing -ftrivial-auto-var-init=pattern";
 
 std::string read(const fs::path& path) {
