@@ -9,6 +9,7 @@
 #include "exec/backend/cpu/network_loops.h"
 #include "exec/backend/cpu/norm_loops.h"
 #include "exec/backend/cpu/pointwise_loops.h"
+#include "exec/backend/cpu/pool_loops.h"
 #include "exec/backend/cpu/position_loops.h"
 #include "exec/backend/cpu/random_loops.h"
 
@@ -38,6 +39,7 @@ constexpr FloatLoops<T> kFloatLoops = {
     .rope = rope<T>,
     .rope_interleaved = rope_interleaved<T>,
     .dropout = dropout<T>,
+    .pool_largest = pool_largest<T>,
     .attention = attention<T>,
     .attention_grad = attention_grad<T>,
     .gemm = gemm<T>,

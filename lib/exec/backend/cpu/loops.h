@@ -6,6 +6,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <type_traits>
 
 namespace gt::exec::cpu {
 
@@ -100,6 +101,51 @@ struct AttentionGradBlock {
   int64_t begin, end;
 };
 
+// One axis of an image over which windows of a pool slide; ops/windows.h has
+// the words.
+struct PoolAxis {
+  int64_t in, out, kernel, stride, padding, dilation;
+};
+
+// The place of an element in a channel of an image, as wide as a T.
+template <typename T>
+using PoolPlace = std::conditional_t<sizeof(T) == 4, int32_t, int64_t>;
+
+// One channel of an image, and for each window the place of its largest
+// element: of equal ones the first, and nan before all others; -1 if only the
+// margin, which is -inf, is as large. Rows of places are pool_row() elements
+// apart, so that whole packs fit.
+template <typename T>
+struct PoolPlane {
+  PoolAxis height, width;
+  const T* x;
+  int64_t kept;         // pool_kept()
+  PoolPlace<T>* ranks;  // scratch: as many rows of pool_kept_row() elements
+  PoolPlace<T>* places;
+};
+
+// The most windows that are handled together. The functions are static, since
+// each instruction set compiles its own.
+inline constexpr int64_t kPoolWindows = 32;
+static constexpr int64_t pool_row(const PoolAxis& width) {
+  return (width.out + kPoolWindows - 1) / kPoolWindows * kPoolWindows;
+}
+// Ranks are kept of as many rows as windows need at a time, a power of two.
+// They have a margin on either side, over which windows that are one or two
+// elements apart may reach without a question.
+inline constexpr int64_t kPoolMargin = 2 * kPoolWindows;
+static constexpr int64_t pool_reach(const PoolAxis& axis) {
+  return axis.dilation * (axis.kernel - 1) + 1;
+}
+static constexpr int64_t pool_kept(const PoolAxis& height) {
+  int64_t rows = 1;
+  while (rows < pool_reach(height) && rows < height.in) rows *= 2;
+  return rows;
+}
+static constexpr int64_t pool_kept_row(const PoolAxis& width) {
+  return width.in + 2 * kPoolMargin;
+}
+
 template <typename T>
 struct FloatLoops {
   const ReduceRow<T>* reductions;
@@ -143,6 +189,7 @@ struct FloatLoops {
   // where the 24 bits of the element's uniform number are below `least`.
   void (*dropout)(const T* x, T* y, int64_t n, uint64_t seed, uint64_t first,
                   uint64_t least, T keep);
+  void (*pool_largest)(const PoolPlane<T>& plane);
   void (*attention)(const AttentionBlock<T>& block);
   void (*attention_grad)(const AttentionGradBlock<T>& block);
   // Computes c[m,n] = a[m,k] b[k,n] (+ bias[n] unless it is null).
