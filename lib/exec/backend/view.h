@@ -104,6 +104,15 @@ class Walk {
     }
   }
 
+  void previous() {
+    for (size_t d = shape_.size(); d-- > 0;) {
+      for (size_t k = 0; k < N; ++k) offset_[k] -= strides_[k][d];
+      if (position_[d]-- > 0) return;
+      position_[d] = shape_[d] - 1;
+      for (size_t k = 0; k < N; ++k) offset_[k] += strides_[k][d] * shape_[d];
+    }
+  }
+
  private:
   Shape shape_;
   std::array<Strides, N> strides_;

@@ -62,6 +62,12 @@ struct Window {
   int64_t whole = 0;
 
   bool names(int64_t row) const { return row >= 0 && row < whole; }
+  // The same for a loop without exits, of which a compiler makes packs: a
+  // number whose highest bit is set unless an index may name the row.
+  uint64_t beyond(int64_t row) const {
+    const auto named = static_cast<uint64_t>(row);
+    return named | (static_cast<uint64_t>(whole) - 1 - named);
+  }
   bool holds(int64_t row) const { return row >= start && row < start + size; }
 };
 

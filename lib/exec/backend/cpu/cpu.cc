@@ -14,11 +14,12 @@ namespace {
 
 const KernelRow* row_of(const Call& call) {
   static const RowTable<KernelRow> table{
-      pointwise_kernels(), reduction_kernels(), network_kernels(),
-      attention_kernels(), norm_kernels(),      position_kernels(),
-      clip_kernels(),      index_kernels(),     order_kernels(),
-      optimizer_kernels(), product_kernels(),   convolution_kernels(),
-      pool_kernels(),      layout_kernels(),    creation_kernels()};
+      pointwise_kernels(),   reduction_kernels(), network_kernels(),
+      attention_kernels(),   norm_kernels(),      position_kernels(),
+      clip_kernels(),        index_kernels(),     take_kernels(),
+      order_kernels(),       optimizer_kernels(), product_kernels(),
+      convolution_kernels(), pool_kernels(),      layout_kernels(),
+      creation_kernels()};
   return table.find(call.op->name);
 }
 

@@ -46,6 +46,7 @@ std::span<const KernelRow> norm_kernels();
 std::span<const KernelRow> position_kernels();
 std::span<const KernelRow> clip_kernels();
 std::span<const KernelRow> index_kernels();
+std::span<const KernelRow> take_kernels();
 std::span<const KernelRow> order_kernels();
 std::span<const KernelRow> optimizer_kernels();
 std::span<const KernelRow> product_kernels();

@@ -1,7 +1,9 @@
-// gather, scatter_add and scatter. An index must name a row of the whole
-// tensor; if part= puts that row elsewhere, it reads 0 and writes nothing.
+// gather, scatter_add, scatter and its gradient. An index must name a row of
+// the whole tensor; if part= puts that row elsewhere, it reads 0 and writes
+// nothing.
 #include <algorithm>
-#include <cstring>
+#include <atomic>
+#include <vector>
 
 #include "exec/backend/cpu/convert.h"
 #include "exec/backend/cpu/cpu.h"
@@ -32,71 +34,87 @@ class Indexed {
     for (size_t d = 0; d + 1 < shape.size(); ++d) {
       outer_.push_back(index_.shape[d]);
     }
-    splits_rows_ = across_ && !outer_.empty();
   }
 
-  Status read(const void* index) {
+  // Calls use(i, at) for each element i of the index, in order or, if
+  // `kBackward`, in the reverse one; `at` is the element of x that it names, or
+  // -1 if that is elsewhere. Work is divided so that, if `kWrites`, no two
+  // threads reach the same element of x. Error: an index names no row of the
+  // whole.
+  template <bool kWrites, bool kBackward = false, typename Use>
+  Status each(const void* index, const Use& use) {
+    if (index_.elements() == 0) return ok_status();
     place_ = static_cast<const int64_t*>(places_.get(index));
-    // Negative numbers are large ones without a sign. The loop has no exit, so
-    // that the compiler makes packs of it.
-    const auto whole = static_cast<uint64_t>(rows_of_x_.whole);
-    const int64_t n = index_.elements();
-    uint64_t wrong = 0;
-    for (int64_t i = 0; i < n; ++i) {
-      wrong |= static_cast<uint64_t>(place_[i]) >= whole ? 1 : 0;
-    }
-    if (wrong == 0) return ok_status();
-    const auto names = [&](int64_t row) { return rows_of_x_.names(row); };
-    return out_of_range(*std::find_if_not(place_, place_ + n, names),
-                        rows_of_x_);
-  }
-
-  // Calls use(i, at) for each element i of the index, where `at` is the element
-  // of x that it names, or -1 if that is elsewhere. Work is divided so that no
-  // two threads reach the same element of x.
-  template <typename Use>
-  void each(const Use& use) const {
-    if (index_.elements() == 0) return;
+    is_wrong_ = false;
     const int64_t rows = outer_.elements();
     const int64_t least = kWorthAThread / 16;
-    if (splits_rows_) {
+    if (across_ && (kWrites || rows > 1)) {
       in_parallel(threads_, rows, least / width_ + 1,
                   [&](int64_t begin, int64_t end) {
-                    some(begin, end, 0, width_, use);
+                    some<kBackward>(begin, end, 0, width_, use);
                   });
-    } else if (across_) {
-      some(0, rows, 0, width_, use);
     } else {
-      in_parallel(
-          threads_, width_, least / rows + 1,
-          [&](int64_t begin, int64_t end) { some(0, rows, begin, end, use); });
+      in_parallel(threads_, width_, least / rows + 1,
+                  [&](int64_t begin, int64_t end) {
+                    some<kBackward>(0, rows, begin, end, use);
+                  });
     }
+    if (!is_wrong_) return ok_status();
+    const auto names = [&](int64_t row) { return rows_of_x_.names(row); };
+    return out_of_range(
+        *std::find_if_not(place_, place_ + index_.elements(), names),
+        rows_of_x_);
   }
 
  private:
-  template <typename Use>
+  template <bool kBackward, typename Use>
   void some(int64_t first, int64_t last, int64_t begin, int64_t end,
-            const Use& use) const {
+            const Use& use) {
+    constexpr int64_t kSome = 1024;  // columns, which stay in cache
     Walk<1> walk(outer_, {strides_});
-    walk.seek(first);
-    for (int64_t r = first; r < last; ++r, walk.next()) {
-      const int64_t* place = place_ + r * width_;
-      const int64_t base = walk[0];
-      if (rows_of_x_.size < rows_of_x_.whole) {
-        for (int64_t j = begin; j < end; ++j) {
-          const int64_t at =
-              base + (place[j] - rows_of_x_.start) * step_ + (across_ ? 0 : j);
-          use(r * width_ + j, rows_of_x_.holds(place[j]) ? at : -1);
-        }
-      } else if (across_) {
-        for (int64_t j = begin; j < end; ++j) {
-          use(r * width_ + j, base + place[j] * step_);
-        }
-      } else {
-        for (int64_t j = begin; j < end; ++j) {
-          use(r * width_ + j, base + place[j] * step_ + j);
-        }
+    walk.seek(kBackward ? last - 1 : first);
+    for (int64_t n = last - first; n > 0; --n) {
+      const int64_t r = kBackward ? first + n - 1 : last - n;
+      for (int64_t left = end - begin; left > 0; left -= kSome) {
+        const int64_t from =
+            kBackward ? std::max(begin, begin + left - kSome) : end - left;
+        row<kBackward>(r, walk[0], from, std::min(kSome, left), use);
       }
+      kBackward ? walk.previous() : walk.next();
+    }
+  }
+
+  // Handles n places of a row of the index, from column `begin` on; `base` is
+  // the element of x that they stand for.
+  template <bool kBackward, typename Use>
+  void row(int64_t r, int64_t base, int64_t begin, int64_t n, Use use) {
+    const int64_t i = r * width_ + begin;
+    const int64_t* place = place_ + i;
+    const int64_t step = step_;
+    const Window rows = rows_of_x_;
+    uint64_t wrong = 0;
+    for (int64_t j = 0; j < n; ++j) wrong |= rows.beyond(place[j]);
+    if (wrong >> 63 != 0) {
+      is_wrong_ = true;
+      return;
+    }
+    const auto all = [&](const auto& at) {
+      for (int64_t k = 0; k < n; ++k) {
+        const int64_t j = kBackward ? n - 1 - k : k;
+        use(i + j, at(j));
+      }
+    };
+    const int64_t along = across_ ? 0 : 1;
+    base += along * begin;
+    if (rows.size < rows.whole) {
+      all([=](int64_t j) {
+        const int64_t at = base + (place[j] - rows.start) * step + along * j;
+        return rows.holds(place[j]) ? at : -1;
+      });
+    } else if (across_) {
+      all([=](int64_t j) { return base + place[j] * step; });
+    } else {
+      all([=](int64_t j) { return base + place[j] * step + j; });
     }
   }
 
@@ -110,7 +128,7 @@ class Indexed {
   int64_t width_ = 1;
   int64_t step_ = 1;
   bool across_ = true;  // true if the axis is the last dimension
-  bool splits_rows_ = false;
+  std::atomic<bool> is_wrong_ = false;
 };
 
 // y[i,j] = x[index[i,j],j] along axis 0, and so on.
@@ -121,12 +139,10 @@ class Gather final : public Kernel {
 
   Status run(std::span<const void* const> in,
              std::span<void* const> out) override {
-    if (Status s = indexed_.read(in[1]); !s.ok()) return s;
     const auto* x = static_cast<const T*>(in[0]);
     auto* y = static_cast<T*>(out[0]);
-    indexed_.each(
-        [x, y](int64_t i, int64_t at) { y[i] = at < 0 ? T{0} : x[at]; });
-    return ok_status();
+    return indexed_.each<false>(
+        in[1], [x, y](int64_t i, int64_t at) { y[i] = at < 0 ? T{0} : x[at]; });
   }
 
  private:
@@ -139,15 +155,16 @@ template <typename T, bool kAdds>
 class ScatterInto final : public Kernel {
  public:
   ScatterInto(const Call& call, const Context& context)
-      : indexed_(call, context), bytes_(call.results[0].bytes()) {}
+      : indexed_(call, context),
+        bytes_(static_cast<int64_t>(call.results[0].bytes())),
+        threads_(context.threads) {}
 
   Status run(std::span<const void* const> in,
              std::span<void* const> out) override {
-    if (Status s = indexed_.read(in[1]); !s.ok()) return s;
     const auto* src = static_cast<const T*>(in[2]);
     auto* y = static_cast<T*>(out[0]);
-    if (in[0] != out[0] && bytes_ > 0) std::memcpy(y, in[0], bytes_);
-    indexed_.each([src, y](int64_t i, int64_t at) {
+    copy_in_parallel(threads_, in[0], y, bytes_);
+    return indexed_.each<true>(in[1], [src, y](int64_t i, int64_t at) {
       if (at < 0) return;
       if constexpr (kAdds) {
         y[at] += src[i];
@@ -155,7 +172,6 @@ class ScatterInto final : public Kernel {
         y[at] = src[i];
       }
     });
-    return ok_status();
   }
 
   bool in_place(size_t operand, size_t /*result*/) const override {
@@ -164,7 +180,8 @@ class ScatterInto final : public Kernel {
 
  private:
   Indexed indexed_;
-  size_t bytes_;
+  int64_t bytes_;
+  int threads_;
 };
 template <typename T>
 using Scatter = ScatterInto<T, false>;
@@ -180,10 +197,38 @@ std::unique_ptr<Kernel> cpu_scatter_add(const Call& call,
   return make_float<ScatterAdd>(call, context);
 }
 
+// scatter_grad: z[i,j] = g[index[i,j],j] if scatter's src[i,j] was the last to
+// be written there, else 0.
+template <typename T>
+class ScatterGrad final : public Kernel {
+ public:
+  ScatterGrad(const Call& call, const Context& context)
+      : indexed_(call, context),
+        met_(static_cast<size_t>(call.type(0).elements())) {}
+
+  Status run(std::span<const void* const> in,
+             std::span<void* const> out) override {
+    const auto* g = static_cast<const T*>(in[0]);
+    auto* z = static_cast<T*>(out[0]);
+    std::fill(met_.begin(), met_.end(), char{0});
+    char* met = met_.data();
+    return indexed_.each<true, true>(in[1], [=](int64_t i, int64_t at) {
+      const bool is_last = at >= 0 && met[at] == 0;
+      z[i] = is_last ? g[at] : T{0};
+      if (is_last) met[at] = 1;
+    });
+  }
+
+ private:
+  Indexed indexed_;
+  std::vector<char> met_;  // the elements of g that a later index named
+};
+
 constexpr KernelRow kIndexKernels[] = {
     {"gather", make_by_size<Gather>},
     {"scatter_add", cpu_scatter_add},
     {"scatter", make_by_size<Scatter>},
+    {"scatter_grad", make_by_size<ScatterGrad>},
 };
 
 }  // namespace

@@ -1,5 +1,5 @@
-// Ops that move elements: views are copied in runs or tiles, and concat, pad
-// and embedding copy whole rows.
+// Ops that move elements: views are copied in runs or tiles, and concat and
+// pad copy whole rows.
 #include <cstring>
 #include <string>
 #include <vector>
@@ -145,104 +145,6 @@ class Pad final : public Kernel {
   int threads_;
 };
 
-// embedding: y[..,d] = table[ids[..],d].
-class Embedding final : public Kernel {
- public:
-  Embedding(const Call& call, const Context& context)
-      : ids_(call.type(1)),
-        n_(ids_.elements()),
-        rows_(window_of(call, 0)),
-        bytes_(static_cast<size_t>(call.type(0).shape[1]) *
-               size_of(call.type(0).dtype)),
-        threads_(context.threads) {}
-
-  Status run(std::span<const void* const> in,
-             std::span<void* const> out) override {
-    const auto* table = static_cast<const char*>(in[0]);
-    auto* to = static_cast<char*>(out[0]);
-    for (int64_t i = 0; i < n_; ++i) {
-      const int64_t row = load_int(ids_.dtype, in[1], i);
-      if (!rows_.names(row)) return out_of_range(row, rows_);
-    }
-    const int64_t least = kWorthAThread / static_cast<int64_t>(bytes_ + 8);
-    in_parallel(threads_, n_, least, [&](int64_t begin, int64_t end) {
-      for (int64_t i = begin; i < end; ++i) {
-        const int64_t row = load_int(ids_.dtype, in[1], i);
-        if (rows_.holds(row)) {
-          std::memcpy(to + i * bytes_, table + (row - rows_.start) * bytes_,
-                      bytes_);
-        } else {
-          std::memset(to + i * bytes_, 0, bytes_);
-        }
-      }
-    });
-    return ok_status();
-  }
-
- private:
-  Type ids_;
-  int64_t n_;
-  Window rows_;
-  size_t bytes_;
-  int threads_;
-};
-
-// embedding_grad: dtable = 0, then dtable[ids[..],d] += dy[..,d], in the order
-// of the ids. Threads divide the columns, so the order is the same for any
-// number of threads.
-template <typename T>
-class EmbeddingGrad final : public Kernel {
- public:
-  EmbeddingGrad(const Call& call, const Context& context)
-      : add_(loops_for<T>(context).add_to),
-        ids_(call.type(1)),
-        to_(call.results[0]),
-        rows_(window_of(call, 0)),
-        width_(to_.shape.back()),
-        threads_(context.threads) {}
-
-  Status run(std::span<const void* const> in,
-             std::span<void* const> out) override {
-    const int64_t n = ids_.elements();
-    index_.resize(static_cast<size_t>(n));
-    for (int64_t i = 0; i < n; ++i) {
-      const int64_t row = load_int(ids_.dtype, in[1], i);
-      if (!rows_.names(row)) return out_of_range(row, rows_);
-      index_[static_cast<size_t>(i)] =
-          rows_.holds(row) ? row - rows_.start : -1;
-    }
-    std::memset(out[0], 0, to_.bytes());
-    const auto* dy = static_cast<const T*>(in[0]);
-    auto* y = static_cast<T*>(out[0]);
-    const int64_t least = kWorthAThread / (8 * std::max<int64_t>(n, 1));
-    in_parallel(threads_, width_, std::max<int64_t>(least, 64),
-                [&](int64_t begin, int64_t end) {
-                  for (int64_t i = 0; i < n; ++i) {
-                    const int64_t row = index_[static_cast<size_t>(i)];
-                    if (row < 0) continue;
-                    add_(y + row * width_ + begin, dy + i * width_ + begin,
-                         end - begin);
-                  }
-                });
-    return ok_status();
-  }
-
- private:
-  void (*add_)(T*, const T*, int64_t);
-  Type ids_, to_;
-  Window rows_;
-  int64_t width_;
-  int threads_;
-  // -1: the row is in another part.
-  std::vector<int64_t> index_;
-};
-
-std::unique_ptr<Kernel> cpu_embedding_grad(const Call& call,
-                                           const Context& context) {
-  if (call.type(0).dtype != call.results[0].dtype) return nullptr;
-  return make_float<EmbeddingGrad>(call, context);
-}
-
 // Sums the elements that each place has in all windows along an axis, in the
 // order of the windows.
 template <typename T>
@@ -292,11 +194,10 @@ class WindowsGrad final : public Kernel {
 };
 
 constexpr KernelRow kLayoutKernels[] = {
-    {"transpose", make<Viewed>},    {"expand", make<Viewed>},
-    {"slice", make<Viewed>},        {"flip", make<Viewed>},
-    {"windows", make<Viewed>},      {"windows_grad", make_float<WindowsGrad>},
-    {"concat", cpu_concat},         {"pad", make_by_size<Pad>},
-    {"embedding", make<Embedding>}, {"embedding_grad", cpu_embedding_grad},
+    {"transpose", make<Viewed>}, {"expand", make<Viewed>},
+    {"slice", make<Viewed>},     {"flip", make<Viewed>},
+    {"windows", make<Viewed>},   {"windows_grad", make_float<WindowsGrad>},
+    {"concat", cpu_concat},      {"pad", make_by_size<Pad>},
 };
 
 }  // namespace

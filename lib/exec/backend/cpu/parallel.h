@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <atomic>
 #include <cstdint>
+#include <cstring>
 
 namespace gt::exec::cpu {
 
@@ -27,6 +28,17 @@ void in_parallel(int threads, int64_t n, int64_t least, const Part& part) {
     const int64_t end = p + 1 == parts ? n : std::min(n, begin + size);
     if (begin < end) part(begin, end);
   }
+}
+
+// Copies n bytes, unless they are there already.
+inline void copy_in_parallel(int threads, const void* from, void* to,
+                             int64_t n) {
+  if (from == to) return;
+  in_parallel(threads, n, kWorthAThread, [=](int64_t begin, int64_t end) {
+    std::memcpy(static_cast<char*>(to) + begin,
+                static_cast<const char*>(from) + begin,
+                static_cast<size_t>(end - begin));
+  });
 }
 
 // Calls part(unit) for units that are each large, without rounding to 64.
