@@ -13,46 +13,88 @@ namespace {
 // the first-level cache.
 constexpr int64_t kTile = 16;
 
+// So few elements are a short row, and so many a long one.
+constexpr int64_t kShort = 16;
+constexpr int64_t kLong = int64_t{1} << 14;
+
+// Copies `rows` rows of n elements, which are `step` apart; the rows themselves
+// are `apart` elements apart.
+template <typename T>
+void copy_rows(const T* x, T* y, int64_t rows, int64_t apart, int64_t n,
+               int64_t step) {
+  if (n < kShort) {  // a loop over such a row would cost more than its elements
+    constexpr int64_t kBlock = 512;
+    for (int64_t first = 0; first < rows; first += kBlock) {
+      const int64_t last = std::min(rows, first + kBlock);
+      for (int64_t i = 0; i < n; ++i) {
+        for (int64_t r = first; r < last; ++r) {
+          y[r * n + i] = x[r * apart + i * step];
+        }
+      }
+    }
+    return;
+  }
+  for (int64_t r = 0; r < rows; ++r, x += apart, y += n) {
+    if (step == 1) {
+      std::memcpy(y, x, static_cast<size_t>(n) * sizeof(T));
+    } else if (step == 0) {
+      std::fill_n(y, n, *x);
+    } else if (step == -1) {  // the compiler makes packs of it
+      for (int64_t i = 0; i < n; ++i) y[i] = *(x - i);
+    } else {
+      for (int64_t i = 0; i < n; ++i) y[i] = x[i * step];
+    }
+  }
+}
+
 }  // namespace
 
 StridedCopy::StridedCopy(const View& view, size_t size, int threads)
     : count_(view.shape.elements()), size_(size), threads_(threads) {
   const JoinedDimensions joined = join_dimensions(view.shape, {view.strides});
   const Shape& sizes = joined.sizes;
-  const Strides& steps = joined.strides[0];
-  if (sizes.empty()) return;
+  strides_ = joined.strides[0];
   size_t rank = sizes.size();
-  inner_ = sizes[rank - 1];
-  step_ = steps[rank - 1];
-  // Tiles are used if the dimension before the inner one is contiguous in the
-  // operand.
-  tiled_ = step_ != 1 && step_ != 0 && rank > 1 && steps[rank - 2] == 1;
-  rank -= tiled_ ? 2 : 1;
-  if (tiled_) across_ = sizes[rank];
+  if (rank > 0) {
+    inner_ = sizes[--rank];
+    step_ = strides_[rank];
+  }
+  if (rank > 0) {
+    rows_ = sizes[--rank];
+    apart_ = strides_[rank];
+    tiled_ = apart_ == 1 && step_ != 1 && step_ != 0;
+  }
   for (size_t d = 0; d < rank; ++d) outer_.push_back(sizes[d]);
-  strides_ = steps;
 }
 
 template <typename T>
 void StridedCopy::rows(const T* from, T* to) const {
   const int64_t least = kWorthAThread / static_cast<int64_t>(sizeof(T));
-  const int64_t n = outer_.elements();
-  in_parallel(threads_, n, std::max<int64_t>(1, least / inner_),
+  const int64_t all = outer_.elements() * rows_;
+  if (inner_ >= kLong) {  // threads divide the rows themselves
+    const int64_t pieces = (inner_ + kLong - 1) / kLong;
+    const int64_t cost = kLong * static_cast<int64_t>(sizeof(T));
+    each_in_parallel(threads_, all * pieces, cost, [&](int64_t u) {
+      Walk<1> walk(outer_, {strides_});
+      const int64_t r = u / pieces;
+      walk.seek(r / rows_);
+      const int64_t first = u % pieces * kLong;
+      copy_rows(from + walk[0] + r % rows_ * apart_ + first * step_,
+                to + r * inner_ + first, 1, 0, std::min(kLong, inner_ - first),
+                step_);
+    });
+    return;
+  }
+  in_parallel(threads_, all, std::max<int64_t>(1, least / inner_),
               [&](int64_t begin, int64_t end) {
                 Walk<1> walk(outer_, {strides_});
-                walk.seek(begin);
-                for (int64_t r = begin; r < end; ++r, walk.next()) {
-                  const T* x = from + walk[0];
-                  T* y = to + r * inner_;
-                  if (step_ == 1) {
-                    std::memcpy(y, x, static_cast<size_t>(inner_) * sizeof(T));
-                  } else if (step_ == 0) {
-                    std::fill_n(y, inner_, *x);
-                  } else if (step_ == -1) {  // the compiler makes packs of it
-                    for (int64_t i = 0; i < inner_; ++i) y[i] = *(x - i);
-                  } else {
-                    for (int64_t i = 0; i < inner_; ++i) y[i] = x[i * step_];
-                  }
+                walk.seek(begin / rows_);
+                for (int64_t r = begin; r < end; walk.next()) {
+                  const int64_t into = r % rows_;
+                  const int64_t n = std::min(rows_ - into, end - r);
+                  copy_rows(from + walk[0] + into * apart_, to + r * inner_, n,
+                            apart_, inner_, step_);
+                  r += n;
                 }
               });
 }
@@ -61,28 +103,34 @@ void StridedCopy::rows(const T* from, T* to) const {
 // j.
 template <typename T>
 void StridedCopy::tiles(const T* from, T* to) const {
-  const int64_t strips = (across_ + kTile - 1) / kTile;
-  const int64_t cost = kTile * inner_ * static_cast<int64_t>(sizeof(T));
-  each_in_parallel(threads_, outer_.elements() * strips, cost, [&](int64_t u) {
-    Walk<1> walk(outer_, {strides_});
-    walk.seek(u / strips);
-    const int64_t first = u % strips * kTile;
-    const int64_t wide = std::min(kTile, across_ - first);
-    const T* x = from + walk[0];
-    T* y = to + u / strips * across_ * inner_;
-    T tile[kTile][kTile];
-    for (int64_t j0 = 0; j0 < inner_; j0 += kTile) {
-      const int64_t rows = std::min(kTile, inner_ - j0);
-      for (int64_t j = 0; j < rows; ++j) {
-        const T* from_row = x + first + (j0 + j) * step_;
-        for (int64_t i = 0; i < wide; ++i) tile[i][j] = from_row[i];
-      }
-      for (int64_t i = 0; i < wide; ++i) {
-        std::memcpy(y + (first + i) * inner_ + j0, tile[i],
-                    static_cast<size_t>(rows) * sizeof(T));
-      }
-    }
-  });
+  const int64_t strips = (rows_ + kTile - 1) / kTile;
+  const int64_t inner = inner_;
+  const int64_t cost = kTile * inner * static_cast<int64_t>(sizeof(T));
+  each_in_parallel(
+      threads_, outer_.elements() * strips, cost, [=, this](int64_t u) {
+        Walk<1> walk(outer_, {strides_});
+        walk.seek(u / strips);
+        const int64_t first = u % strips * kTile;
+        const auto wide = static_cast<size_t>(std::min(kTile, rows_ - first));
+        const T* x = from + walk[0] + first;
+        T* y = to + (u / strips * rows_ + first) * inner;
+        T read[kTile][kTile] = {};
+        T made[kTile][kTile];
+        for (int64_t j0 = 0; j0 < inner; j0 += kTile) {
+          const auto high = static_cast<size_t>(std::min(kTile, inner - j0));
+          for (size_t j = 0; j < high; ++j, x += step_) {
+            std::memcpy(read[j], x, wide * sizeof(T));
+          }
+          // Whole tiles, so that the compiler makes packs of it.
+          for (int64_t i = 0; i < kTile; ++i) {
+            for (int64_t j = 0; j < kTile; ++j) made[i][j] = read[j][i];
+          }
+          for (size_t i = 0; i < wide; ++i) {
+            std::memcpy(y + static_cast<int64_t>(i) * inner + j0, made[i],
+                        high * sizeof(T));
+          }
+        }
+      });
 }
 
 void StridedCopy::run(const void* from, void* to) const {

@@ -22,17 +22,17 @@ class StridedCopy {
   template <typename T>
   void tiles(const T* from, T* to) const;
 
-  // The view's dimensions, joined where that is possible; the elements of the
-  // last one, `inner_` of them, lie `step_` apart.
+  // The view's dimensions, joined where that is possible: behind the outer ones
+  // come rows_ rows, which lie apart_ from each other, of inner_ elements,
+  // which lie step_ apart.
   Shape outer_;
   Strides strides_{};
-  int64_t inner_ = 1;
-  int64_t step_ = 1;
+  int64_t rows_ = 1, apart_ = 0;
+  int64_t inner_ = 1, step_ = 1;
   int64_t count_ = 0;
-  // If the dimension before the inner one is contiguous in the operand, both
-  // are walked in square tiles, and `outer_` does not include it.
+  // If the rows lie side by side in the operand, as those of a transpose do,
+  // they are walked in square tiles.
   bool tiled_ = false;
-  int64_t across_ = 1;
   size_t size_ = 4;
   int threads_ = 1;
 };

@@ -117,20 +117,31 @@ class Pad final : public Kernel {
              std::span<void* const> out) override {
     const auto* x = static_cast<const T*>(in[0]) + from_;
     auto* y = static_cast<T*>(out[0]);
-    constexpr int64_t kLeast = kWorthAThread / static_cast<int64_t>(sizeof(T));
-    in_parallel(threads_, to_.elements(), kLeast,
-                [&](int64_t begin, int64_t end) {
-                  std::fill(y + begin, y + end, value_);
-                });
-    if (kept_.elements() == 0) return ok_status();
-    y += into_;
-    in_parallel(threads_, outer_.elements(), kLeast / row_ + 1,
+    const int64_t all = to_.elements();
+    if (kept_.elements() == 0) {
+      std::fill_n(y, all, value_);
+      return ok_status();
+    }
+    // A row is written together with the margin before it, the last one also
+    // with that behind it.
+    const int64_t rows = outer_.elements();
+    const int64_t least = kWorthAThread / static_cast<int64_t>(sizeof(T));
+    in_parallel(threads_, rows, least / (all / rows) + 1,
                 [&](int64_t begin, int64_t end) {
                   Walk<2> walk(outer_, strides_);
+                  int64_t done = 0;
+                  if (begin > 0) {
+                    walk.seek(begin - 1);
+                    done = into_ + walk[1] + row_;
+                  }
                   walk.seek(begin);
                   for (int64_t r = begin; r < end; ++r, walk.next()) {
-                    std::copy_n(x + walk[0], row_, y + walk[1]);
+                    T* to = y + into_ + walk[1];
+                    std::fill(y + done, to, value_);
+                    std::copy_n(x + walk[0], row_, to);
+                    done = to + row_ - y;
                   }
+                  if (end == rows) std::fill(y + done, y + all, value_);
                 });
     return ok_status();
   }
