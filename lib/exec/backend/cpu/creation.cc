@@ -1,6 +1,7 @@
 // Kernels that create tensors. Random values have the same bits as the
 // reference's, on any machine.
 #include <algorithm>
+#include <bit>
 #include <cstring>
 #include <string>
 #include <vector>
@@ -211,42 +212,83 @@ class Arange final : public Kernel {
   int threads_;
 };
 
-// The indices of the whole tensor, sorted by their random words.
+// The indices of the whole tensor, sorted by their random words. An index is
+// put into the low bits of its word, so that half as much is moved; where the
+// high bits are equal, the words decide.
 class Randperm final : public Kernel {
  public:
   Randperm(const Call& call, const Context& context)
       : to_(call.results[0]),
         runs_(call),
         whole_(window_of(call, 0).whole),
+        low_((uint64_t{1} << std::bit_width(static_cast<uint64_t>(whole_))) -
+             1),
         seed_(call.type(1).dtype),
-        loops_(*context.loops) {}
+        loops_(*context.loops),
+        threads_(context.threads) {}
 
   Status run(std::span<const void* const> in,
              std::span<void* const> out) override {
     const auto seed = static_cast<uint64_t>(load_int(seed_, in[1], 0));
-    items_.resize(static_cast<size_t>(2 * whole_));
-    for (int64_t g = 0; g < whole_; g += kRandomPart) {
-      uint64_t words[kRandomPart];
-      const int64_t n = std::min(kRandomPart, whole_ - g);
-      loops_.words(seed, static_cast<uint64_t>(g) / 2, words, n + n % 2);
-      for (int64_t i = 0; i < n; ++i) {
-        items_[static_cast<size_t>(g + i)] = {words[i], g + i};
-      }
+    keys_.resize(static_cast<size_t>(2 * whole_));
+    uint64_t* keys = keys_.data();
+    in_parallel(
+        threads_, whole_, kWorthAThread / 8, [&](int64_t begin, int64_t end) {
+          for (int64_t g = begin; g < end; g += kRandomPart) {
+            uint64_t words[kRandomPart];
+            const int64_t n = std::min(kRandomPart, end - g);
+            loops_.words(seed, static_cast<uint64_t>(g) / 2, words, n + n % 2);
+            for (int64_t i = 0; i < n; ++i) {
+              keys[g + i] = (words[i] & ~low_) | static_cast<uint64_t>(g + i);
+            }
+          }
+        });
+    sort_numbers(keys, keys + whole_, whole_, threads_);
+    for (int64_t i = 1; i < whole_; ++i) {
+      if ((keys[i - 1] ^ keys[i]) <= low_) i = decide(seed, i - 1);
     }
-    sort_items(items_.data(), items_.data() + whole_, whole_);
-    each_of_part(runs_, [&](int64_t i, int64_t g) {
-      store_int(to_.dtype, out[0], i, items_[static_cast<size_t>(g)].place);
+    runs_.each(0, to_.elements(), [&](int64_t i, int64_t g, int64_t n) {
+      for (int64_t k = 0; k < n; ++k) {
+        const auto place = static_cast<int64_t>(keys[g + k] & low_);
+        if (to_.dtype == Dtype::kI64) {
+          static_cast<int64_t*>(out[0])[i + k] = place;
+        } else {
+          store_int(to_.dtype, out[0], i + k, place);
+        }
+      }
     });
     return ok_status();
   }
 
  private:
+  // Sorts the keys from `first` on whose high bits are equal, and returns where
+  // they end.
+  int64_t decide(uint64_t seed, int64_t first) {
+    std::vector<Item> items;
+    const uint64_t high = keys_[static_cast<size_t>(first)] & ~low_;
+    int64_t end = first;
+    for (; end < whole_; ++end) {
+      const uint64_t key = keys_[static_cast<size_t>(end)];
+      if ((key & ~low_) != high) break;
+      const uint64_t place = key & low_;
+      items.push_back({philox::word(seed, place), static_cast<int64_t>(place)});
+    }
+    std::sort(items.begin(), items.end());
+    for (const Item& item : items) {
+      keys_[static_cast<size_t>(first++)] =
+          high | static_cast<uint64_t>(item.place);
+    }
+    return end;
+  }
+
   Type to_;
   PartRuns runs_;
   int64_t whole_;
+  uint64_t low_;  // the bits of an index
   Dtype seed_;
   const Loops& loops_;
-  std::vector<Item> items_;  // and as many to sort them with
+  int threads_;
+  std::vector<uint64_t> keys_;  // and as many to sort them with
 };
 
 constexpr KernelRow kCreationKernels[] = {

@@ -2,7 +2,6 @@
 // topk.
 #include <algorithm>
 #include <bit>
-#include <cmath>
 #include <type_traits>
 #include <vector>
 
@@ -91,12 +90,13 @@ std::unique_ptr<Kernel> cpu_cumsum(const Call& call, const Context& context) {
 }
 
 // Returns an unsigned number in the order of the elements: nan is the largest,
-// and equal elements have one number.
+// and equal elements have one number. There are no branches, so that the
+// compiler makes packs of it.
 uint64_t rank_of(double x) {
   constexpr uint64_t kSign = uint64_t{1} << 63;
-  if (std::isnan(x)) return ~uint64_t{0};
-  const auto bits = std::bit_cast<uint64_t>(x == 0 ? 0.0 : x);
-  return (bits & kSign) != 0 ? ~bits : bits | kSign;
+  const auto bits = std::bit_cast<uint64_t>(x + 0.0);  // no -0
+  const uint64_t flipped = bits ^ ((uint64_t{0} - (bits >> 63)) | kSign);
+  return x != x ? ~uint64_t{0} : flipped;
 }
 uint64_t rank_of(int64_t x) {
   return static_cast<uint64_t>(x) ^ (uint64_t{1} << 63);
@@ -105,8 +105,10 @@ uint64_t rank_of(int64_t x) {
 template <typename T>
 void rank_all(const T* x, const Lines& lines, uint64_t flip, Item* items) {
   using Wide = std::conditional_t<std::is_integral_v<T>, int64_t, double>;
-  for (int64_t i = 0; i < lines.size; ++i) {
-    items[i] = {rank_of(static_cast<Wide>(x[i * lines.step])) ^ flip, i};
+  const int64_t n = lines.size;
+  const int64_t step = lines.step;
+  for (int64_t i = 0; i < n; ++i) {
+    items[i] = {rank_of(static_cast<Wide>(x[i * step])) ^ flip, i};
   }
 }
 
@@ -129,6 +131,7 @@ class Argsort final : public Kernel {
         descending_(call.flag("descending")),
         workers_(
             workers_for(context.threads, lines_.count, lines_.size * kCost)),
+        threads_(workers_ > 1 ? 1 : context.threads),
         items_(static_cast<size_t>(2 * workers_ * lines_.size)) {}
 
   Status run(std::span<const void* const> in,
@@ -138,7 +141,7 @@ class Argsort final : public Kernel {
       Item* items = items_.data() + 2 * w * lines_.size;
       const int64_t first = lines_.first(l);
       rank_line(dtype_, in[0], first, lines_, descending_, items);
-      sort_items(items, items + lines_.size, lines_.size);
+      sort_items(items, items + lines_.size, lines_.size, threads_);
       for (int64_t i = 0; i < lines_.size; ++i) {
         y[first + i * lines_.step] = items[i].place;
       }
@@ -153,6 +156,7 @@ class Argsort final : public Kernel {
   Lines lines_;
   bool descending_;
   int64_t workers_;
+  int threads_;              // that share a line
   std::vector<Item> items_;  // and as many to sort them with
 };
 

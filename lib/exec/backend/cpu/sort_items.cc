@@ -2,67 +2,180 @@
 
 #include <algorithm>
 #include <bit>
+#include <utility>
+#include <vector>
+
+#include "exec/backend/cpu/parallel.h"
 
 namespace gt::exec::cpu {
 namespace {
 
 // So few items are sorted by insertion.
 constexpr int64_t kFew = 24;
-// The most bits that items are divided by at a time: as many parts as the first
-// level cache has lines for.
-constexpr int kMostBits = 8;
+// The most bits that items are divided by at a time: as many parts as the
+// second level cache has lines for.
+constexpr int kMostBits = 11;
+// The cost of an item, as parallel.h counts.
+constexpr int64_t kItemCost = 64;
 
-void insert_each(Item* items, int64_t n) {
-  for (int64_t i = 1; i < n; ++i) {
-    const Item item = items[i];
+// T is an Item, or a number, which is sorted by itself.
+uint64_t number_of(const Item& item) { return item.rank; }
+uint64_t number_of(uint64_t number) { return number; }
+
+// Sorts `from` into `to`, which may be `from` itself. That is quick where no
+// item has far to go.
+template <typename T>
+void insert_each(const T* from, T* to, int64_t n) {
+  for (int64_t i = 0; i < n; ++i) {
+    const T item = from[i];
     int64_t k = i;
-    for (; k > 0 && item.rank < items[k - 1].rank; --k) items[k] = items[k - 1];
-    items[k] = item;
+    for (; k > 0 && number_of(item) < number_of(to[k - 1]); --k)
+      to[k] = to[k - 1];
+    to[k] = item;
   }
 }
 
-// Sorts `from` into `to`, which is `from` itself or the other of two arrays, by
-// the highest bits in which the ranks differ, and each part then by the rest.
-void sort_into(Item* from, Item* other, int64_t n, bool stays) {
-  Item* const to = stays ? from : other;
-  if (n <= kFew) {
-    if (!stays) std::copy_n(from, n, to);
-    return insert_each(to, n);
-  }
+// The bits in which ranks differ.
+struct Spread {
   uint64_t all = ~uint64_t{0};
   uint64_t any = 0;
-  for (int64_t i = 0; i < n; ++i) {
-    all &= from[i].rank;
-    any |= from[i].rank;
+
+  template <typename T>
+  void add(const T* items, int64_t n) {
+    for (int64_t i = 0; i < n; ++i) {
+      all &= number_of(items[i]);
+      any |= number_of(items[i]);
+    }
   }
-  const uint64_t differ = all ^ any;
-  if (differ == 0) {
+  void add(const Spread& other) {
+    all &= other.all;
+    any |= other.any;
+  }
+};
+
+// The highest of the bits in which n ranks differ: so many that a part, if they
+// are spread evenly, seldom has two items.
+class Digit {
+ public:
+  Digit(const Spread& spread, int64_t n) {
+    const int top = 64 - std::countl_zero(spread.all ^ spread.any);
+    const int some = 64 - std::countl_zero(static_cast<uint64_t>(n));
+    const int bits = std::min({kMostBits, top, some});
+    shift_ = top - bits;
+    mask_ = (uint64_t{1} << bits) - 1;
+  }
+
+  size_t parts() const { return mask_ + 1; }
+  size_t of(uint64_t rank) const { return (rank >> shift_) & mask_; }
+
+  template <typename T>
+  void count(const T* items, int64_t n, int64_t* counts) const {
+    for (int64_t i = 0; i < n; ++i) ++counts[of(number_of(items[i]))];
+  }
+  // Puts items where their parts begin, and moves these on.
+  template <typename T>
+  void place(const T* items, int64_t n, int64_t* begins, T* to) const {
+    for (int64_t i = 0; i < n; ++i) {
+      to[begins[of(number_of(items[i]))]++] = items[i];
+    }
+  }
+
+ private:
+  int shift_;
+  uint64_t mask_;
+};
+
+// Sorts `from` into `to`, which is `from` itself or the other of two arrays, by
+// the highest bits in which the ranks differ, and each part then by the rest.
+template <typename T>
+void sort_into(T* from, T* other, int64_t n, bool stays) {
+  T* const to = stays ? from : other;
+  if (n <= kFew) return insert_each(from, to, n);
+  Spread spread;
+  spread.add(from, n);
+  if (spread.all == spread.any) {
     if (!stays) std::copy_n(from, n, to);
     return;
   }
-  const int top = 64 - std::countl_zero(differ);
-  const int bits = std::min(
-      {kMostBits, top, 64 - std::countl_zero(static_cast<uint64_t>(n))});
-  const int shift = top - bits;
-  const uint64_t mask = (uint64_t{1} << bits) - 1;
-  int64_t ends[(1 << kMostBits) + 1] = {};
-  for (int64_t i = 0; i < n; ++i) ++ends[((from[i].rank >> shift) & mask) + 1];
-  for (uint64_t p = 1; p <= mask; ++p) ends[p] += ends[p - 1];
-  for (int64_t i = 0; i < n; ++i) {
-    other[ends[(from[i].rank >> shift) & mask]++] = from[i];
+  const Digit digit(spread, n);
+  int64_t ends[1 << kMostBits];
+  std::fill_n(ends, digit.parts(), 0);
+  digit.count(from, n, ends);
+  int64_t end = 0;
+  int64_t most = 0;
+  for (size_t p = 0; p < digit.parts(); ++p) {
+    most = std::max(most, ends[p]);
+    end += std::exchange(ends[p], end);
   }
+  digit.place(from, n, ends, other);
+  if (most <= kFew) return insert_each(other, to, n);
   int64_t begin = 0;
-  for (uint64_t p = 0; p <= mask; ++p) {
+  for (size_t p = 0; p < digit.parts(); ++p) {
     const int64_t size = ends[p] - begin;
     if (size > 0) sort_into(other + begin, from + begin, size, !stays);
     begin = ends[p];
   }
 }
 
+// The first division is done by workers, each for a piece of the items, and its
+// parts are shared among them.
+template <typename T>
+void sort_by(int64_t workers, T* items, T* scratch, int64_t n) {
+  const auto each = static_cast<size_t>(workers);
+  const int64_t piece = (n + workers - 1) / workers;
+  const auto pieces = [&](const auto& use) {
+    shared_by_workers(workers, workers, [&](int64_t w, int64_t) {
+      const int64_t begin = std::min(n, w * piece);
+      use(static_cast<size_t>(w), items + begin,
+          std::min(n, begin + piece) - begin);
+    });
+  };
+  std::vector<Spread> spreads(each);
+  pieces([&](size_t w, const T* from, int64_t m) { spreads[w].add(from, m); });
+  for (const Spread& other : spreads) spreads[0].add(other);
+  if (spreads[0].all == spreads[0].any) return;
+  const Digit digit(spreads[0], n);
+  const size_t parts = digit.parts();
+  std::vector<int64_t> ends(each * parts);
+  pieces([&](size_t w, const T* from, int64_t m) {
+    digit.count(from, m, ends.data() + w * parts);
+  });
+  int64_t end = 0;
+  for (size_t p = 0; p < parts; ++p) {
+    for (size_t w = 0; w < each; ++w) {
+      end += std::exchange(ends[w * parts + p], end);
+    }
+  }
+  pieces([&](size_t w, const T* from, int64_t m) {
+    digit.place(from, m, ends.data() + w * parts, scratch);
+  });
+  const int64_t* part_ends = ends.data() + (each - 1) * parts;
+  shared_by_workers(
+      workers, static_cast<int64_t>(parts), [&](int64_t p, int64_t) {
+        const int64_t begin = p == 0 ? 0 : part_ends[p - 1];
+        sort_into(scratch + begin, items + begin, part_ends[p] - begin, false);
+      });
+}
+
+template <typename T>
+void sort(T* items, T* scratch, int64_t n, int threads) {
+  const int64_t workers = workers_for(threads, n, kItemCost);
+  if (workers > 1) {
+    sort_by(workers, items, scratch, n);
+  } else {
+    sort_into(items, scratch, n, true);
+  }
+}
+
 }  // namespace
 
-void sort_items(Item* items, Item* scratch, int64_t n) {
-  sort_into(items, scratch, n, true);
+void sort_items(Item* items, Item* scratch, int64_t n, int threads) {
+  sort(items, scratch, n, threads);
+}
+
+void sort_numbers(uint64_t* numbers, uint64_t* scratch, int64_t n,
+                  int threads) {
+  sort(numbers, scratch, n, threads);
 }
 
 }  // namespace gt::exec::cpu

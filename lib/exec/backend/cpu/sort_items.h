@@ -14,7 +14,10 @@ struct Item {
 };
 
 // Sorts n items by rank; items of one rank stay in their order. `scratch` has
-// room for n items.
-void sort_items(Item* items, Item* scratch, int64_t n);
+// room for n items. Threads share the work.
+void sort_items(Item* items, Item* scratch, int64_t n, int threads);
+
+// The same for numbers without places.
+void sort_numbers(uint64_t* numbers, uint64_t* scratch, int64_t n, int threads);
 
 }  // namespace gt::exec::cpu
