@@ -8,6 +8,7 @@
 #include <cstring>
 #include <set>
 
+#include "exec/backend/philox.h"
 #include "exec/backend/ref/ref.h"
 #include "exec/backend/registry.h"
 #include "kernels_harness.h"
@@ -51,6 +52,28 @@ TEST(KernelThreads, BitsDoNotDependOnTheirNumber) {
     for (size_t r = 0; r < a.value().size(); ++r) {
       EXPECT_TRUE(same_bits(a.value()[r], b.value()[r]))
           << line << ", result " << r;
+    }
+  }
+}
+
+// One line that is so long that threads share its work. Of the permutation by
+// seed 58, two random words agree in all but the low bits, which decide.
+TEST(KernelThreads, LongLinesHaveTheBitsOfTheReference) {
+  const auto ref = backend_for_test("ref", {1, ""});
+  const Tensors tensors =
+      random_tensors("x f32[40000] i i64[40000]<1000 t i64[90000]<40000",
+                     names_for("f32", 1, 1, 1), 5);
+  for (const int threads : {1, 3}) {
+    const auto cpu = backend_for_test("cpu", {threads, ""});
+    for (const char* line :
+         {"y = randperm i64[1000000] 58", "y = randperm i64[40001] 7",
+          "y = randperm i32[40000] 8", "y = argsort x",
+          "y = argsort i descending=1", "y = flip x", "y = take x t",
+          "y = gather x t", "y = slice x ::3"}) {
+      const auto y = evaluate(*cpu, line, tensors);
+      const auto w = evaluate(*ref, line, tensors);
+      ASSERT_TRUE(y.ok() && w.ok()) << line;
+      EXPECT_TRUE(same_bits(y.value()[0], w.value()[0])) << line;
     }
   }
 }
@@ -263,6 +286,43 @@ TEST(KernelEdges, IntegersWrapAndCastsSaturate) {
         "1 3 0 2");
     EXPECT_EQ(print("i = argsort x", "x = tensor i64[3] 1 -1 0"), "1 2 0");
     EXPECT_EQ(print("y = max x", "x = tensor f32[3] 1 2 -inf"), "2");
+  }
+}
+
+// A window of a pool has its first element even if that is -inf, the first of
+// equal ones, zeros of either sign among them, and nan before all others.
+TEST(KernelEdges, PoolsTakeInfinitiesNansAndEquals) {
+  for (const std::string& isa : isas_for_test()) {
+    const auto cpu = backend_for_test("cpu", {1, isa});
+    const auto ref = backend_for_test("ref", {1, ""});
+    for (const char* dtype : {"f32", "f64"}) {
+      for (const char* keys :
+           {"kernel_size=3 stride=2 padding=1", "kernel_size=2",
+            "kernel_size=3,2 stride=1 padding=1",
+            "kernel_size=4 stride=3 padding=2"}) {
+        Tensors x =
+            random_tensors("x $T[2,2,9,71]", names_for(dtype, 1, 1, 1), 3);
+        const double values[] = {-HUGE_VAL, 0.0, -0.0, 1, std::nan("")};
+        uint64_t word = 0;
+        for (int64_t i = 0; i < x["x"].type.elements(); ++i) {
+          word = philox::word(7, static_cast<uint64_t>(i));
+          // One plane is -inf alone.
+          x["x"].set(i, values[i < 9 * 71 ? 0 : word % std::size(values)]);
+        }
+        const std::string made = "y = max_pool2d x " + std::string(keys);
+        const auto y = evaluate(*cpu, made, x);
+        const auto w = evaluate(*ref, made, x);
+        ASSERT_TRUE(y.ok() && w.ok()) << made;
+        EXPECT_EQ(distance(y.value()[0], w.value()[0], true), 0) << made << isa;
+        x["g"] = random_tensors("g " + to_string(y.value()[0].type),
+                                names_for(dtype, 1, 1, 1), 5)["g"];
+        const std::string back = "z = max_pool2d_grad g x " + std::string(keys);
+        const auto z = evaluate(*cpu, back, x);
+        const auto v = evaluate(*ref, back, x);
+        ASSERT_TRUE(z.ok() && v.ok()) << back;
+        EXPECT_LE(distance(z.value()[0], v.value()[0], true), 4) << back << isa;
+      }
+    }
   }
 }
 
