@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Every op, and forms written by hand, are split over ranks: the pieces put together
-# equal the whole, forward and backward. For one commit that is a quarter of the
+# equal the whole, forward and backward. For one commit that is an eighth of the
 # splits on one of the backends ref and cpu.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
@@ -8,9 +8,9 @@ export PATH=${GT_BIN:-$PWD/build/bin}:$PATH PYTHONDONTWRITEBYTECODE=1
 unset GT_BACKEND GT_VERBOSE
 . scripts/common.sh
 tests=$PWD/tests/oracle
-read -r share shares < <(share_of 8)
+read -r share shares < <(share_of 16)
 backends=(ref cpu) step=1
-((shares == 1)) || backends=("${backends[share % 2]}") step=4
+((shares == 1)) || backends=("${backends[share % 2]}") step=8
 dir=$(mktemp -d)
 trap 'rm -rf "$dir"' EXIT
 cd "$dir"
