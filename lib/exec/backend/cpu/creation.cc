@@ -116,18 +116,16 @@ class Random final : public Kernel {
 
   void uniforms(uint64_t seed, int64_t g, int64_t n, void* out,
                 int64_t at) const {
+    if (to_.dtype == Dtype::kF32) {
+      loops_.uniforms(seed, static_cast<uint64_t>(g),
+                      static_cast<float*>(out) + at, n);
+      return;
+    }
     uint64_t made[kRandomPart + 2];
     const int64_t odd = g % 2;
     loops_.words(seed, static_cast<uint64_t>(g) / 2, made, even(n + odd));
     const uint64_t* words = made + odd;
     const int digits = traits(to_.dtype).digits;
-    if (to_.dtype == Dtype::kF32) {
-      auto* y = static_cast<float*>(out) + at;
-      for (int64_t i = 0; i < n; ++i) {
-        y[i] = static_cast<float>(philox::uniform(words[i], 24));
-      }
-      return;
-    }
     for (int64_t i = 0; i < n; ++i) {
       store_real(to_.dtype, out, at + i, philox::uniform(words[i], digits));
     }

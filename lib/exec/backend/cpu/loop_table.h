@@ -53,6 +53,7 @@ constexpr Loops kLoops = {
     .f32 = kFloatLoops<float>,
     .f64 = kFloatLoops<double>,
     .conversions = kConversions.at,
+    .uniforms = uniforms,
     .words = words,
     .normals = normals,
 };

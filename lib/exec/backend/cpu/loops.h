@@ -142,7 +142,7 @@ struct FloatLoops {
   // Handles the elements of the whole tensor from `first` on: x / keep, or 0
   // where the 24 bits of the element's uniform number are below `least`.
   void (*dropout)(const T* x, T* y, int64_t n, uint64_t seed, uint64_t first,
-                  uint64_t least, T keep);
+                  int32_t least, T keep);
   void (*attention)(const AttentionBlock<T>& block);
   void (*attention_grad)(const AttentionGradBlock<T>& block);
   // Computes c[m,n] = a[m,k] b[k,n] (+ bias[n] unless it is null).
@@ -172,6 +172,8 @@ struct Loops {
   // The conversion from one dtype to another stands at from * kDtypes + to;
   // null where the two are the same.
   const Convert* conversions;
+  // Writes what rand gives in f32 to the elements from `first` on.
+  void (*uniforms)(uint64_t seed, uint64_t first, float* y, int64_t n);
   // These write random words, and normal values, for the elements from 2 *
   // first_block on; n must be even.
   void (*words)(uint64_t seed, uint64_t first_block, uint64_t* y, int64_t n);
