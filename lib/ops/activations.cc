@@ -8,7 +8,8 @@ namespace gt {
 namespace {
 
 // The placeholder of softplus. {chosen}: 0 if beyond threshold= the formula
-// itself gives x, and its slope is 1, to the last digit, so that none is chosen.
+// itself gives x, and its slope is 1, to the last digit, so that none is
+// chosen.
 std::string softplus_word(const Call& call, std::string_view name, size_t) {
   if (name != "chosen") return "";
   const bool exact = call.number("beta") == 1 &&
