@@ -1,10 +1,22 @@
 // Activation functions and their fused gradients. An op named f_grad takes the
 // gradient g of f's result and returns the gradient of f's operand. It has a
 // gradient itself, so that grad of a grad works.
+#include "ops/call.h"
 #include "ops/families.h"
 
 namespace gt {
 namespace {
+
+// The placeholder of softplus. {chosen}: 0 if beyond threshold= the formula
+// itself gives x, and its slope is 1, to the last digit, so that none is
+// chosen.
+std::string softplus_word(const Call& call, std::string_view name, size_t) {
+  if (name != "chosen") return "";
+  const bool exact = call.number("beta") == 1 &&
+                     call.number("threshold") >= 17 &&
+                     call.type(0).dtype != Dtype::kF64;
+  return exact ? "0" : "1";
+}
 
 constexpr Row kActivationRows[] = {
     {.signature = "y = tanh x",
@@ -239,24 +251,30 @@ constexpr Row kActivationRows[] = {
      .index = kOneIndex,
      .accepts = "float",
      .gradient = R"(
-       t = mul x {beta}
+       [beta=1] t = copy x
+       [beta!=1] t = mul x {beta}
        s = sigmoid t
        g = mul dy s
-       c = gt t {threshold}
-       dx = where c dy g)",
+       [chosen=1] c = gt t {threshold}
+       [chosen=1] dx = where c dy g
+       [chosen=0] dx = copy g)",
      // exp is never taken of a positive number, so that nothing overflows.
      .expansion = R"(
-       t = mul x {beta}
+       [beta=1] t = copy x
+       [beta!=1] t = mul x {beta}
        a = abs t
        n = neg a
        e = exp n
        l = log1p e
        m = maximum t 0
        s = add m l
-       q = div s {beta}
-       c = gt t {threshold}
-       y = where c x q)",
+       [beta=1] q = copy s
+       [beta!=1] q = div s {beta}
+       [chosen=1] c = gt t {threshold}
+       [chosen=1] y = where c x q
+       [chosen=0] y = copy q)",
      .in_f32 = true,
+     .placeholder = softplus_word,
      .flops = 20,
      .sense = "log(1 + exp(beta x)) / beta, a smooth relu.",
      .details = "x itself where beta x is above threshold. Errors: integers, "

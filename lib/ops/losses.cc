@@ -438,19 +438,18 @@ constexpr Row kLossRows[] = {
      .accepts = "float",
      .gradient = R"(
        t = sub x target
-       o = sub 1 x
-       v = mul o x
+       v = sigmoid_grad 1 x
        w = maximum v 1e-12
        u = div t w
        [reduction=mean] s = div dy {count}
        [reduction!=mean] s = copy dy
        dx = mul u s
-       a = log x
-       b = maximum a -100
-       c = log o
-       e = maximum c -100
-       f = sub e b
-       dtarget = mul f s)",
+       o = sub 1 x
+       q = div x o
+       l = log q
+       c = clamp l -100 100
+       n = neg s
+       dtarget = mul c n)",
      .expansion = kBce.data(),
      .in_f32 = true,
      .types = types_elementwise_loss,

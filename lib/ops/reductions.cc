@@ -238,7 +238,8 @@ constexpr Row kReductionRows[] = {
      .index = kReduceIndex,
      .dtype = "bool",
      .expansion = R"(
-       t = ne x 0
+       [x.dtype=bool] t = copy x
+       [x.dtype!=bool] t = ne x 0
        s = sum t axis={axis} keepdims={keepdims}
        y = ne s 0)",
      .types = types_bool,
@@ -256,7 +257,8 @@ constexpr Row kReductionRows[] = {
      .index = kReduceIndex,
      .dtype = "bool",
      .expansion = R"(
-       t = eq x 0
+       [x.dtype=bool] t = not x
+       [x.dtype!=bool] t = eq x 0
        s = sum t axis={axis} keepdims={keepdims}
        y = eq s 0)",
      .types = types_bool,

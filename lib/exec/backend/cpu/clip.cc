@@ -1,4 +1,4 @@
-// norm of whole tensors, and clip by it. Squares are summed over parts of fixed
+// clip by the norm of whole tensors. Squares are summed over parts of fixed
 // size, whose sums are joined in order: no bit depends on the number of
 // threads.
 #include <cmath>
@@ -59,30 +59,6 @@ class Squares {
   std::vector<double> sums_;
 };
 
-// y = norm x: the norm of all of x, with ord=2.
-template <typename T>
-class WholeNorm final : public Kernel {
- public:
-  WholeNorm(const Call& call, const Context& context) : squares_(context) {
-    squares_.add(0, call.type(0).elements());
-  }
-
-  Status run(std::span<const void* const> in,
-             std::span<void* const> out) override {
-    *static_cast<T*>(out[0]) = static_cast<T>(std::sqrt(squares_.of(in)));
-    return ok_status();
-  }
-
- private:
-  Squares<T> squares_;
-};
-
-std::unique_ptr<Kernel> cpu_norm(const Call& call, const Context& context) {
-  if (call.number("ord") != 2) return nullptr;
-  if (call.results[0].elements() != 1) return nullptr;
-  return make_float<WholeNorm>(call, context);
-}
-
 // g... = clip g... max: scales all g by the norm of all of them, as
 // torch.nn.utils.clip_grad_norm_ does.
 template <typename T>
@@ -137,7 +113,6 @@ std::unique_ptr<Kernel> cpu_clip(const Call& call, const Context& context) {
 }
 
 constexpr KernelRow kClipKernels[] = {
-    {"norm", cpu_norm},
     {"clip", cpu_clip},
 };
 

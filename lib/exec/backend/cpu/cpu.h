@@ -107,6 +107,21 @@ inline const FloatLoops<double>& loops_for(const Context& context) {
   return context.loops->f64;
 }
 
+template <typename T>
+const WholeLoops<T>& whole_loops_for(const Context& context);
+template <>
+inline const WholeLoops<int64_t>& whole_loops_for(const Context& context) {
+  return context.loops->i64;
+}
+template <>
+inline const WholeLoops<int32_t>& whole_loops_for(const Context& context) {
+  return context.loops->i32;
+}
+template <>
+inline const WholeLoops<uint8_t>& whole_loops_for(const Context& context) {
+  return context.loops->u8;
+}
+
 // Returns the dtype of T, float or double, which a kernel over T computes in.
 template <typename T>
 constexpr Dtype dtype_of() {

@@ -63,6 +63,46 @@ class Full final : public Kernel {
   int threads_;
 };
 
+// Ones where both indices in the whole are equal, zeros elsewhere.
+class Eye final : public Kernel {
+ public:
+  Eye(const Call& call, const Context& context)
+      : to_(call.results[0]),
+        runs_(call),
+        columns_(window_of(call, 1).whole),
+        threads_(context.threads) {}
+
+  Status run(std::span<const void* const> /*in*/,
+             std::span<void* const> out) override {
+    const auto size = static_cast<int64_t>(size_of(to_.dtype));
+    in_parallel(threads_, to_.elements(), kWorthAThread / size,
+                [&](int64_t begin, int64_t end) {
+                  auto* y = static_cast<char*>(out[0]);
+                  std::fill(y + begin * size, y + end * size, '\0');
+                  runs_.each(begin, end, [&](int64_t i, int64_t g, int64_t n) {
+                    ones(out[0], i, g, n);
+                  });
+                });
+    return ok_status();
+  }
+
+ private:
+  // Stores the ones among n elements, from g on in the whole tensor and from
+  // `at` on in the result.
+  void ones(void* out, int64_t at, int64_t g, int64_t n) const {
+    const int64_t step = columns_ + 1;
+    for (int64_t d = (g + columns_) / step; d < columns_; ++d) {
+      if (d * step >= g + n) return;
+      store_int(to_.dtype, out, at + d * step - g, 1);
+    }
+  }
+
+  Type to_;
+  PartRuns runs_;
+  int64_t columns_;
+  int threads_;
+};
+
 // The number of elements made at a time; even.
 constexpr int64_t kRandomPart = 512;
 
@@ -117,18 +157,16 @@ class Random final : public Kernel {
 
   void uniforms(uint64_t seed, int64_t g, int64_t n, void* out,
                 int64_t at) const {
+    if (to_.dtype == Dtype::kF32) {
+      loops_.uniforms(seed, static_cast<uint64_t>(g),
+                      static_cast<float*>(out) + at, n);
+      return;
+    }
     uint64_t made[kRandomPart + 2];
     const int64_t odd = g % 2;
     loops_.words(seed, static_cast<uint64_t>(g) / 2, made, even(n + odd));
     const uint64_t* words = made + odd;
     const int digits = traits(to_.dtype).digits;
-    if (to_.dtype == Dtype::kF32) {
-      auto* y = static_cast<float*>(out) + at;
-      for (int64_t i = 0; i < n; ++i) {
-        y[i] = static_cast<float>(philox::uniform(words[i], 24));
-      }
-      return;
-    }
     for (int64_t i = 0; i < n; ++i) {
       store_real(to_.dtype, out, at + i, philox::uniform(words[i], digits));
     }
@@ -177,16 +215,30 @@ class Arange final : public Kernel {
              int64_t at) const {
     const double start = in[1] == nullptr ? 0 : load_real(from_[0], in[1], 0);
     const double step = in[2] == nullptr ? 1 : load_real(from_[1], in[2], 0);
-    if (to_.dtype == Dtype::kF32) {
-      auto* y = static_cast<float*>(out) + at;
-      for (int64_t i = 0; i < n; ++i) {
-        y[i] = static_cast<float>(start + static_cast<double>(g + i) * step);
-      }
+    if (to_.dtype == Dtype::kF32 && g + n <= kExact) {
+      floats(start, step, g, n, static_cast<float*>(out) + at);
       return;
     }
     for (int64_t i = 0; i < n; ++i) {
       store_real(to_.dtype, out, at + i,
                  start + static_cast<double>(g + i) * step);
+    }
+  }
+
+  // Up to this, a sum of indices is exact in double.
+  static constexpr int64_t kExact = int64_t{1} << 53;
+
+  // Any x86-64 converts several int32 at once, but not int64.
+  static void floats(double start, double step, int64_t g, int64_t n,
+                     float* y) {
+    constexpr int64_t kMost = int64_t{1} << 30;
+    for (int64_t k = 0; k < n; k += kMost) {
+      const auto first = static_cast<double>(g + k);
+      const auto part = static_cast<int32_t>(std::min(kMost, n - k));
+      for (int32_t i = 0; i < part; ++i) {
+        const double index = first + static_cast<double>(i);
+        y[k + i] = static_cast<float>(start + index * step);
+      }
     }
   }
 
@@ -292,9 +344,9 @@ class Randperm final : public Kernel {
 };
 
 constexpr KernelRow kCreationKernels[] = {
-    {"full", make<Full>},         {"arange", make<Arange>},
-    {"randperm", make<Randperm>}, {"rand", make<Random>},
-    {"randn", make<Random>},
+    {"full", make<Full>},     {"eye", make<Eye>},
+    {"arange", make<Arange>}, {"randperm", make<Randperm>},
+    {"rand", make<Random>},   {"randn", make<Random>},
 };
 
 }  // namespace

@@ -35,8 +35,6 @@ template <typename V>
 using ElementOf = typename ElementOfPack<V>::type;
 template <typename V>
 using BitsOf = Mask<ElementOf<V>>;
-using U32 [[gnu::vector_size(GT_PACK_BYTES)]] = uint32_t;
-using U64 [[gnu::vector_size(GT_PACK_BYTES)]] = uint64_t;
 
 template <typename V>
 inline BitsOf<V> bits(V x) {

@@ -12,6 +12,7 @@
 #include "exec/backend/cpu/pool_loops.h"
 #include "exec/backend/cpu/position_loops.h"
 #include "exec/backend/cpu/random_loops.h"
+#include "exec/backend/cpu/whole_loops.h"
 
 namespace gt::exec::cpu::GT_ISA {
 namespace {
@@ -19,15 +20,16 @@ namespace {
 template <typename T>
 constexpr FloatLoops<T> kFloatLoops = {
     .reductions = kReductions<T>,
-    .reduction_count = std::size(kReductions<T>),
     .softmax = softmax<T>,
     .log_softmax = log_softmax<T>,
     .softmax_grad = softmax_grad<T>,
     .log_softmax_grad = log_softmax_grad<T>,
     .exp_sum = exp_sum<T>,
     .softmax_scaled = softmax_scaled<T>,
-    .square_sum = square_sum<T>,
-    .square_distance = square_distance<T>,
+    .square_sum = reduce_row<Sum, T, Square>,
+    .mse = mse<T>,
+    .huber = huber<T>,
+    .prod_grad = prod_grad<T>,
     .sgd = sgd<T>,
     .adamw = adamw<T>,
     .scale = scale<T>,
@@ -45,6 +47,12 @@ constexpr FloatLoops<T> kFloatLoops = {
     .gemm = gemm<T>,
 };
 
+template <typename T>
+constexpr WholeLoops<T> kWholeLoops = {
+    .reductions = kWholeReductions<T>,
+    .product = whole_product<T>,
+};
+
 #define GT_STRING(x) GT_STRING_OF(x)
 #define GT_STRING_OF(x) #x
 
@@ -54,7 +62,11 @@ constexpr Loops kLoops = {
     .pointwise_count = std::size(kPointwise),
     .f32 = kFloatLoops<float>,
     .f64 = kFloatLoops<double>,
+    .i64 = kWholeLoops<int64_t>,
+    .i32 = kWholeLoops<int32_t>,
+    .u8 = kWholeLoops<uint8_t>,
     .conversions = kConversions.at,
+    .uniforms = uniforms,
     .words = words,
     .normals = normals,
 };

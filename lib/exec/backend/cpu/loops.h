@@ -44,6 +44,16 @@ struct ReduceRow {
   double (*join)(double a, double b);
 };
 
+// The same of integers, in int64 that wraps.
+template <typename T>
+struct WholeReduceRow {
+  const char* op;
+  int64_t (*row)(const T* x, int64_t n);
+  void (*columns)(const T* x, int64_t rows, int64_t width, int64_t columns,
+                  int64_t* total);
+  int64_t (*join)(int64_t a, int64_t b);
+};
+
 // The numbers of an AdamW step, in which t counts steps from 1.
 struct AdamwFactors {
   double keep;          // 1 - lr * decay
@@ -149,7 +159,6 @@ static constexpr int64_t pool_kept_row(const PoolAxis& width) {
 template <typename T>
 struct FloatLoops {
   const ReduceRow<T>* reductions;
-  size_t reduction_count;
   // These work on one row of n elements along the last axis.
   void (*softmax)(const T* x, T* y, int64_t n);
   void (*log_softmax)(const T* x, T* y, int64_t n);
@@ -162,7 +171,11 @@ struct FloatLoops {
   void (*softmax_scaled)(const T* x, T* z, int64_t n, T largest, double sum,
                          T scale);
   double (*square_sum)(const T* x, int64_t n);
-  double (*square_distance)(const T* x, const T* y, int64_t n);
+  // These sum the losses of n elements; mse has no delta.
+  double (*mse)(const T* x, const T* y, int64_t n, T delta);
+  double (*huber)(const T* x, const T* y, int64_t n, T delta);
+  // Computes a row of z = prod_grad g x, for the g of this row.
+  void (*prod_grad)(T g, const T* x, T* z, int64_t n);
   // Computes w - lr * g or, if v is given, v = momentum * v + g and w - lr * v.
   void (*sgd)(const T* w, const T* g, const T* v, T* w_out, T* v_out, int64_t n,
               T lr, T momentum);
@@ -188,13 +201,22 @@ struct FloatLoops {
   // Handles the elements of the whole tensor from `first` on: x / keep, or 0
   // where the 24 bits of the element's uniform number are below `least`.
   void (*dropout)(const T* x, T* y, int64_t n, uint64_t seed, uint64_t first,
-                  uint64_t least, T keep);
+                  int32_t least, T keep);
   void (*pool_largest)(const PoolPlane<T>& plane);
   void (*attention)(const AttentionBlock<T>& block);
   void (*attention_grad)(const AttentionGradBlock<T>& block);
   // Computes c[m,n] = a[m,k] b[k,n] (+ bias[n] unless it is null).
   void (*gemm)(const GemmOperand<T>& a, const GemmOperand<T>& b, const T* bias,
                T* c, int64_t m, int64_t n, int64_t k);
+};
+
+template <typename T>
+struct WholeLoops {
+  const WholeReduceRow<T>* reductions;
+  // Computes c[m,n] = a[m,k] b[k,n] (+ bias[n] unless it is null), which wraps;
+  // the rows of b are contiguous.
+  void (*product)(const GemmOperand<T>& a, const T* b, const T* bias, T* c,
+                  int64_t m, int64_t n, int64_t k);
 };
 
 // These return the number of elements of scratch memory that an AttentionBlock
@@ -216,9 +238,14 @@ struct Loops {
   size_t pointwise_count;
   FloatLoops<float> f32;
   FloatLoops<double> f64;
+  WholeLoops<int64_t> i64;
+  WholeLoops<int32_t> i32;
+  WholeLoops<uint8_t> u8;
   // The conversion from one dtype to another stands at from * kDtypes + to;
   // null where the two are the same.
   const Convert* conversions;
+  // Writes what rand gives in f32 to the elements from `first` on.
+  void (*uniforms)(uint64_t seed, uint64_t first, float* y, int64_t n);
   // These write random words, and normal values, for the elements from 2 *
   // first_block on; n must be even.
   void (*words)(uint64_t seed, uint64_t first_block, uint64_t* y, int64_t n);

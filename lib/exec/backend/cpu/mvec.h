@@ -32,6 +32,8 @@ namespace gt::exec::cpu::GT_ISA {
   inline F32 name(F32 x, F32 y) { return GT_MVEC_F32(vv, name)(x, y); } \
   inline F64 name(F64 x, F64 y) { return GT_MVEC_F64(vv, name)(x, y); }
 
+GT_MVEC_OF_F32(atan, atan)
+GT_MVEC_OF_F64(atan, atan)
 GT_MVEC_OF_F64(tanh, tanh)
 GT_MVEC_OF_F64(erf, erf)
 GT_MVEC_OF_TWO(pow)

@@ -200,12 +200,15 @@ std::unique_ptr<Kernel> cpu_cross_entropy(const Call& call,
 
 constexpr int64_t kLossPart = 8192;  // number of elements summed as one part
 
-// mse x target: the mean or sum of (x - target)^2.
+// mse x target, huber x target: the mean or sum of a loss of x - target.
 template <typename T>
-class Mse final : public Kernel {
+class Distance final : public Kernel {
  public:
-  Mse(const Call& call, const Context& context)
-      : loop_(loops_for<T>(context).square_distance),
+  Distance(const Call& call, const Context& context)
+      : loop_(call.op->name == "huber" ? loops_for<T>(context).huber
+                                       : loops_for<T>(context).mse),
+        delta_(call.has_key("delta") ? static_cast<T>(call.number("delta"))
+                                     : T{0}),
         n_(call.type(0).elements()),
         mean_(call.key("reduction") == "mean"),
         threads_(context.threads),
@@ -220,7 +223,7 @@ class Mse final : public Kernel {
         kLossPart * 2 * static_cast<int64_t>(sizeof(T)), [&](int64_t p) {
           const int64_t n = std::min(kLossPart, n_ - p * kLossPart);
           sums_[static_cast<size_t>(p)] =
-              loop_(x + p * kLossPart, y + p * kLossPart, n);
+              loop_(x + p * kLossPart, y + p * kLossPart, n, delta_);
         });
     double total = 0;
     for (const double s : sums_) total += s;
@@ -230,18 +233,19 @@ class Mse final : public Kernel {
   }
 
  private:
-  double (*loop_)(const T*, const T*, int64_t);
+  double (*loop_)(const T*, const T*, int64_t, T);
+  T delta_;
   int64_t n_;
   bool mean_;
   int threads_;
   std::vector<double> sums_;
 };
 
-std::unique_ptr<Kernel> cpu_mse(const Call& call, const Context& context) {
+std::unique_ptr<Kernel> cpu_distance(const Call& call, const Context& context) {
   if (call.type(0) != call.type(1) || call.key("reduction") == "none") {
     return nullptr;
   }
-  return make_float<Mse>(call, context);
+  return make_float<Distance>(call, context);
 }
 
 constexpr KernelRow kNetworkKernels[] = {
@@ -251,7 +255,8 @@ constexpr KernelRow kNetworkKernels[] = {
     {"log_softmax_grad", cpu_softmax},
     {"cross_entropy", cpu_cross_entropy},
     {"cross_entropy_grad", make_float<CrossEntropyGrad>},
-    {"mse", cpu_mse},
+    {"mse", cpu_distance},
+    {"huber", cpu_distance},
 };
 
 }  // namespace

@@ -43,6 +43,20 @@ struct Smallest {
   }
 };
 
+// What is joined: each element, or its square.
+struct Same {
+  template <typename V>
+  static V map(V x) {
+    return x;
+  }
+};
+struct Square {
+  template <typename V>
+  static V map(V x) {
+    return x * x;
+  }
+};
+
 template <typename Join>
 inline double join_doubles(double a, double b) {
   using One [[gnu::vector_size(16)]] = double;
@@ -95,16 +109,17 @@ inline double join_row(int64_t n, const Map& map) {
   return join_lanes<Join, T>(total[0]);
 }
 
-template <typename Join, typename T>
+template <typename Join, typename T, typename Of = Same>
 double reduce_row(const T* x, int64_t n) {
   return join_row<Join, T>(n, [x](int64_t i, int64_t left) {
-    return left == kWidth<T> ? load(x + i) : load_rest<Join, T>(x + i, left);
+    return Of::map(left == kWidth<T> ? load(x + i)
+                                     : load_rest<Join, T>(x + i, left));
   });
 }
 
 // Reduces down the rows for kN packs of columns at a time, in registers; every
 // kBlock rows, the totals are joined in double.
-template <typename Join, typename T, int64_t kN>
+template <typename Join, typename T, typename Of, int64_t kN>
 inline void reduce_strip(const T* x, int64_t rows, int64_t width,
                          int64_t columns, double* total) {
   constexpr int64_t kBlock = 128;
@@ -118,7 +133,8 @@ inline void reduce_strip(const T* x, int64_t rows, int64_t width,
       for (int64_t j = 0; j < kN; ++j) {
         const T* from = x + r * width + j * kWidth<T>;
         const bool whole = j + 1 < kN || last == kWidth<T>;
-        sum[j] = Join::join(sum[j], whole ? load(from) : load_part(from, last));
+        const Pack<T> next = whole ? load(from) : load_part(from, last);
+        sum[j] = Join::join(sum[j], Of::map(next));
       }
     }
     for (int64_t j = 0; j < kN; ++j) {
@@ -130,7 +146,7 @@ inline void reduce_strip(const T* x, int64_t rows, int64_t width,
   }
 }
 
-template <typename Join, typename T>
+template <typename Join, typename T, typename Of = Same>
 void reduce_columns(const T* x, int64_t rows, int64_t width, int64_t columns,
                     double* total) {
   constexpr int64_t kPacks = 4;
@@ -143,13 +159,13 @@ void reduce_columns(const T* x, int64_t rows, int64_t width, int64_t columns,
              total + c);
     };
     if (packs >= 4) {
-      strip(reduce_strip<Join, T, 4>, 4);
+      strip(reduce_strip<Join, T, Of, 4>, 4);
     } else if (packs == 3) {
-      strip(reduce_strip<Join, T, 3>, 3);
+      strip(reduce_strip<Join, T, Of, 3>, 3);
     } else if (packs == 2) {
-      strip(reduce_strip<Join, T, 2>, 2);
+      strip(reduce_strip<Join, T, Of, 2>, 2);
     } else {
-      strip(reduce_strip<Join, T, 1>, 1);
+      strip(reduce_strip<Join, T, Of, 1>, 1);
     }
   }
 }
@@ -163,6 +179,8 @@ constexpr ReduceRow<T> kReductions[] = {
      join_doubles<Largest>},
     {"min", reduce_row<Smallest, T>, reduce_columns<Smallest, T>,
      join_doubles<Smallest>},
+    {"norm", reduce_row<Sum, T, Square>, reduce_columns<Sum, T, Square>,
+     join_doubles<Sum>},
 };
 
 // Calls use(i, left) for each pack of a row; it has `left` elements.
@@ -247,25 +265,57 @@ void log_softmax_grad(const T* g, const T* y, T* z, int64_t n) {
   });
 }
 
-template <typename T>
-double square_sum(const T* x, int64_t n) {
-  return join_row<Sum, T>(n, [x](int64_t i, int64_t left) {
-    const Pack<T> d =
-        left == kWidth<T> ? load(x + i) : load_rest<Sum, T>(x + i, left);
-    return d * d;
+// Sums loss(x - y), which must be 0 of 0.
+template <typename T, typename Loss>
+inline double distance(const T* x, const T* y, int64_t n, const Loss& loss) {
+  return join_row<Sum, T>(n, [&](int64_t i, int64_t left) {
+    if (left == kWidth<T>) return loss(load(x + i) - load(y + i));
+    return loss(load_rest<Sum, T>(x + i, left) -
+                load_rest<Sum, T>(y + i, left));
   });
 }
 
 template <typename T>
-double square_distance(const T* x, const T* y, int64_t n) {
-  return join_row<Sum, T>(n, [&](int64_t i, int64_t left) {
-    Pack<T> d;
-    if (left == kWidth<T>) {
-      d = load(x + i) - load(y + i);
-    } else {
-      d = load_rest<Sum, T>(x + i, left) - load_rest<Sum, T>(y + i, left);
-    }
-    return d * d;
+double mse(const T* x, const T* y, int64_t n, T /*delta*/) {
+  return distance(x, y, n, [](Pack<T> d) { return d * d; });
+}
+
+// Half the square up to delta, linear from there.
+template <typename T>
+double huber(const T* x, const T* y, int64_t n, T delta) {
+  const Pack<T> most = splat(delta);
+  const Pack<T> half = splat(static_cast<T>(0.5));
+  return distance(x, y, n, [&](Pack<T> d) {
+    const Pack<T> a = d < 0 ? -d : d;
+    const Pack<T> c = lesser(a, most);
+    return c * (a - c * half);
+  });
+}
+
+// The product of the elements that are not zero, over each; where there is one
+// zero, only that has a product of the others. Rounded as the expansion rounds.
+template <typename T>
+void prod_grad(T g, const T* x, T* z, int64_t n) {
+  const Pack<T> one = splat(T{1});
+  const Pack<T> none{};
+  const auto element = [x](int64_t i, int64_t left) {
+    return left == kWidth<T> ? load(x + i) : load_rest<Product, T>(x + i, left);
+  };
+  const double product = join_row<Product, T>(n, [&](int64_t i, int64_t left) {
+    const Pack<T> a = element(i, left);
+    return a == 0 ? one : a;
+  });
+  const double zeros = join_row<Sum, T>(n, [&](int64_t i, int64_t left) {
+    return element(i, left) == 0 ? one : none;
+  });
+  const Pack<T> p = splat(static_cast<T>(product));
+  const Pack<T> scale = splat(g);
+  each_pack<T>(n, [&](int64_t i, int64_t left) {
+    const Pack<T> a = get(x + i, left);
+    const auto zero = a == 0;
+    const Pack<T> others = scale * (p / (zero ? one : a));
+    const Pack<T> own = zero ? one : none;
+    put<T>(z, i, own == splat(static_cast<T>(zeros)) ? others : none, left);
   });
 }
 

@@ -26,6 +26,8 @@ using F32 [[gnu::vector_size(GT_PACK_BYTES)]] = float;
 using F64 [[gnu::vector_size(GT_PACK_BYTES)]] = double;
 using I32 [[gnu::vector_size(GT_PACK_BYTES)]] = int32_t;
 using I64 [[gnu::vector_size(GT_PACK_BYTES)]] = int64_t;
+using U32 [[gnu::vector_size(GT_PACK_BYTES)]] = uint32_t;
+using U64 [[gnu::vector_size(GT_PACK_BYTES)]] = uint64_t;
 
 // The pack of a type, and the result of comparing two such packs: 0 or -1 in
 // each lane.
@@ -122,6 +124,20 @@ inline void store_part(T* to, V pack, int64_t n) {
   for (int64_t i = 0; i < n; ++i) to[i] = pack[i];
 }
 #endif
+
+// Returns the products of the lower halves of the lanes.
+inline U64 multiply_halves(U64 a, U64 b) {
+#if GT_PACK_BYTES == 64
+  return reinterpret_cast<U64>(_mm512_maskz_mul_epu32(
+      0xff, reinterpret_cast<__m512i>(a), reinterpret_cast<__m512i>(b)));
+#elif GT_PACK_BYTES == 32
+  return reinterpret_cast<U64>(_mm256_mul_epu32(reinterpret_cast<__m256i>(a),
+                                                reinterpret_cast<__m256i>(b)));
+#else
+  return reinterpret_cast<U64>(_mm_mul_epu32(reinterpret_cast<__m128i>(a),
+                                             reinterpret_cast<__m128i>(b)));
+#endif
+}
 
 // Returns a * b + c, rounded once if the instruction set has fma.
 #if GT_PACK_BYTES == 64

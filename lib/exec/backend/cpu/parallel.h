@@ -21,7 +21,7 @@ void in_parallel(int threads, int64_t n, int64_t least, const Part& part) {
   const int64_t most = n / std::max<int64_t>(least, 1);
   const int64_t parts = std::min<int64_t>(threads, most);
   if (parts <= 1) return part(int64_t{0}, n);
-  const int64_t size = (n / parts + 64) / 64 * 64;
+  const int64_t size = ((n + parts - 1) / parts + 63) / 64 * 64;
 #pragma omp parallel for num_threads(static_cast <int>(parts)) schedule(static)
   for (int64_t p = 0; p < parts; ++p) {
     const int64_t begin = std::min(n, p * size);

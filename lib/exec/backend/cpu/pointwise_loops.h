@@ -223,6 +223,19 @@ const char* power(const void* const* in, const bool* repeat, void* out,
 template <typename T, typename F>
 const char* ternary(const void* const* in, const bool* repeat, void* out,
                     int64_t n) {
+  if (!repeat[0] && repeat[1] && repeat[2]) {
+    const auto* x = static_cast<const T*>(in[0]);
+    const Pack<T> b = splat(*static_cast<const T*>(in[1]));
+    const Pack<T> c = splat(*static_cast<const T*>(in[2]));
+    int64_t i = 0;
+    for (; i + kWidth<T> <= n; i += kWidth<T>) {
+      put_any<T>(out, i, F{}(load(x + i), b, c), kWidth<T>);
+    }
+    if (i < n) {
+      put_any<T>(out, i, F{}(load_part(x + i, n - i), b, c), n - i);
+    }
+    return nullptr;
+  }
   for (int64_t i = 0; i < n; i += kWidth<T>) {
     const int64_t left = n - i < kWidth<T> ? n - i : kWidth<T>;
     const auto get = [&](size_t k) {

@@ -118,7 +118,7 @@ class Dropout final : public Kernel {
     const double p = load_real(p_, in[1], 0);
     if (Status s = check_probability(p); !s.ok()) return s;
     const auto seed = static_cast<uint64_t>(load_int(seed_, in[2], 0));
-    const uint64_t least = least_kept(static_cast<float>(p));
+    const int32_t least = least_kept(static_cast<float>(p));
     // The work on half types is done in f32, and only its results are rounded.
     const auto keep = static_cast<T>(1 - p);
     in_parallel(
@@ -138,8 +138,8 @@ class Dropout final : public Kernel {
  private:
   // rand gives 24 bits as a fraction of 2^24. Returns the least of them that is
   // not below p.
-  static uint64_t least_kept(float p) {
-    return static_cast<uint64_t>(std::ceil(static_cast<double>(p) * (1 << 24)));
+  static int32_t least_kept(float p) {
+    return static_cast<int32_t>(std::ceil(static_cast<double>(p) * (1 << 24)));
   }
 
   decltype(FloatLoops<T>::dropout) loop_;

@@ -44,19 +44,18 @@ void rope_interleaved(const T* x, T* y, const T* cosine, const T* sine,
 // 24 bits of the element's uniform number reach `least`, else 0.
 template <typename T>
 void dropout(const T* x, T* y, int64_t n, uint64_t seed, uint64_t first,
-             uint64_t least, T keep) {
-  uint64_t word[2 * kBlocks];
-  for (int64_t i = 0; i < n;) {
-    const uint64_t at = first + static_cast<uint64_t>(i);
-    philox_blocks(seed, at / 2, word);
-    const auto odd = static_cast<int64_t>(at % 2);
-    const int64_t most = 2 * kBlocks - odd;
-    const int64_t part = n - i < most ? n - i : most;
-    for (int64_t k = 0; k < part; ++k) {
-      y[i + k] = word[odd + k] >> 40 >= least ? x[i + k] / keep : T{0};
+             int32_t least, T keep) {
+  each_upper(seed, first, n, [=](int64_t i, U32 upper, int64_t left) {
+    const I32 digits = reinterpret_cast<I32>(upper >> 8);
+    if constexpr (std::is_same_v<T, float>) {
+      const F32 kept = get(x + i, left) / splat(keep);
+      put<T>(y, i, digits >= least ? kept : F32{}, left);
+    } else {
+      for (int64_t k = 0; k < left; ++k) {
+        y[i + k] = digits[k] >= least ? x[i + k] / keep : T{0};
+      }
     }
-    i += part;
-  }
+  });
 }
 
 }  // namespace

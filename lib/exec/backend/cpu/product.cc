@@ -1,7 +1,7 @@
 // matmul and linear. oneDNN computes f32 and bf16, and accumulates in f32. gt's
 // own loops compute f64 and products that are too small to be worth oneDNN's
 // start; f16 (and bf16 if the machine has no instructions for it) is computed
-// in f32; integers by a plain loop.
+// in f32; integers wrap.
 #include <array>
 #include <string>
 #include <vector>
@@ -162,14 +162,18 @@ class FloatProduct final : public Kernel {
   std::unique_ptr<Returned> result_;
 };
 
-// Computes in wrapping arithmetic, a row of the result at a time.
-template <typename T, typename Wide>
+// Computes in wrapping arithmetic.
+template <typename T>
 class IntegerProduct final : public Kernel {
  public:
-  IntegerProduct(const Call& call, const Context& /*context*/)
+  IntegerProduct(const Call& call, const Context& context)
       : s_(shape_of(call)),
         steps_{batch_steps(s_.a_batch, s_.batch, s_.m * s_.k),
-               batch_steps(s_.b_batch, s_.batch, s_.k * s_.n)} {}
+               batch_steps(s_.b_batch, s_.batch, s_.k * s_.n)},
+        loop_(whole_loops_for<T>(context).product),
+        threads_(context.threads) {
+    if (s_.tb) upright_.resize(static_cast<size_t>(s_.k * s_.n));
+  }
 
   Status run(std::span<const void* const> in,
              std::span<void* const> out) override {
@@ -186,24 +190,33 @@ class IntegerProduct final : public Kernel {
   }
 
  private:
-  void one(const T* a, const T* b, const T* bias, T* c) const {
-    const int64_t b_row = s_.tb ? 1 : s_.n;
-    const int64_t b_column = s_.tb ? s_.k : 1;
-    for (int64_t i = 0; i < s_.m; ++i) {
-      for (int64_t j = 0; j < s_.n; ++j) {
-        Wide sum = bias == nullptr ? Wide{0} : static_cast<Wide>(bias[j]);
-        for (int64_t p = 0; p < s_.k; ++p) {
-          const T left = s_.ta ? a[p * s_.m + i] : a[i * s_.k + p];
-          const T right = b[p * b_row + j * b_column];
-          sum += static_cast<Wide>(left) * static_cast<Wide>(right);
-        }
-        c[i * s_.n + j] = static_cast<T>(sum);
+  void one(const T* a, const T* b, const T* bias, T* c) {
+    const int64_t row = s_.ta ? 1 : s_.k;
+    const int64_t column = s_.ta ? s_.m : 1;
+    if (s_.tb) b = transposed(b);
+    const int64_t cost = std::max<int64_t>(1, s_.n * s_.k);
+    in_parallel(threads_, s_.m, std::max<int64_t>(1, kWorthAThread / cost),
+                [&](int64_t begin, int64_t end) {
+                  loop_({a + begin * row, row, column}, b, bias,
+                        c + begin * s_.n, end - begin, s_.n, s_.k);
+                });
+  }
+
+  // Returns b[n,k] as [k,n].
+  const T* transposed(const T* b) {
+    for (int64_t j = 0; j < s_.n; ++j) {
+      for (int64_t p = 0; p < s_.k; ++p) {
+        upright_[static_cast<size_t>(p * s_.n + j)] = b[j * s_.k + p];
       }
     }
+    return upright_.data();
   }
 
   ProductShape s_;
   std::array<Strides, 2> steps_;
+  decltype(WholeLoops<T>::product) loop_;
+  int threads_;
+  std::vector<T> upright_;
 };
 
 std::unique_ptr<Kernel> cpu_product(const Call& call, const Context& context) {
@@ -214,11 +227,11 @@ std::unique_ptr<Kernel> cpu_product(const Call& call, const Context& context) {
   }
   switch (dtype) {
     case Dtype::kI64:
-      return make<IntegerProduct<int64_t, uint64_t>>(call, context);
+      return make<IntegerProduct<int64_t>>(call, context);
     case Dtype::kI32:
-      return make<IntegerProduct<int32_t, uint32_t>>(call, context);
+      return make<IntegerProduct<int32_t>>(call, context);
     case Dtype::kU8:
-      return make<IntegerProduct<uint8_t, uint32_t>>(call, context);
+      return make<IntegerProduct<uint8_t>>(call, context);
     default:
       return nullptr;
   }

@@ -3,6 +3,7 @@
 // order. Sums run over parts of fixed size, whose results are joined in order:
 // no bit depends on the number of threads.
 #include <algorithm>
+#include <cmath>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -85,6 +86,23 @@ class Source {
   std::vector<char> ordered_, converted_;
 };
 
+// Return the loops of a reduction that there is.
+template <typename Row>
+const Row& row_of(std::string_view op, const Row* rows) {
+  while (op != rows->op) ++rows;
+  return *rows;
+}
+template <typename T>
+const ReduceRow<T>& float_reduction(std::string_view op,
+                                    const Context& context) {
+  return row_of(op, loops_for<T>(context).reductions);
+}
+template <typename T>
+const WholeReduceRow<T>& whole_reduction(std::string_view op,
+                                         const Context& context) {
+  return row_of(op, whole_loops_for<T>(context).reductions);
+}
+
 // The number of elements of a row, and of rows of columns, that are reduced as
 // one part.
 constexpr int64_t kRowPart = 4096;
@@ -92,8 +110,8 @@ constexpr int64_t kColumnPart = 2048;
 // The number of columns that are reduced side by side.
 constexpr int64_t kColumns = 256;
 
-// sum, mean, prod, max and min of floats. f16 and bf16 accumulate in f32, like
-// f32 itself, and parts are joined in f64.
+// sum, mean, prod, max, min and the Euclidean norm of floats. f16 and bf16
+// accumulate in f32, like f32 itself, and parts are joined in f64.
 template <typename T>
 class FloatReduction final : public Kernel {
  public:
@@ -105,12 +123,9 @@ class FloatReduction final : public Kernel {
         threads_(context.threads) {
     const std::string& op = call.op->name;
     const bool mean = op == "mean";
-    const FloatLoops<T>& loops = loops_for<T>(context);
-    for (size_t i = 0; i < loops.reduction_count; ++i) {
-      const ReduceRow<T>& row = loops.reductions[i];
-      if ((mean ? "sum" : op) == row.op) loop_ = &row;
-    }
+    loop_ = &float_reduction<T>(mean ? "sum" : op, context);
     if (mean) divisor_ = static_cast<double>(plan_.reduced);
+    norm_ = op == "norm";
     const int64_t part = plan_.inner == 1 ? kRowPart : kColumnPart;
     parts_ = std::max<int64_t>(1, (plan_.reduced + part - 1) / part);
     totals_.resize(static_cast<size_t>(plan_.outer * parts_ * plan_.inner));
@@ -119,22 +134,29 @@ class FloatReduction final : public Kernel {
   Status run(std::span<const void* const> in,
              std::span<void* const> out) override {
     const T* x = static_cast<const T*>(source_.get(in[0]));
-    plan_.inner == 1 ? rows(x) : columns(x);
+    plan_.inner == 1 ? rows(x, out[0]) : columns(x, out[0]);
+    if (parts_ > 1) store(out[0], 0, plan_.outer * plan_.inner);
+    return ok_status();
+  }
+
+ private:
+  // Stores n results from r on. The thread that has reduced what has one part
+  // stores it, since another one would have to fetch it.
+  void store(void* out, int64_t r, int64_t n) const {
     const int64_t inner = plan_.inner;
-    for (int64_t r = 0; r < plan_.outer * inner; ++r) {
+    for (const int64_t end = r + n; r < end; ++r) {
       const double* first =
           totals_.data() + r / inner * parts_ * inner + r % inner;
       double total = *first;
       for (int64_t p = 1; p < parts_; ++p) {
         total = loop_->join(total, first[p * inner]);
       }
-      store_real(to_.dtype, out[0], r, total / divisor_);
+      if (norm_) total = std::sqrt(total);
+      store_real(to_.dtype, out, r, total / divisor_);
     }
-    return ok_status();
   }
 
- private:
-  void rows(const T* x) {
+  void rows(const T* x, void* out) {
     const int64_t cost =
         std::min(plan_.reduced, kRowPart) * static_cast<int64_t>(sizeof(T));
     each_in_parallel(threads_, plan_.outer * parts_, cost, [&](int64_t u) {
@@ -142,10 +164,11 @@ class FloatReduction final : public Kernel {
       const T* row = x + u / parts_ * plan_.reduced + first;
       totals_[static_cast<size_t>(u)] =
           loop_->row(row, std::min(kRowPart, plan_.reduced - first));
+      if (parts_ == 1) store(out, u, 1);
     });
   }
 
-  void columns(const T* x) {
+  void columns(const T* x, void* out) {
     const int64_t inner = plan_.inner;
     const int64_t strips = (inner + kColumns - 1) / kColumns;
     const int64_t cost = std::min(plan_.reduced, kColumnPart) *
@@ -159,9 +182,11 @@ class FloatReduction final : public Kernel {
           const int64_t first = part % parts_ * kColumnPart;
           const T* from =
               x + (part / parts_ * plan_.reduced + first) * inner + column;
+          const int64_t n = std::min(kColumns, inner - column);
+          const int64_t at = part * inner + column;
           loop_->columns(from, std::min(kColumnPart, plan_.reduced - first),
-                         inner, std::min(kColumns, inner - column),
-                         totals_.data() + part * inner + column);
+                         inner, n, totals_.data() + at);
+          if (parts_ == 1) store(out, at, n);
         });
   }
 
@@ -171,11 +196,13 @@ class FloatReduction final : public Kernel {
   int threads_;
   const ReduceRow<T>* loop_ = nullptr;
   double divisor_ = 1;
+  bool norm_ = false;
   int64_t parts_ = 1;
   std::vector<double> totals_;
 };
 
-// sum, prod, max and min of integers, in wrapping i64.
+// sum, prod, max and min of integers, in wrapping i64. They are cut into parts
+// for the threads, since no order shows in an integer.
 template <typename T>
 class IntegerReduction final : public Kernel {
  public:
@@ -184,86 +211,58 @@ class IntegerReduction final : public Kernel {
         plan_(plan_of(call.type(0).shape, axis_mask(call, 0))),
         source_(call, context, plan_, compute),
         threads_(context.threads),
-        reduce_(reduce_for(call.op->name)) {
-    totals_.resize(static_cast<size_t>(plan_.outer * plan_.inner));
+        loop_(whole_reduction<T>(call.op->name, context)),
+        parts_(std::max<int64_t>(1, (plan_.reduced + kPart - 1) / kPart)) {
+    totals_.resize(static_cast<size_t>(plan_.outer * parts_ * plan_.inner));
   }
 
   Status run(std::span<const void* const> in,
              std::span<void* const> out) override {
-    (this->*reduce_)(static_cast<const T*>(source_.get(in[0])));
-    for (size_t i = 0; i < totals_.size(); ++i) {
-      store_int(to_.dtype, out[0], static_cast<int64_t>(i), totals_[i]);
+    const T* x = static_cast<const T*>(source_.get(in[0]));
+    const int64_t inner = plan_.inner;
+    const int64_t strips = (inner + kColumns - 1) / kColumns;
+    const int64_t cost = std::min(plan_.reduced, kPart) *
+                         std::min(inner, kColumns) *
+                         static_cast<int64_t>(sizeof(T));
+    each_in_parallel(threads_, plan_.outer * parts_ * strips, cost,
+                     [&](int64_t u) { part(x, u / strips, u % strips); });
+    for (int64_t r = 0; r < plan_.outer * inner; ++r) {
+      const int64_t* first =
+          totals_.data() + r / inner * parts_ * inner + r % inner;
+      int64_t total = *first;
+      for (int64_t p = 1; p < parts_; ++p) {
+        total = loop_.join(total, first[p * inner]);
+      }
+      store_int(to_.dtype, out[0], r, total);
     }
     return ok_status();
   }
 
  private:
-  using Reduce = void (IntegerReduction::*)(const T* x);
+  static constexpr int64_t kPart = 4096;
 
-  static Reduce reduce_for(std::string_view op) {
-    if (op == "sum") return &IntegerReduction::reduce<0, wrap_add>;
-    if (op == "prod") return &IntegerReduction::reduce<1, wrap_mul>;
-    if (op == "max") return &IntegerReduction::reduce<INT64_MIN, larger>;
-    return &IntegerReduction::reduce<INT64_MAX, smaller>;
-  }
-
-  static int64_t larger(int64_t a, int64_t b) { return std::max(a, b); }
-  static int64_t smaller(int64_t a, int64_t b) { return std::min(a, b); }
-
-  // kNone is the total of no elements.
-  template <int64_t kNone, int64_t (*kJoin)(int64_t, int64_t)>
-  void reduce(const T* x) {
-    if (plan_.inner == 1) return reduce_rows<kNone, kJoin>(x);
-    for (int64_t o = 0; o < plan_.outer; ++o) {
-      int64_t* total = totals_.data() + o * plan_.inner;
-      std::fill_n(total, plan_.inner, kNone);
-      for (int64_t r = 0; r < plan_.reduced; ++r) {
-        const T* row = x + (o * plan_.reduced + r) * plan_.inner;
-        for (int64_t i = 0; i < plan_.inner; ++i) {
-          total[i] = kJoin(total[i], static_cast<int64_t>(row[i]));
-        }
-      }
+  // `part` counts over outer positions and parts.
+  void part(const T* x, int64_t part, int64_t strip) {
+    const int64_t inner = plan_.inner;
+    const int64_t column = strip * kColumns;
+    const int64_t first = part % parts_ * kPart;
+    const int64_t n = std::min(kPart, plan_.reduced - first);
+    const T* from =
+        x + (part / parts_ * plan_.reduced + first) * inner + column;
+    int64_t* total = totals_.data() + part * inner + column;
+    if (inner == 1) {
+      *total = loop_.row(from, n);
+    } else {
+      loop_.columns(from, n, inner, std::min(kColumns, inner - column), total);
     }
-  }
-
-  // Rows are cut into parts for the threads: no order shows in an integer.
-  template <int64_t kNone, int64_t (*kJoin)(int64_t, int64_t)>
-  void reduce_rows(const T* x) {
-    const int64_t n = plan_.reduced;
-    const int64_t parts = (n + kRowPart - 1) / kRowPart;
-    parts_.resize(static_cast<size_t>(plan_.outer * parts));
-    each_in_parallel(threads_, plan_.outer * parts,
-                     std::min(n, kRowPart) * static_cast<int64_t>(sizeof(T)),
-                     [&](int64_t u) {
-                       const int64_t first = u % parts * kRowPart;
-                       parts_[static_cast<size_t>(u)] = row_total<kNone, kJoin>(
-                           x + u / parts * n + first,
-                           std::min(kRowPart, n - first));
-                     });
-    for (int64_t o = 0; o < plan_.outer; ++o) {
-      int64_t total = kNone;
-      for (int64_t p = 0; p < parts; ++p) {
-        total = kJoin(total, parts_[static_cast<size_t>(o * parts + p)]);
-      }
-      totals_[static_cast<size_t>(o)] = total;
-    }
-  }
-
-  template <int64_t kNone, int64_t (*kJoin)(int64_t, int64_t)>
-  static int64_t row_total(const T* x, int64_t n) {
-    int64_t total = kNone;
-    for (int64_t i = 0; i < n; ++i) {
-      total = kJoin(total, static_cast<int64_t>(x[i]));
-    }
-    return total;
   }
 
   Type to_;
   Plan plan_;
   Source source_;
   int threads_;
-  Reduce reduce_;
-  std::vector<int64_t> parts_;
+  const WholeReduceRow<T>& loop_;
+  int64_t parts_;
   std::vector<int64_t> totals_;
 };
 
@@ -285,6 +284,53 @@ std::unique_ptr<Kernel> cpu_mean(const Call& call, const Context& context) {
   return cpu_reduction(call, context);
 }
 
+std::unique_ptr<Kernel> cpu_norm(const Call& call, const Context& context) {
+  if (call.number("ord") != 2) return nullptr;
+  return cpu_reduction(call, context);
+}
+
+// z = prod_grad g x, along the last axes.
+template <typename T>
+class ProdGrad final : public Kernel {
+ public:
+  ProdGrad(const Call& call, const Context& context)
+      : plan_(plan_of(call.type(1).shape, axis_mask(call, 1))),
+        loop_(loops_for<T>(context).prod_grad),
+        threads_(context.threads) {}
+
+  Status run(std::span<const void* const> in,
+             std::span<void* const> out) override {
+    const auto* g = static_cast<const T*>(in[0]);
+    const auto* x = static_cast<const T*>(in[1]);
+    auto* z = static_cast<T*>(out[0]);
+    const int64_t n = plan_.reduced;
+    each_in_parallel(threads_, plan_.outer, n * kCost,
+                     [&](int64_t r) { loop_(g[r], x + r * n, z + r * n, n); });
+    return ok_status();
+  }
+
+  bool in_place(size_t operand, size_t /*result*/) const override {
+    return operand == 1;
+  }
+
+ private:
+  static constexpr int64_t kCost = 4 * static_cast<int64_t>(sizeof(T));
+
+  Plan plan_;
+  decltype(FloatLoops<T>::prod_grad) loop_;
+  int threads_;
+};
+
+std::unique_ptr<Kernel> cpu_prod_grad(const Call& call,
+                                      const Context& context) {
+  const Plan plan = plan_of(call.type(1).shape, axis_mask(call, 1));
+  if (plan.reorders || plan.inner != 1) return nullptr;
+  for (const Argument& a : call.arguments) {
+    if (a.type.dtype != call.results[0].dtype) return nullptr;
+  }
+  return make_float<ProdGrad>(call, context);
+}
+
 // Finds the index of the first largest or smallest element along an axis; nan
 // comes before all others.
 template <typename T>
@@ -295,6 +341,7 @@ class Argmax final : public Kernel {
                    ? lines_along(call.type(0).shape, single_axis(call, 0))
                    : rows_of({call.type(0).elements()})),
         largest_(call.op->name == "argmax"),
+        most_(row_loop(largest_ ? "max" : "min", context)),
         threads_(context.threads) {}
 
   Status run(std::span<const void* const> in,
@@ -309,8 +356,27 @@ class Argmax final : public Kernel {
   }
 
  private:
+  // A row's most, or nan if it has one.
+  using RowLoop = decltype([] {
+    if constexpr (std::is_integral_v<T>) {
+      return WholeReduceRow<T>{}.row;
+    } else {
+      return ReduceRow<T>{}.row;
+    }
+  }());
+
+  static RowLoop row_loop(std::string_view op, const Context& context) {
+    if constexpr (std::is_integral_v<T>) {
+      return whole_reduction<T>(op, context).row;
+    } else {
+      return float_reduction<T>(op, context).row;
+    }
+  }
+
   template <bool kLargest>
   int64_t best(const T* x) const {
+    if (lines_.step == 1)
+      return place_of(static_cast<T>(most_(x, lines_.size)), x);
     int64_t at = 0;
     T most = x[0];
     for (int64_t i = 1; i < lines_.size; ++i) {
@@ -324,8 +390,18 @@ class Argmax final : public Kernel {
     return at;
   }
 
+  // Returns the place of the first element of a row that is `most`.
+  int64_t place_of(T most, const T* x) const {
+    const T* end = x + lines_.size;
+    const T* at = most == most
+                      ? std::find(x, end, most)
+                      : std::find_if(x, end, [](T e) { return e != e; });
+    return at - x;
+  }
+
   Lines lines_;
   bool largest_;
+  RowLoop most_;
   int threads_;
 };
 
@@ -341,9 +417,11 @@ std::unique_ptr<Kernel> cpu_argmax(const Call& call, const Context& context) {
 }
 
 constexpr KernelRow kReductionKernels[] = {
-    {"sum", cpu_reduction}, {"prod", cpu_reduction}, {"max", cpu_reduction},
-    {"min", cpu_reduction}, {"mean", cpu_mean},      {"argmax", cpu_argmax},
-    {"argmin", cpu_argmax},
+    {"sum", cpu_reduction},       {"prod", cpu_reduction},
+    {"max", cpu_reduction},       {"min", cpu_reduction},
+    {"mean", cpu_mean},           {"argmax", cpu_argmax},
+    {"argmin", cpu_argmax},       {"norm", cpu_norm},
+    {"prod_grad", cpu_prod_grad},
 };
 
 }  // namespace
