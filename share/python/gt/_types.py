@@ -77,6 +77,10 @@ def _axes_of(value):
 
 def _known(row, words, keys, count):
     """(dtype, shape, rank) of each result of a call."""
+    if not keys and row["index"] in _POINTWISE:
+        found = _of_alike(row["dtype"], words)
+        if found is not None:
+            return [found]
     tensors = [word for word in words if not isinstance(word, str)]
     op = row["name"]
     if op == "attention":
@@ -89,6 +93,31 @@ def _known(row, words, keys, count):
         own = i64 if i and op in ("sort", "topk") else None if i and op == "attention" else dtype
         out.append((own, shape, len(shape) if shape is not None else _rank(row, words, keys)))
     return out
+
+
+_POINTWISE = {"...->...", "...,...->..."}
+
+
+def _of_alike(rule, words):
+    """The same of what most calls are, a point-wise op of tensors of one type, or of one and a number of
+    its kind; else None."""
+    dtype = shape = None
+    for word in words:
+        kind = type(word)
+        if kind is int or kind is float:
+            if dtype is None or dtype not in _FLOATS and (kind is float or dtype == "bool"):
+                return None
+        elif kind is str or getattr(word, "_shape", None) is None or word._dtype is None:
+            return None
+        elif dtype is None:
+            dtype, shape = word._dtype, word._shape
+        elif word._dtype != dtype or word._shape != shape:
+            return None
+    if rule != "promote":
+        if rule != "bool" and (rule != "float" or dtype not in _FLOATS):
+            return None
+        dtype = "bool" if rule == "bool" else dtype
+    return dtype, shape, len(shape)
 
 
 def _dtype_of(row, words, tensors):
