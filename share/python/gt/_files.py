@@ -5,7 +5,7 @@ import json, os
 from ._ops import _ops
 from ._program import _the
 from ._tensor import Tensor, _call, tensor
-from ._words import Error, _is_number, _plain, _quote, _type
+from ._words import _is_number, _plain, _quote, _type
 
 _OUTLINE = "gt.outline"  # the tensor with the outline of what was saved, as bytes of JSON
 

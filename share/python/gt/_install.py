@@ -8,7 +8,7 @@ from ._meanings import _meant_so
 from ._methods import _Methods
 from ._ops import _ops
 from ._program import _program
-from ._table import _alias, _flags, _make
+from ._table import _OTHERWISE, _alias, _flags, _make
 from ._tensor import Tensor, _shown, tensor
 from ._words import _DTYPE_NAMES, _is_data, _is_flag
 
@@ -52,6 +52,20 @@ def _stored(f):
         return _ops["copy"](f(self, *args, **keys), into=self)
     method.__doc__ = f"{f.__name__} in place."
     return method
+
+
+def _with_defaults(f):
+    """f, to which what PyTorch's functions take besides may be given as it is there by default."""
+    @functools.wraps(f)
+    def function(*args, **keys):
+        for key in _BESIDES & keys.keys():
+            if keys.pop(key) not in (None, False):
+                raise TypeError(f"{f.__name__}: unexpected {key}; {_OTHERWISE[key]}")
+        return f(*args, **keys)
+    return function
+
+
+_BESIDES = {"out", "device", "layout", "generator", "memory_format", "pin_memory"}
 
 
 def _function_of(method):
@@ -109,6 +123,7 @@ def _install():
     for name, function in vars(_Methods).items():
         if name[0] == "_" or not callable(function) or name in rows:
             continue
+        function = _with_defaults(function)
         setattr(Tensor, name, function)
         if name in _Methods.functions:
             _ops[name] = _function_of(function)
@@ -116,10 +131,10 @@ def _install():
             setattr(Tensor, name + "_", _stored(function))
     for name in _methods._FUNCTIONS:
         if name not in rows:
-            _ops[name] = getattr(_methods, name)
+            _ops[name] = _with_defaults(getattr(_methods, name))
     for name in _DTYPE_NAMES:
         if not name[-1].isdigit() or name == "bfloat16":
-            setattr(Tensor, name, (lambda dtype: lambda self: self.to(dtype))(_DTYPE_NAMES[name]))
+            setattr(Tensor, name, (lambda dtype: lambda self, memory_format=None: self.to(dtype))(_DTYPE_NAMES[name]))
     Tensor.where = lambda x, condition, other, **k: _ops["where"](condition, x, other, **k)
     Tensor.where_ = lambda x, condition, other: x.where(condition, other, into=x)
     for method, op in dict(add="add", sub="sub", mul="mul", truediv="div", pow="pow", mod="mod",

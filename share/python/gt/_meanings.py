@@ -1,6 +1,6 @@
 """Calls of ops that PyTorch means otherwise than the op table: each is made to mean what it
 does there, or refused with what to write."""
-import math, operator
+import math
 import builtins as _py
 
 from ._ops import _ops
@@ -274,14 +274,10 @@ def _clamped(f, x, min=None, max=None, **keys):
     if _py.any(isinstance(bound, Tensor) for bound in (min, max)):
         y = x if min is None else _ops["maximum"](x, min, **({} if max is not None else keys))
         return y if max is None else _ops["minimum"](y, max, **keys)
-    if min is not None and max is not None and not x.requires_grad:
+    if min is not None and max is not None:
         return f(x, min, max, **keys)
-    y = x
-    if min is not None:
-        y = _ops["where"](_ops["le"](y, min), min, y, **({} if max is not None else keys))
-    if max is not None:
-        y = _ops["where"](_ops["ge"](y, max), max, y, **keys)
-    return y
+    beyond, bound = (_ops["le"](x, min), min) if max is None else (_ops["ge"](x, max), max)
+    return _ops["where"](beyond, bound, x, **keys)
 
 
 @_means("clip")

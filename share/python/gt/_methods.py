@@ -210,9 +210,10 @@ class _Methods:
         """How many elements are not 0."""
         return _ops["sum"](_ops["ne"](self, 0), dim)
 
-    def diff(self, n=1, dim=-1):
+    def diff(self, n=1, dim=-1, prepend=None, append=None):
         """Differences of neighbours along dim."""
-        y = self
+        parts = [part for part in (prepend, self, append) if part is not None]
+        y = self if len(parts) == 1 else _ops["concat"](parts, axis=dim)
         for _ in range(n):
             size = y.shape[dim] - 1
             y = _ops["sub"](_ops["slice"](y, 1, axis=dim, size=size), _ops["slice"](y, 0, axis=dim, size=size))
@@ -311,7 +312,7 @@ class _Methods:
             return _ops["copy"](self) if copy else self
         return _ops["cast"](self, found)
 
-    def type(self, dtype=None):
+    def type(self, dtype=None, non_blocking=False):
         """x in another dtype; without one, the name of its own."""
         return self.dtype if dtype is None else self.to(dtype)
 

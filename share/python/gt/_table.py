@@ -2,7 +2,7 @@
 
 `gt-emit --ops=json` has a row for each op. Nothing here knows an op by name, but for what
 its row does not say."""
-import collections, operator, re
+import collections, operator
 import builtins as _py
 
 from ._tensor import Tensor, _call, _is_bool, _next_seed, _shown, tensor
@@ -22,7 +22,8 @@ _OTHERWISE = {
     "dtype": "cast before or after", "generator": "give a seed",
     "largest": "of -x, the largest are the smallest of x", "out": "write into=, or name=",
     "normalized_shape": "it is over the last dimension", "rounding_mode": "floordiv rounds down",
-    "stable": "it is stable"}
+    "layout": "there are no strides", "memory_format": "there are no strides",
+    "pin_memory": "the environment says where it runs: help(gt)", "stable": "it is stable"}
 _BROADCAST = {"point-wise", "elementary", "comparisons", "activations"}  # families of ops
 
 

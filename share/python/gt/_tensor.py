@@ -5,9 +5,9 @@ import builtins as _py
 from ._hints import _meant
 from ._ops import _ops
 from ._program import _Register, _the
-from ._scopes import _checked_name, _end, _has_grad, _scope, no_grad, signal
-from ._types import _common, _expands, _kind
-from ._words import (_CODE, _NPY, Error, Failed, Lost, _dtype, _flat, _is_data, _is_flag, _is_name, _is_number,
+from ._scopes import _end, _has_grad, _scope, no_grad, signal
+from ._types import _common, _kind
+from ._words import (_CODE, _NPY, Error, Failed, Lost, _dtype, _flat, _is_flag, _is_name, _is_number,
                      _key, _nested, _np, _number, _parse, _plain, _quote, _type)
 
 _TEXT_MOST = 1000     # values that are written as numbers; more go by a file
@@ -253,10 +253,10 @@ class Tensor:
             _ops["slice"](_ops["unsqueeze"](saved, axis=0), "0:0")._read()
 
     # Gradients.
-    def requires_grad_(self, on=True):
+    def requires_grad_(self, requires_grad=True):
         """Whether backward() gives it a gradient."""
         global _leaf_count
-        if on and self._leaf is None:
+        if requires_grad and self._leaf is None:
             if self._known is not None and "f" not in self._known[0]:
                 raise Error(f"only tensors of floats can require gradients; {self._name} is "
                             f"{_type(self._known[1], self._known[0])}: write 2.0 in place of 2, or "
@@ -266,7 +266,7 @@ class Tensor:
             _leaf_count += 1
             self._leaf, self._reach = _leaf_count, frozenset([_leaf_count])
             _leaves[self._leaf] = self
-        elif not on and self._leaf is not None:
+        elif not requires_grad and self._leaf is not None:
             del _leaves[self._leaf]
             self._leaf, self._reach = None, _none
         return self

@@ -5,7 +5,7 @@ x.shape waits for nothing, and a call in place is refused where it would change 
 a shape. None stands for what only the program knows: with it no conclusion is drawn."""
 import math
 
-from ._words import _DTYPES, _is_number, _is_whole, _plain, f16, f32, i64
+from ._words import _DTYPES, _is_number, _is_whole, _plain, f32, i64
 
 _FLOATS = "f32 f64 f16 bf16".split()
 _WIDTH = {"u8": 1, "i32": 4, "i64": 8, "f16": 2, "bf16": 2, "f32": 4, "f64": 8}

@@ -1,7 +1,7 @@
 """Words of the language: names, numbers, types and texts, and what results say.
 
 Nothing here writes a line; the other parts of gt stand on it."""
-import json, math, operator, re
+import math, operator, re
 import builtins as _py
 try:
     import numpy as _np

@@ -1,7 +1,6 @@
 """Modules: parts of a model, with their parameters, buffers and states."""
-import collections, copy as _copy, functools, math, sys, warnings
+import collections, copy as _copy, functools, math, warnings
 
-from .. import _program
 from .._ops import _ops
 from .._program import _the, sync
 from .._scopes import no_grad

@@ -3,13 +3,9 @@
 A name that is not here is the function of gt, where the op table says that PyTorch's function of
 this name is that op. What gt has otherwise than PyTorch, as gt.linear with w [in, out], means here
 what it means there."""
-import math
-
 from .._ops import _ops
-from .._tensor import Tensor, _shown
+from .._tensor import Tensor
 from .._types import _kind
-
-_HERE = None  # filled below: names that are found here
 
 
 def _reduced(losses, reduction, count=None):
@@ -31,11 +27,6 @@ def linear(input, weight, bias=None):
     """x @ weight.t() + bias, with the weight [out, in]; gt.linear has [in, out]."""
     y = _ops["matmul"](input, weight if weight.ndim == 1 else weight.t())
     return y if bias is None else _ops["add"](y, bias)
-
-
-def bilinear(input1, input2, weight, bias=None):
-    """x1 by each matrix of the weight, by x2."""
-    raise TypeError("bilinear: it is not here; write (x1 @ w * x2).sum(-1) for each matrix w")
 
 
 def embedding(input, weight, padding_idx=None, max_norm=None, norm_type=2.0, scale_grad_by_freq=False,
@@ -191,18 +182,26 @@ def scaled_dot_product_attention(query, key, value, attn_mask=None, dropout_p=0.
     return _ops["attention"](query, key, value, *([] if attn_mask is None else [attn_mask]), **keys)
 
 
-def mse_loss(input, target, size_average=None, reduce=None, reduction="mean"):
+def _unweighted(name, weight):
+    if weight is not None:
+        raise TypeError(f"{name}: expected no weight: reduction='none' gives the losses, which can be weighted")
+
+
+def mse_loss(input, target, size_average=None, reduce=None, reduction="mean", weight=None):
     """The mean of squared differences."""
+    _unweighted("mse_loss", weight)
     return _ops["mse"](input, target, reduction=reduction)
 
 
-def l1_loss(input, target, size_average=None, reduce=None, reduction="mean"):
+def l1_loss(input, target, size_average=None, reduce=None, reduction="mean", weight=None):
     """The mean of absolute differences."""
+    _unweighted("l1_loss", weight)
     return _reduced(_ops["abs"](_ops["sub"](input, target)), reduction)
 
 
-def huber_loss(input, target, reduction="mean", delta=1.0):
+def huber_loss(input, target, reduction="mean", delta=1.0, weight=None):
     """Half of a squared difference, and linear from delta on."""
+    _unweighted("huber_loss", weight)
     return _ops["huber"](input, target, reduction=reduction, delta=delta)
 
 
@@ -243,7 +242,7 @@ def kl_div(input, target, size_average=None, reduce=None, reduction="mean", log_
     return _reduced(losses, reduction)
 
 
-def _classes_last(x, op):
+def _classes_last(x):
     """Logits with the classes behind, which PyTorch has in dimension 1."""
     rank = x.ndim
     if rank < 3:
@@ -254,9 +253,9 @@ def _classes_last(x, op):
 def cross_entropy(input, target, weight=None, size_average=None, ignore_index=-100, reduce=None,
                   reduction="mean", label_smoothing=0.0):
     """The loss of logits, whose classes are dimension 1, by classes or by probabilities."""
-    x = _classes_last(input, "cross_entropy")
+    x = _classes_last(input)
     if isinstance(target, Tensor) and _kind(target.dtype) == 2:
-        target = _classes_last(target, "cross_entropy")
+        target = _classes_last(target)
         if label_smoothing:
             target = _ops["add"](_ops["mul"](target, 1 - label_smoothing), label_smoothing / x.shape[-1])
         losses = _ops["mul"](_ops["log_softmax"](x, -1), target)
@@ -268,17 +267,13 @@ def cross_entropy(input, target, weight=None, size_average=None, ignore_index=-1
 
 def nll_loss(input, target, weight=None, size_average=None, ignore_index=-100, reduce=None, reduction="mean"):
     """The loss of log probabilities, whose classes are dimension 1."""
-    x = _classes_last(input, "nll_loss")
+    x = _classes_last(input)
     counts = _ops["ne"](target, ignore_index)
     safe = _ops["where"](counts, target, 0)
     picked = _ops["squeeze"](_ops["gather"](x, -1, _ops["unsqueeze"](safe, axis=-1)), axis=-1)
     each = counts.to(x) if weight is None else _ops["where"](counts, _ops["take"](weight, safe, axis=0), 0)
     losses = _ops["neg"](_ops["mul"](_ops["where"](counts, picked, 0), each))
     return _reduced(losses, reduction, _ops["sum"](each) if reduction == "mean" else None)
-
-
-_GT = ("adaptive_avg_pool2d avg_pool2d celu conv2d conv_transpose2d gelu max_pool2d pad sigmoid softplus tanh "
-       "upsample").split()
 
 
 def __getattr__(name):

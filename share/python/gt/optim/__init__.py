@@ -1,12 +1,9 @@
 """Optimizers, as torch.optim has them. Each changes the parameters in place, by lines of the program."""
-import math
-
 from .._ops import _ops
 from .._program import _the
 from .._scopes import no_grad
 from .._tensor import Tensor, _call, tensor
-from .._types import _kind
-from .._words import Error, _is_number, _plain
+from .._words import Error, _is_number
 from . import lr_scheduler
 
 
