@@ -180,7 +180,7 @@ NUMBERS = ["2", "2.5", "True", "np.int64(2)", "np.float32(2.5)", "np.float64(2.5
 
 def of_rows():
     """The calls that the rows of the op table make."""
-    table = json.loads(subprocess.run([gt._program._program("gt-emit"), "--ops=json"], stdout=subprocess.PIPE,
+    table = json.loads(subprocess.run([gt._program("gt-emit"), "--ops=json"], stdout=subprocess.PIPE,
                                       check=True).stdout)
     for row in table["ops"]:
         names = [row["name"]] if not row.get("internal") else []

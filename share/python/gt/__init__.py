@@ -65,8 +65,8 @@ A name="w" that another tensor has goes to the new one, as when a cell of a note
 runs again. The older tensor keeps its value in a register without a name of its
 own; a backward() to it through what was computed before fails.
 """
-from . import _hints, _install, _ops as _table_of_ops, _program
-from ._program import close, connect, cpu_workers, gpu_workers, record, sync
+from . import _hints, _install, _ops as _table_of_ops, _pipeline
+from ._pipeline import _program, close, connect, cpu_workers, gpu_workers, record, sync
 from ._scopes import (compile, enable_grad, inference_mode, is_grad_enabled, microbatch, no_grad, recompute,
                       set_grad_enabled, signal)
 from ._tensor import (Tensor, as_tensor, asarray, from_numpy, get_rng_state, grad, is_tensor, manual_seed,
@@ -78,7 +78,7 @@ _ops = _table_of_ops._ops
 
 def __getattr__(name):
     if name == "_session":  # the one that is open
-        return _program._session
+        return _pipeline._session
     found = _ops.get(name) or _DTYPE_NAMES.get(name)
     if found is None:
         raise AttributeError(f"gt has no {name!r}{_hints._meant(name)}")

@@ -3,7 +3,7 @@ optimizers, in one safetensors file."""
 import json, os
 
 from ._ops import _ops
-from ._program import _the
+from ._pipeline import _the
 from ._tensor import Tensor, _call, tensor
 from ._words import _is_number, _plain, _quote, _type
 

@@ -2,7 +2,7 @@
 import functools, subprocess, sys
 
 from ._ops import _ops
-from ._program import _program
+from ._pipeline import _program
 from ._words import _is_name
 
 # Names of PyTorch that are no op, and what to write here.

@@ -7,7 +7,7 @@ from . import _methods
 from ._meanings import _meant_so
 from ._methods import _Methods
 from ._ops import _ops
-from ._program import _program
+from ._pipeline import _program
 from ._table import _OTHERWISE, _alias, _flags, _make
 from ._tensor import Tensor, _shown, tensor
 from ._words import _DTYPE_NAMES, _is_data, _is_flag

@@ -4,7 +4,7 @@ import builtins as _py
 
 from ._hints import _meant
 from ._ops import _ops
-from ._program import _Register, _the
+from ._pipeline import _Register, _the
 from ._scopes import _end, _has_grad, _scope, no_grad, signal
 from ._types import _common, _kind
 from ._words import (_CODE, _NPY, Error, Failed, Lost, _dtype, _flat, _is_flag, _is_name, _is_number,

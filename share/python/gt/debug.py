@@ -1,7 +1,7 @@
 """What a program does: its history, and what its workers have done."""
 import subprocess
 
-from . import _program
+from . import _pipeline
 from ._tensor import print_tape, tape
 from ._words import Error
 
@@ -9,10 +9,10 @@ from ._words import Error
 def get_worker_stats():
     """What gt-top(1) says of each worker, once all lines are done: its "operations" with their "total", its
     "state", the "seconds" that it computed, and the bytes of "memory" and "peak"."""
-    session = _program._the()
+    session = _pipeline._the()
     session.sync()
     routes = [str(p.pid) for p in session.processes if p.args[0].endswith("gt-route")]
-    told = subprocess.run([_program._program("gt-top"), "-b", "-n", "1", *routes], text=True,
+    told = subprocess.run([_pipeline._program("gt-top"), "-b", "-n", "1", *routes], text=True,
                           stdout=subprocess.PIPE).stdout
     if not told:  # gt-top has said why; of a cluster it takes your only gt-route on this host
         raise Error("get_worker_stats: gt-top sees no gt-route of this session")

@@ -2,7 +2,7 @@
 import collections, copy as _copy, functools, math, warnings
 
 from .._ops import _ops
-from .._program import _the, sync
+from .._pipeline import _the, sync
 from .._scopes import no_grad
 from .._tensor import Tensor, _call, _next_seed, _shown, tensor
 from .._words import Error, _dtype, _is_name, _is_whole, _quote, _type

@@ -1,6 +1,6 @@
 """Optimizers, as torch.optim has them. Each changes the parameters in place, by lines of the program."""
 from .._ops import _ops
-from .._program import _the
+from .._pipeline import _the
 from .._scopes import no_grad
 from .._tensor import Tensor, _call, tensor
 from .._words import Error, _is_number
