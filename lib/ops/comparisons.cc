@@ -200,10 +200,9 @@ constexpr Row kComparisonRows[] = {
      .sense = "x, but at least min and at most max.",
      .details =
          "max where min is larger; nan stays nan. The gradient at a bound "
-         "is 0, and that of a bound. A number beyond what an integer dtype holds "
-         "bounds nothing. Of one bound alone, maximum or minimum. Errors: min "
-         "over, or max under, all that the "
-         "dtype holds.",
+         "is 0, and that of a bound. A number beyond what an integer dtype "
+         "holds bounds nothing. Of one bound alone, maximum or minimum. "
+         "Errors: min over, or max under, all that the dtype holds.",
      .source = "torch.clamp; numpy.clip; from 0 to 6 it is "
                "torch.nn.functional.relu6; from -1 to 1, "
                "torch.nn.functional.hardtanh; of x / 6 + 0.5 from 0 to 1, "

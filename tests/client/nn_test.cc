@@ -311,7 +311,8 @@ TEST(Losses, KeepTheirDigitsAtTheirEnds) {
   // A class of probability 0 counts nothing, also in 16 bits.
   const gt::Tensor logs = gt::tensor({-1.0, -2.0}).reshape({1, 2});
   const gt::Tensor share = gt::tensor({1.0, 0.0}).reshape({1, 2});
-  EXPECT_EQ(nn::kl_div(logs.cast(gt::f16), share.cast(gt::f16)).cast(gt::f64)
+  EXPECT_EQ(nn::kl_div(logs.cast(gt::f16), share.cast(gt::f16))
+                .cast(gt::f64)
                 .to_vector<double>(),
             std::vector<double>{1});
 }
