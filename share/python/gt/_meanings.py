@@ -195,6 +195,9 @@ def _of_numbers(f, *args, into=None, **keys):
 @_means("any", "all")
 def _of_bytes(f, x, *args, **keys):
     """Of u8 the result is u8, as in PyTorch."""
+    if _py.any(isinstance(dim, (list, tuple)) and not dim for dim in (*args[:1], keys.get("dim"), keys.get("axis"))):
+        raise TypeError(f"{f.__name__}: expected a dim or none; found (), which PyTorch takes otherwise from version to "
+                        "version")
     y = f(x, *args, **keys)
     return y.to("u8") if isinstance(x, Tensor) and x._dtype == "u8" else y
 
@@ -202,8 +205,8 @@ def _of_bytes(f, x, *args, **keys):
 @_means("reshape")
 def _reshaped(f, x, *shape, **keys):
     """reshape(()) is of one element a scalar."""
-    given = keys.get("shape", shape)
-    if (given == () or given == ((),) or given == ([],)) and ("shape" in keys or shape):
+    given = keys["shape"] if "shape" in keys else shape[0] if len(shape) == 1 else shape or None
+    if isinstance(given, (list, tuple)) and not given:
         if x.numel() != 1:
             raise Error(f"reshape: {x._name} has {x.numel()} elements, and a scalar has one")
         return _ops["squeeze"](x)
@@ -255,8 +258,18 @@ def _var(f, x, *args, unbiased=None, **keys):
 @_means("norm")
 def _norm(f, x, *args, **keys):
     """norm(1) is the sum of absolute values, norm(2, dim) that along dim; "fro" is 2."""
-    args = (2, *args[1:]) if args and args[0] in (None, "fro") else args
-    return f(x, *args, **{k: 2 if k in ("p", "ord") and v == "fro" else v for k, v in keys.items()})
+    order = args[0] if args else keys.pop("p", keys.pop("ord", None))
+    args, order = args[1:], 2 if order is None or isinstance(order, str) and order == "fro" else order
+    if _is_number(order) and order not in (1, 2, math.inf):
+        dims = {k: v for k, v in zip(("dim", "keepdim"), args)}
+        dims.update({k: v for k, v in keys.items() if k not in ("dtype", "name")})
+        sizes = _ops["abs"](x if keys.get("dtype") is None else x.to(keys["dtype"]))
+        if order == 0:
+            return _ops["sum"](_ops["ne"](sizes, 0).to(sizes), **dims)
+        if order == -math.inf:
+            return _ops["amin"](sizes, **dims)
+        return _ops["pow"](_ops["sum"](_ops["pow"](sizes, order), **dims), 1 / order)
+    return f(x, order, *args, **keys)
 
 
 @_means("where")

@@ -276,10 +276,11 @@ class _Session:
             self.wake.clear()
             threading.Event().wait(0.002)
             with self.lock:
+                was_lost = self.was_lost
                 try:
                     self.flush()
-                except Lost:
-                    pass  # the next line that is written says so
+                except Lost:  # the next line that is written says so, or the end
+                    self.was_lost = was_lost
 
     def check(self):
         if os.getpid() != self.pid:
@@ -515,6 +516,7 @@ class _Session:
         """Ends the programs, and waits for them. Raises what failed and nobody has seen."""
         if self.closed or os.getpid() != self.pid:
             return
+        was_lost = self.was_lost  # an exception has said so
         if self.where and (self.sent or self.left) and self.back:  # others may go on
             with contextlib.suppress(Error, OSError):
                 self.leave_all()
@@ -550,7 +552,7 @@ class _Session:
         ended = [f"{os.path.basename(process.args[0])} {_how_it_ended(status)}"
                  for process, status in zip(self.processes, statuses)
                  if status not in (0, 1, 3, -_signal.SIGPIPE)]
-        if ended and not self.was_lost:
+        if ended and not was_lost:
             raise Lost("the program that runs the lines is gone: " + "; ".join(ended))
 
     def raise_failures(self):

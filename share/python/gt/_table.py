@@ -156,6 +156,10 @@ def _make(row):
         elif dtype is not None:
             kwargs["dtype"] = dtype
         pairs, keys, given = _operands(row, args, kwargs)
+        if isinstance(keys.get("axis"), (list, tuple)) and not keys["axis"]:  # no dimension
+            if "keepdims" not in [k["name"] for k in row["keys"]]:
+                return pairs[0][1].clone()
+            del keys["axis"]  # by which PyTorch means all
         if _is_whole(keys.get("axis")) and int(keys["axis"]) in (0, -1) and pairs and \
                 isinstance(pairs[0][1], Tensor) and pairs[0][1]._rank == 0 and op not in _PLACES_AXES:
             return _of_scalar(function, pairs, keys, name, into)
