@@ -309,7 +309,7 @@ Error copy_: f32[3] does not expand to f32[2]'
   [[ ${lines[5]} == 'Error t'*' requires a gradient: change it under gt.no_grad()' ]]
 }
 
-@test "for a name that gt.py lacks, the message says what to write" {
+@test "for a name that gt lacks, the message says what to write" {
   run -0 python 'told(lambda: m.einsum, lambda: gt.einsum, lambda: gt.vdot, lambda: gt.shape, lambda: m.cuda(), lambda: m.to("cuda"),
      lambda: m.zeros, lambda: m.nosuch, lambda: gt.print, lambda: gt.Tensor([1.0]))
 print(hasattr(m, "view"), hasattr(m, "einsum"))'

@@ -22,7 +22,7 @@ warnings.simplefilter("ignore")
 NAMES = {"float32": "f32", "float64": "f64", "float16": "f16", "bfloat16": "bf16", "int64": "i64",
          "int32": "i32", "uint8": "u8", "bool": "bool"}
 DTYPES = list(NAMES.values())
-# Refusals: what a user is told in place of a value. All others are mistakes of gt.py.
+# Refusals: what a user is told in place of a value. All others are mistakes of gt.
 REFUSALS = (gt.Error, TypeError, AttributeError, ValueError, IndexError)
 ULPS = {"f32": 2.0 ** -23, "f64": 2.0 ** -52, "f16": 2.0 ** -10, "bf16": 2.0 ** -7}
 
