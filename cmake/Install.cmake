@@ -1,5 +1,5 @@
 # cmake --install: programs, the scripts that are programs, man pages, completions,
-# data, libgt, and gt.py. Each belongs to a component, which is a package of
+# data, libgt, and gt for Python. Each belongs to a component, which is a package of
 # cmake/Package.cmake. It installs all or nothing: what the target programs has not
 # built yet is told first. What depends on the prefix, which is known when it is
 # installed, is done by scripts in cmake/install.

@@ -1,7 +1,7 @@
 # cpack, run in a build folder, makes a Debian package of each component in
 # packages/ there. The packages and what is in them:
 #
-#   gt          the programs, their pages and completions, and gt.py
+#   gt          the programs, their pages and completions, and the module gt for Python
 #   libgt0      libgt.so, by the number of its interface
 #   libgt-dev   headers, libgt.a, find_package(gt), gt.pc, gdb's printer
 #   gt-doc      examples, configs and data, which the pages show, and the pages

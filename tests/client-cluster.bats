@@ -56,7 +56,7 @@ nothing_kept() {
   lines_are same
 }
 
-@test "gt.py: large values go to a cluster and come back" {
+@test "gt for Python: large values go to a cluster and come back" {
   up
   cat >travel.py <<'END'
 import gt

@@ -171,6 +171,17 @@ longer than 20 lines"*"write sum = detach sum"* ]]
   [ -z "$stderr" ]
 }
 
+@test "#backward=NAME gives the lines of a gradient another signal" {
+  printf '%s\n' 'w = ones f32[2]' 'y = mul w 3 #signal=up #backward=down #mb=1' \
+    'l = sum y #signal=up' 'g = grad l w' 'print g' >p.gt
+  run -0 gt-emit p.gt
+  [[ $output == *'y = mul w 3 #signal=up #backward=down #mb=1'* ]]
+  [[ $output == *'g = mul '*' 3 #signal=down #mb=1 #bwd #grad=w'* ]]
+  [[ $output == *'expand '*' #signal=up #bwd'* ]]
+  run -0 gt-work <<<"$output"
+  lines_are 'g = tensor f32[2] 3 3'
+}
+
 @test "#tape NAME gives the history behind a value back among the results" {
   printf '%s\n' 'w = ones f32[2,2]' 'y = mul w w #signal=a/b' 'y = exp y' 'l = sum y' \
     '#tape l' '#tape w' '# tape l' '#tape of mine' >p.gt

@@ -1,9 +1,9 @@
 #!/usr/bin/env bats
-# share/python/gt.py as its users see it.
+# The module gt, in share/python, as its users see it.
 
 load helper
 
-# python CODE runs it with gt.py, by the Python that has NumPy.
+# python CODE runs it with gt, by the Python that has NumPy.
 python() {
   PYTHONPATH=$GT_ROOT/share/python PYTHONDONTWRITEBYTECODE=1 \
     within 60 /usr/bin/python3 -c "import gt
@@ -142,7 +142,7 @@ while True:
 
 @test "a training loop writes the same bytes in each round" {
   run -0 python '
-gt.log("run.gt")
+gt.record("run.gt")
 model = gt.Sequential(gt.Linear(4, 8), gt.relu, gt.LayerNorm(8), gt.Linear(8, 2))
 best = gt.SGD(model.parameters(), lr=0.1, momentum=0.9)
 x = gt.randn((8, 4), 1)
@@ -207,7 +207,7 @@ for f in (lambda: len(s), lambda: iter(s.exp()), lambda: gt.ones((3,))[3], lambd
 
 @test "no text from a caller becomes a line of its own" {
   run -0 python '
-gt.log("run.gt")
+gt.record("run.gt")
 n = "1\nprint t0 as=evil"
 a = gt.ones((2,))
 p = gt.Parameter("ones", (2,))
@@ -215,7 +215,7 @@ p.sum().backward()
 calls = [lambda: gt.signal(n), lambda: gt.signal("a b"), lambda: gt.signal("a#b"), lambda: gt.signal(""), lambda: gt.microbatch(n),
          lambda: gt.microbatch(-1),
          lambda: a.print_(n), lambda: a.print_("a b"), lambda: a.print_("f32"), lambda: gt.tensor("abc"),
-         lambda: gt.tensor([1, n]), lambda: gt.tensor(1, dtype=n), lambda: gt.ones((2,), dtype="int"),
+         lambda: gt.tensor([1, n]), lambda: gt.tensor(1, dtype=n), lambda: gt.ones((2,), dtype="integer"),
          lambda: a.cast(n), lambda: gt.add(a, n), lambda: a.slice("0 1"), lambda: gt.load("x", "f32[2] " + n),
          lambda: gt.ones((2,), name=n), lambda: gt.ones((2,), name="true"), lambda: gt.ones((2,), name="w\xe9"),
          lambda: a.rename("t4"), lambda: gt.ones((4,)).split(sizes=(2, 2), name=["q", "q"]),

@@ -1,4 +1,4 @@
-# gt.py, where python3 looks below the prefix. Debian's packages, in /usr, have one
+# The module gt, where python3 looks below the prefix. Debian's packages, in /usr, have one
 # folder for all versions of Python; elsewhere the version is in its name.
 set(modules "${CMAKE_INSTALL_PREFIX}/lib/python3/dist-packages")
 set(python_finds_it ON)
@@ -11,4 +11,5 @@ if(NOT (CMAKE_INSTALL_PREFIX STREQUAL "/usr" AND EXISTS /etc/debian_version))
     set(modules "${found}")
   endif()
 endif()
-file(INSTALL "${source}/share/python/gt.py" DESTINATION "${modules}")
+file(INSTALL "${source}/share/python/gt" DESTINATION "${modules}"
+  FILES_MATCHING PATTERN "*.py" PATTERN __pycache__ EXCLUDE)

@@ -131,8 +131,13 @@ grad::HeldForm Recorder::record(const Instruction& instruction,
     form.mesh = ledger_.mesh_ids.id(instruction.mesh);
   }
   if (options_.shows) append_instruction(form.shown, instruction.line);
+  // With a note #backward, gradient lines have another signal.
+  const bool has_other = instruction.line.note("backward") != nullptr;
   for (const Note& note : instruction.line.notes) {
-    if (note.key == "signal" || note.key == "mb" || note.key == "local") {
+    if (note.key == "backward") {
+      append_note(form.notes, {"signal", note.value});
+    } else if ((note.key == "signal" && !has_other) || note.key == "mb" ||
+               note.key == "local") {
       append_note(form.notes, note);
     }
   }

@@ -184,11 +184,11 @@ constexpr Row kComparisonRows[] = {
      .index = "...,...,...->...",
      .gradient = R"(
        dx = clamp_grad dy x min max
-       p = lt x min
+       p = le x min
        q = lt min max
        r = and p q
        dmin = where r dy 0
-       s = gt x max
+       s = ge x max
        t = lt max min
        u = or s t
        dmax = where u dy 0)",
@@ -200,10 +200,9 @@ constexpr Row kComparisonRows[] = {
      .sense = "x, but at least min and at most max.",
      .details =
          "max where min is larger; nan stays nan. The gradient at a bound "
-         "is that of x. A number beyond what an integer dtype holds "
-         "bounds nothing. Of one bound alone, maximum or minimum. Errors: min "
-         "over, or max under, all that the "
-         "dtype holds.",
+         "is 0, and that of a bound. A number beyond what an integer dtype "
+         "holds bounds nothing. Of one bound alone, maximum or minimum. "
+         "Errors: min over, or max under, all that the dtype holds.",
      .source = "torch.clamp; numpy.clip; from 0 to 6 it is "
                "torch.nn.functional.relu6; from -1 to 1, "
                "torch.nn.functional.hardtanh; of x / 6 + 0.5 from 0 to 1, "
@@ -220,12 +219,12 @@ constexpr Row kComparisonRows[] = {
      .gradient = "dg = clamp_grad dz x lo hi",
      .non_differentiable = "x lo hi",
      .expansion = R"(
-       p = ge x lo
-       q = le x hi
+       p = gt x lo
+       q = lt x hi
        r = and p q
        z = where r g 0)",
      .flops = 3,
-     .sense = "Gradient g where x is from lo to hi, else 0.",
+     .sense = "Gradient g where x is between lo and hi, else 0.",
      .details = "The gradient of clamp by x.",
      .source = "PyTorch's convention at the bounds",
      .example = "",

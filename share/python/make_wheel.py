@@ -1,4 +1,4 @@
-"""Makes the wheel of gt.py, for pip (PEP 517) and for scripts/dist.
+"""Makes the wheel of the module gt, for pip (PEP 517) and for scripts/dist.
 
 usage: make_wheel.py DIRECTORY
 
@@ -14,12 +14,23 @@ def _read(path):
         return file.read()
 
 
+def _modules():
+    """The sources of gt, by their paths in the wheel."""
+    found = {}
+    for folder, folders, names in os.walk(os.path.join(_here, "gt")):
+        folders.sort()
+        for name in sorted(names):
+            if name.endswith(".py"):
+                path = os.path.relpath(os.path.join(folder, name), _here)
+                found[path.replace(os.sep, "/")] = _read(path)
+    return found
+
+
 def build_wheel(wheel_directory, config_settings=None, metadata_directory=None):
     """Writes the wheel, and returns its name."""
     version = re.search(rb"project\(gt VERSION ([\d.]+)", _read("../../CMakeLists.txt"))[1].decode()
     info = f"gt-{version}.dist-info"
-    files = {
-        "gt.py": _read("gt.py"),
+    files = {**_modules(),
         f"{info}/LICENSE": _read("../../LICENSE"),
         f"{info}/METADATA": (
             f"Metadata-Version: 2.1\nName: gt\nVersion: {version}\n"

@@ -297,3 +297,22 @@ TEST(Layers, ABlockUnderMixedHasWideResidualsAndGradients) {
     EXPECT_EQ(w.grad().dtype(), gt::f32) << w.name();
   }
 }
+
+TEST(Losses, KeepTheirDigitsAtTheirEnds) {
+  // The loss of a certain mistake is its logit, and of a certain hit exp(-x).
+  const gt::Tensor x = gt::tensor({30.0, -50.0}).requires_grad_();
+  const gt::Tensor target = gt::tensor({1.0, 0.0});
+  const gt::Tensor loss = nn::bce_with_logits_loss(x, target);
+  EXPECT_NEAR(loss.to_vector<double>()[0] / (std::exp(-30.0) / 2), 1, 1e-6);
+  loss.backward();
+  const std::vector<double> gradient = x.grad().to_vector<double>();
+  EXPECT_NEAR(gradient[0] / (-std::exp(-30.0) / 2), 1, 1e-6);
+  EXPECT_NEAR(gradient[1] / (std::exp(-50.0) / 2), 1, 1e-6);
+  // A class of probability 0 counts nothing, also in 16 bits.
+  const gt::Tensor logs = gt::tensor({-1.0, -2.0}).reshape({1, 2});
+  const gt::Tensor share = gt::tensor({1.0, 0.0}).reshape({1, 2});
+  EXPECT_EQ(nn::kl_div(logs.cast(gt::f16), share.cast(gt::f16))
+                .cast(gt::f64)
+                .to_vector<double>(),
+            std::vector<double>{1});
+}

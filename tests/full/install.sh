@@ -54,7 +54,7 @@ check "README's Python" typed 'python3 net.py | cmp - text && echo the same bits
 check "README's C++" typed \
   "c++ -std=c++20 net.cc -o net \$(pkg-config --cflags --libs gt) && ./net | cmp - text && echo the same bits"
 check "Python finds what was installed" inside sh -c \
-  "cd / && python3 -c 'import gt; print(gt.__file__)' | grep '^/usr/local/lib/python3.*/gt.py$'"
+  "cd / && python3 -c 'import gt; print(gt.__file__)' | grep '^/usr/local/lib/python3.*/gt/__init__.py$'"
 
 cat "$work/figures"
 echo "$fetched MB were fetched, and the disk held $growth MB more, until the accuracy"

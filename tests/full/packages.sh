@@ -46,7 +46,7 @@ check "a program runs" inside sh -c \
 check "python3 finds gt" inside sh -c 'cd / && python3 -B -c "
 import gt
 print(gt.__file__, gt.ones((2,)).tolist())" |
-  grep -x "/usr/lib/python3/dist-packages/gt.py .1.0, 1.0."'
+  grep -x "/usr/lib/python3/dist-packages/gt/__init__.py .1.0, 1.0."'
 check "a user builds and runs one" inside sh -c 'cd /root/consumer &&
   g++ -std=c++20 consumer.cc $(pkg-config --cflags --libs gt) -o consumer &&
   ./consumer | grep -q "^f32.3. 4"'

@@ -47,7 +47,7 @@ check "a program runs" alone sh -c \
   'PATH=$PWD/build/bin:$PATH; gt-emit examples/quickstart.gt | gt-work | grep "^corner ="'
 check "install" alone cmake --install build --prefix "$work/usr"
 check "gt-emit is installed" "$work/usr/bin/gt-emit" --version
-check "libgt and gt.py are installed" sh -c "ls $work/usr/lib/*/libgt.so $work/usr/include/gt/gt.h $work/usr/lib/python3/dist-packages/gt.py"
+check "libgt and gt for Python are installed" sh -c "ls $work/usr/lib/*/libgt.so $work/usr/include/gt/gt.h $work/usr/lib/python3/dist-packages/gt/__init__.py"
 
 echo "$passed passed, $failed failed"
 ((failed == 0))

@@ -50,7 +50,9 @@ ROWS = {
 MORE = {  # other lines that work point by point
     "gelu": ("gelu x approximate=tanh",
              lambda x: F.gelu(x, approximate="tanh")),
-    "clamp": ("clamp x -1 1", lambda x: torch.clamp(x, -1, 1)),
+    # At a bound the gradient is 0, as in PyTorch 2.15; before it was 1.
+    "clamp": ("clamp x -1 1", lambda x: torch.where(
+        (x > -1) & (x < 1), x, torch.clamp(x, -1, 1).detach())),
     "pow 3": ("pow x 3", lambda x: torch.pow(x, 3)),
     # The exponent is a tensor: for the number 0.5 PyTorch takes the root, which
     # is nan for -inf.

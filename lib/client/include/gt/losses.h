@@ -20,10 +20,15 @@ inline Tensor smooth_l1_loss(const Tensor& x, const Tensor& target,
                              double beta = 1, At at = At::here()) {
   return div(huber(x, target, {.delta = beta}, at), beta, at);
 }
-// Returns bce(sigmoid(x), target), computed so that large x does not overflow.
+// Returns bce(sigmoid(x), target), computed so that large x neither overflows
+// nor loses the digits of a small loss: target * log(1 + exp(-x)) and (1 -
+// target) * log(1 + exp(x)), where exp(-40) is less than the digits of f64.
 inline Tensor bce_with_logits_loss(const Tensor& x, const Tensor& target,
                                    At at = At::here()) {
-  return mean(sub(softplus(x, {}, at), mul(x, target, at), at), {}, at);
+  const SoftplusOptions exact{.threshold = 40};
+  const Tensor of_one = mul(target, softplus(neg(x, at), exact, at), at);
+  const Tensor of_zero = mul(sub(1, target, at), softplus(x, exact, at), at);
+  return mean(add(of_one, of_zero, at), {}, at);
 }
 // Returns the negative log likelihood: the mean of -x[i,target[i]]. x are
 // logarithms of probabilities [n,classes], target are classes i64[n].
@@ -37,7 +42,7 @@ inline Tensor nll_loss(const Tensor& x, const Tensor& target,
 // rows (PyTorch's reduction="batchmean").
 inline Tensor kl_div(const Tensor& x, const Tensor& target,
                      At at = At::here()) {
-  const Tensor known = log(maximum(target, 1e-38, at), at);
+  const Tensor known = log(where(gt::gt(target, 0, at), target, 1, at), at);
   const Tensor terms = mul(target, sub(known, x, at), at);
   return div(sum(terms, {}, at), x.size(0, at), at);
 }

@@ -1,0 +1,74 @@
+"""gt.save and gt.load of what has tensors in it, as torch.save and torch.load: states of models and
+optimizers, in one safetensors file."""
+import json, os
+
+from ._ops import _ops
+from ._pipeline import _the
+from ._tensor import Tensor, _call, tensor
+from ._words import _is_number, _plain, _quote, _type
+
+_OUTLINE = "gt.outline"  # the tensor with the outline of what was saved, as bytes of JSON
+
+
+def save(obj, f):
+    """Writes a tensor, or dicts and lists with tensors, numbers and texts in them, to a safetensors file, as
+    gt.save({"model": model.state_dict(), "epoch": 3}, "run.safetensors"), and waits for it. Raises why it could
+    not."""
+    path = os.fspath(f)
+    if not isinstance(path, str) or path.endswith(".npy"):
+        raise TypeError(f"save: expected a path of a safetensors file; found {f!r}; x.save(path) writes .npy")
+    tensors = {}
+    outline = json.dumps(_outlined(obj, "", tensors)).encode()
+    for name, x in tensors.items():
+        x.save(f"{path}:{name}")
+    tensor(list(outline), "u8").save(f"{path}:{_OUTLINE}")
+    session = _the()
+    if session.can_answer():
+        session.sync()
+
+
+def _outlined(value, name, tensors):
+    """What JSON can hold: [kind, ...] of each value."""
+    if isinstance(value, Tensor):
+        key = name or "value"
+        for known, x in tensors.items():  # what is in two places is saved once
+            if x is value:
+                key = known
+        tensors[key] = value
+        return ["tensor", key, value.dtype, list(value.shape)]
+    if isinstance(value, dict):
+        return ["dict", [[_outlined(k, "", {}), _outlined(v, f"{name}.{k}" if name else str(k), tensors)]
+                         for k, v in value.items()]]
+    if isinstance(value, (list, tuple)):
+        return [type(value).__name__ if type(value) in (list, tuple) else "tuple",
+                [_outlined(v, f"{name}.{i}" if name else str(i), tensors) for i, v in enumerate(value)]]
+    if value is None or isinstance(value, (str, bool)):
+        return ["plain", value]
+    if _is_number(value):
+        value = _plain(value)
+        return ["float", value.hex()] if isinstance(value, float) else ["plain", value]
+    raise TypeError(f"save: expected tensors, dicts, lists, numbers and texts; found {value!r}")
+
+
+def load(f, *args, map_location=None, weights_only=None, **keys):
+    """What gt.save wrote; of a path of one tensor, a .npy file or "FILE.safetensors:NAME", that tensor, as the
+    op load: load(path, "f32[2,3]", row)."""
+    path = os.fspath(f)
+    if not path.endswith(".safetensors") or args or keys:
+        return _ops["load"](path, *args, **keys)
+    outline = bytes(_ops["load"](f"{path}:{_OUTLINE}").tolist())
+    return _filled(json.loads(outline), path, {})
+
+
+def _filled(outline, path, tensors):
+    kind, value = outline[:2]
+    if kind == "tensor":
+        if value not in tensors:
+            dtype, shape = outline[2], tuple(outline[3])
+            tensors[value] = _call("load", [_quote(f"{path}:{value}"), _type(shape, dtype)], type=(dtype, shape))[0]
+        return tensors[value]
+    if kind == "dict":
+        return {_filled(k, path, tensors): _filled(v, path, tensors) for k, v in value}
+    if kind in ("list", "tuple"):
+        return (list if kind == "list" else tuple)(_filled(v, path, tensors) for v in value)
+    return float.fromhex(value) if kind == "float" else value

@@ -1,0 +1,395 @@
+"""Which dtype and shape a result has, as far as Python can tell without asking.
+
+The program has the types of all lines. Python follows them by the table of ops, so that
+x.shape waits for nothing, and a call in place is refused where it would change a dtype or
+a shape. None stands for what only the program knows: with it no conclusion is drawn."""
+import math
+
+from ._words import _DTYPES, _is_number, _is_whole, _plain, f32, i64
+
+_FLOATS = "f32 f64 f16 bf16".split()
+_WIDTH = {"u8": 1, "i32": 4, "i64": 8, "f16": 2, "bf16": 2, "f32": 4, "f64": 8}
+
+
+def _kind(dtype):
+    """0 of bool, 1 of integers, 2 of floats."""
+    return 0 if dtype == "bool" else 2 if dtype in _FLOATS else 1
+
+
+def _common(a, b):
+    """The dtype of both."""
+    if a is None or b is None or a == b:
+        return a or b
+    if _kind(a) != _kind(b):
+        return a if _kind(a) > _kind(b) else b
+    if {a, b} == {"f16", "bf16"}:
+        return f32
+    return a if _WIDTH[a] > _WIDTH[b] else b
+
+
+def _promoted(operands):
+    """The dtype of a result by PyTorch's rule: a tensor without dimensions counts where its kind
+    is above that of those with some, and a number of Python where its kind is above both."""
+    groups = [None, None, None]  # of tensors with dimensions, without, and of numbers
+    for x in operands:
+        if _is_number(x):
+            kind, dtype = 2, {bool: "bool", int: i64, float: f32}[type(_plain(x))]
+        elif x._dtype is None or x._find_rank() is None:
+            return None
+        else:
+            kind, dtype = int(x._find_rank() == 0), x._dtype
+        groups[kind] = _common(groups[kind], dtype)
+    out = None
+    for dtype in groups:
+        if dtype is not None and (out is None or _kind(dtype) > _kind(out)):
+            out = dtype
+    return out
+
+
+def _broadcast(shapes):
+    """The shape that shapes have together, or None if there is none."""
+    rank = max(map(len, shapes), default=0)
+    out = []
+    for i in range(-rank, 0):
+        sizes = {shape[i] for shape in shapes if len(shape) >= -i} - {1}
+        if len(sizes) > 1:
+            return None
+        out.append(sizes.pop() if sizes else 1)
+    return tuple(out)
+
+
+def _expands(shape, wanted):
+    return len(shape) <= len(wanted) and all(
+        n in (1, m) for n, m in zip(reversed(shape), reversed(wanted)))
+
+
+def _many(axes):
+    """How many there are of what is a number or more of them."""
+    return 1 if _is_whole(axes) else len(axes.split(",") if isinstance(axes, str) else axes)
+
+
+def _axes_of(value):
+    """A key's axes as numbers."""
+    if isinstance(value, str):
+        value = value.split(",")
+    return [int(value)] if _is_whole(value) else [int(axis) for axis in value]
+
+
+def _known(row, words, keys, count):
+    """(dtype, shape, rank) of each result of a call."""
+    if not keys and row["index"] in _POINTWISE:
+        found = _of_alike(row["dtype"], words)
+        if found is not None:
+            return [found]
+    tensors = [word for word in words if not isinstance(word, str)]
+    op = row["name"]
+    if op == "attention":
+        words = words[:3]  # a mask says nothing of the result
+    shapes = _shapes(row, words, keys, count)
+    dtype = _dtype_of(row, words, tensors)
+    out = []
+    for i in range(count):
+        shape = shapes[i] if i < len(shapes) else None
+        own = i64 if i and op in ("sort", "topk") else None if i and op == "attention" else dtype
+        out.append((own, shape, len(shape) if shape is not None else _rank(row, words, keys)))
+    return out
+
+
+_POINTWISE = {"...->...", "...,...->..."}
+
+
+def _of_alike(rule, words):
+    """The same of what most calls are, a point-wise op of tensors of one type, or of one and a number of
+    its kind; else None."""
+    dtype = shape = None
+    for word in words:
+        kind = type(word)
+        if kind is int or kind is float:
+            if dtype is None or dtype not in _FLOATS and (kind is float or dtype == "bool"):
+                return None
+        elif kind is str or getattr(word, "_shape", None) is None or word._dtype is None:
+            return None
+        elif dtype is None:
+            dtype, shape = word._dtype, word._shape
+        elif word._dtype != dtype or word._shape != shape:
+            return None
+    if rule != "promote":
+        if rule != "bool" and (rule != "float" or dtype not in _FLOATS):
+            return None
+        dtype = "bool" if rule == "bool" else dtype
+    return dtype, shape, len(shape)
+
+
+def _dtype_of(row, words, tensors):
+    op, rule = row["name"], row["dtype"]
+    if rule in _DTYPES:
+        return rule
+    if op in ("cast", "load"):
+        kinds = [w.partition("[")[0] for w in words if isinstance(w, str)]
+        return kinds[-1] if kinds and kinds[-1] in _DTYPES else None
+    if op in ("sgd", "adamw", "clip") or rule == "first":
+        return getattr(tensors[0], "_dtype", None) if tensors else None
+    if op in ("gather", "take"):
+        tensors = tensors[:1]
+    elif op == "where":
+        tensors = tensors[1:]
+    elif row["family"] in ("windows", "pools", "norms", "attention", "losses"):
+        tensors = [x for x in tensors if not _is_number(x)][:3]
+    elif row["family"] not in ("point-wise", "elementary", "comparisons", "activations", "reductions",
+                               "statistics", "ordering", "products", "layout", "indexing", "lookups",
+                               "networks"):
+        return None
+    if op in ("slice", "split", "reshape", "expand", "pad"):
+        tensors = tensors[:1]
+    dtype = _promoted(tensors)
+    if dtype is None:
+        return None
+    if rule == "float" and _kind(dtype) < 2:
+        return f32
+    if rule == "sum" and _kind(dtype) < 2:
+        return i64
+    return dtype
+
+
+def _rank(row, words, keys):
+    """The rank of the results where the shape is not known, or None."""
+    ranks, op = [0 if isinstance(word, (str, int, float)) or _is_number(word) else word._find_rank()
+                 for word in words], row["name"]
+    if row["places"] == "*shape":
+        return _many(keys["shape"])
+    if None in ranks:
+        return None
+    axes = _many(keys["axis"]) if "axis" in keys else None
+    if "keepdims" in [k["name"] for k in row["keys"]]:
+        return ranks[0] if keys.get("keepdims") else ranks[0] - axes if axes else 0
+    if op in ("unsqueeze", "stack", "one_hot"):
+        return ranks[0] + (axes or 1)
+    if op == "take":
+        return ranks[1] + (ranks[0] - 1 if axes else 0)
+    if op in ("transpose", "flip", "pad", "concat", "split", "gather", "scatter", "scatter_add") or \
+            op == "slice" and "size" in keys:
+        return ranks[0]
+    return _index_rank(row, ranks) if keys.get("reduction") != "none" else None
+
+
+def _index_rank(row, ranks):
+    """The rank of the first result by the op's index rule, as "...mk,...kn->...mn": leading
+    dimensions, which are those of the operand that has most of them, and one for each letter."""
+    operands, _, results = row["index"].replace("!", "").partition("->")
+    leading = [rank - len(term[3:]) for term, rank in zip(operands.split(","), ranks) if term[:3] == "..."]
+    result = results.split(",")[0]
+    if not row["index"] or any(o.get("variadic") for o in row["operands"]):
+        return None
+    if result[:3] != "...":
+        return len(result)
+    return max(leading) + len(result[3:]) if leading else None
+
+
+def _shapes(row, words, keys, count):
+    """The shapes of the results, as far as they are known; an empty list where they are not."""
+    shapes = []
+    for word in words:
+        shapes.append(() if _is_number(word) else None if isinstance(word, str) else word._shape)
+    rule = _SHAPES.get(row["name"])
+    try:
+        if rule is not None:
+            return rule(shapes, keys, words, count)
+        if None in shapes or row["name"] in _WITHOUT:
+            return []
+        if "keepdims" in [k["name"] for k in row["keys"]]:
+            return [_reduced(shapes[0], keys)]
+        return _by_index(row, shapes, keys)
+    except (IndexError, ValueError, KeyError, TypeError, ZeroDivisionError):
+        return []  # what is wrong with the line, the program says
+
+
+# Ops for whose results there is no rule here.
+_WITHOUT = {"arange", "randperm", "eye", "windows"}
+
+
+def _reduced(shape, keys):
+    axes = [axis % len(shape) for axis in _axes_of(keys["axis"])] if "axis" in keys and shape else \
+        range(len(shape))
+    if keys.get("keepdims"):
+        return tuple(1 if i in axes else n for i, n in enumerate(shape))
+    return tuple(n for i, n in enumerate(shape) if i not in axes)
+
+
+def _by_index(row, shapes, keys):
+    operands, _, results = row["index"].replace("!", "").partition("->")
+    if not row["index"] or any(o.get("variadic") for o in row["operands"]) or \
+            keys.get("reduction") == "none" and row["name"] == "cross_entropy":
+        return []
+    if row["name"] in ("cumsum", "sort", "argsort"):
+        return [shapes[0]] * 2
+    if row["name"] == "topk":
+        axis = _axes_of(keys.get("axis", -1))[0] % len(shapes[0])
+        size = int(keys["size"])
+        return [tuple(size if i == axis else n for i, n in enumerate(shapes[0]))] * 2
+    leading, sizes = [], {}
+    flip = [keys.get("ta"), keys.get("tb")]
+    for i, (term, shape) in enumerate(zip(operands.split(","), shapes)):
+        letters = term.replace("...", "")
+        if i < 2 and flip[i]:
+            letters = letters[::-1]
+        if len(letters) > len(shape):
+            return []
+        if term.startswith("..."):
+            leading.append(shape[:len(shape) - len(letters)])
+        elif len(letters) != len(shape):
+            return []
+        for letter, size in zip(letters, shape[len(shape) - len(letters):]):
+            if sizes.setdefault(letter, size) != size:
+                return []
+    lead = _broadcast(leading)
+    if lead is None:
+        return []
+    if keys.get("reduction") == "none":
+        return [lead]
+    out = []
+    for term in results.split(","):
+        if any(letter not in sizes for letter in term.replace("...", "")):
+            return out
+        out.append((lead if term.startswith("...") else ()) +
+                   tuple(sizes[letter] for letter in term.replace("...", "")))
+    return out
+
+
+def _filled(shape, sizes):
+    """sizes, of which one may be -1."""
+    if -1 not in sizes:
+        return sizes
+    rest = -math.prod(sizes)
+    return tuple(math.prod(shape) // rest if n == -1 else n for n in sizes)
+
+
+def _of_reshape(shapes, keys, words, count):
+    sizes = tuple(_axes_of(keys["shape"]))
+    return [] if -1 in sizes and shapes[0] is None else [_filled(shapes[0], sizes)]
+
+
+def _of_expand(shapes, keys, words, count):
+    sizes = tuple(_axes_of(keys["shape"]))
+    if -1 not in sizes:
+        return [sizes]
+    own = (-1,) * (len(sizes) - len(shapes[0])) + shapes[0]
+    return [tuple(m if n == -1 else n for n, m in zip(sizes, own))]
+
+
+def _of_squeeze(shapes, keys, words, count):
+    shape = shapes[0]
+    axes = {axis % len(shape) for axis in _axes_of(keys["axis"])} if "axis" in keys else range(len(shape))
+    return [tuple(n for i, n in enumerate(shape) if i not in axes or n != 1)]
+
+
+def _of_unsqueeze(shapes, keys, words, count):
+    axes = _axes_of(keys["axis"])
+    rank = len(shapes[0]) + len(axes)
+    axes, sizes = {axis % rank for axis in axes}, iter(shapes[0])
+    return [tuple(1 if i in axes else next(sizes) for i in range(rank))]
+
+
+def _of_transpose(shapes, keys, words, count):
+    shape = shapes[0]
+    order = _axes_of(keys["axes"]) if "axes" in keys else range(len(shape) - 1, -1, -1)
+    return [tuple(shape[axis] for axis in order)] if len(order) == len(shape) else []
+
+
+def _of_slice(shapes, keys, words, count):
+    shape, out = shapes[0], []
+    if "size" in keys:
+        axis = _axes_of(keys["axis"])[0] % len(shape)
+        return [tuple(int(keys["size"]) if i == axis else n for i, n in enumerate(shape))]
+    if len(words) - 1 > len(shape):
+        return []
+    for i, n in enumerate(shape):
+        word = words[i + 1] if i + 1 < len(words) else ":"
+        if not isinstance(word, str):  # a number, or the name of one
+            continue
+        if ":" in word:
+            ends = [int(end) if end else None for end in word.split(":")]
+            out.append(len(range(n)[slice(*ends)]))
+    return [tuple(out)]
+
+
+def _of_concat(shapes, keys, words, count):
+    first = shapes[0]
+    axis = _axes_of(keys.get("axis", 0))[0] % len(first)
+    if any(len(shape) != len(first) for shape in shapes):
+        return []
+    return [tuple(sum(shape[i] for shape in shapes) if i == axis else n for i, n in enumerate(first))]
+
+
+def _of_stack(shapes, keys, words, count):
+    axis = _axes_of(keys.get("axis", 0))[0] % (len(shapes[0]) + 1)
+    if len(set(shapes)) > 1:
+        return []
+    return [shapes[0][:axis] + (len(shapes),) + shapes[0][axis:]]
+
+
+def _of_split(shapes, keys, words, count):
+    shape = shapes[0]
+    axis = _axes_of(keys.get("axis", 0))[0] % len(shape)
+    sizes = _axes_of(keys["sizes"]) if "sizes" in keys else [shape[axis] // count] * count
+    return [shape[:axis] + (n,) + shape[axis + 1:] for n in sizes]
+
+
+def _of_pad(shapes, keys, words, count):
+    width = _axes_of(keys["width"])
+    return [tuple(n + width[2 * i] + width[2 * i + 1] for i, n in enumerate(shapes[0]))]
+
+
+def _of_take(shapes, keys, words, count):
+    shape, index = shapes[:2]
+    if "axis" not in keys:
+        return [index]
+    axis = _axes_of(keys["axis"])[0] % len(shape)
+    return [shape[:axis] + index + shape[axis + 1:]]
+
+
+def _pairs(keys, key, default):
+    values = keys.get(key)
+    values = [default] if values is None else _axes_of(values)
+    return values * 2 if len(values) == 1 else values
+
+
+def _of_conv(shapes, keys, words, count):
+    (n, _, *image), (out, _, *window) = shapes[:2]
+    step, edge, wide = (_pairs(keys, key, d) for key, d in (("stride", 1), ("padding", 0), ("dilation", 1)))
+    return [(n, out, *((image[i] + 2 * edge[i] - wide[i] * (window[i] - 1) - 1) // step[i] + 1
+                       for i in (0, 1)))]
+
+
+def _of_conv_transpose(shapes, keys, words, count):
+    (n, _, *image), (_, out, *window) = shapes[:2]
+    step, edge, more, wide = (_pairs(keys, key, d) for key, d in (
+        ("stride", 1), ("padding", 0), ("output_padding", 0), ("dilation", 1)))
+    return [(n, out * int(keys.get("groups", 1)),
+             *((image[i] - 1) * step[i] - 2 * edge[i] + wide[i] * (window[i] - 1) + more[i] + 1
+               for i in (0, 1)))]
+
+
+def _of_pool(shapes, keys, words, count):
+    n, channels, *image = shapes[0]
+    window = _pairs(keys, "kernel_size", 1)
+    step = window if keys.get("stride") is None else _pairs(keys, "stride", 1)
+    edge, wide = _pairs(keys, "padding", 0), _pairs(keys, "dilation", 1)
+    return [(n, channels, *((image[i] + 2 * edge[i] - wide[i] * (window[i] - 1) - 1) // step[i] + 1
+                            for i in (0, 1)))]
+
+
+def _of_first(shapes, keys, words, count):
+    return [shapes[0]] * count
+
+
+_SHAPES = {
+    "reshape": _of_reshape, "expand": _of_expand, "squeeze": _of_squeeze, "unsqueeze": _of_unsqueeze,
+    "transpose": _of_transpose, "slice": _of_slice, "concat": _of_concat, "stack": _of_stack,
+    "split": _of_split, "pad": _of_pad, "take": _of_take, "conv2d": _of_conv,
+    "conv_transpose2d": _of_conv_transpose, "max_pool2d": _of_pool, "avg_pool2d": _of_pool,
+    "gather": lambda shapes, keys, words, count: [shapes[1]],
+    "one_hot": lambda shapes, keys, words, count: [shapes[0] + (int(keys["num_classes"]),)],
+    "clip": lambda shapes, keys, words, count: shapes[:count],
+    "sgd": _of_first, "adamw": _of_first, "flip": _of_first, "scatter": _of_first,
+    "scatter_add": _of_first, "copy": _of_first, "detach": _of_first, "cast": _of_first,
+    "rope": _of_first, "dropout": _of_first}
