@@ -1,10 +1,16 @@
 # shellcheck shell=bash disable=SC2034,SC2154 # variables of gt-cluster
 # The commands up, logs, down and run.
 
+# granted_cores prints how many processors this machine grants gt, which in a container
+# may be fewer than it has.
+granted_cores() {
+  gt-work --granted | sed -n 's/^cores //p'
+}
+
 # plan decides how many workers there are and where, and all that no option says.
 plan() {
   local processors
-  processors=$(nproc)
+  processors=$(granted_cores)
   version=$(gt-work --version)
   listen=${listen:-ipc://@gt-cluster-${token:-TOKEN}}
   if [[ -n $hosts_file ]]; then
@@ -205,7 +211,7 @@ cluster_run() {
   local emit=(env -u GT_CONNECT --default-signal=INT gt-emit "${rest[@]}")
   local shard=() last=() ranks=1
   config=${config:-${GT_CONFIG:-}}
-  [[ -z $config ]] || shard_command "${count:-$(nproc)}"
+  [[ -z $config ]] || shard_command "${count:-$(granted_cores)}"
   [[ -z $count ]] || ranks=$count
   if [[ -n $hosts_file$slurm ]]; then
     own_cluster
