@@ -5,6 +5,7 @@
 #include <signal.h>
 #include <unistd.h>
 
+#include <cstdlib>
 #include <utility>
 
 #include "file/files.h"
@@ -230,6 +231,7 @@ std::string ClientOptions::serve(Exit& status) {
   server_.admits = listen_.admits;
   server_.allow = listen_.allow;
   server_.silence = silence_;
+  server_.end_process = [](Exit with) { std::_Exit(static_cast<int>(with)); };
   status = serve::run_server(server_, say);
   return "";
 }

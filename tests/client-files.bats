@@ -10,7 +10,8 @@ serve() {
   mkdir -p files/ann files/bob
   mkfifo back to_route
   # shellcheck disable=SC2094
-  spawn bash -c 'exec gt-emit -l "$0" --back back -v --files files "${@}" 2>served' "$at" "$@" \
+  spawn env ${preload:+LD_PRELOAD="$preload"} \
+    bash -c 'exec gt-emit -l "$0" --back back -v --files files "${@}" 2>served' "$at" "$@" \
     > >(tee stream >to_route)
   spawn bash -c 'exec gt-route -n 1 <to_route >back 2>routed'
   await 'listens at' served
@@ -496,4 +497,52 @@ make_x() {
   [ -z "$left" ]
   [ "$status" = 0 ]
   cmp next got
+}
+
+# while_stalled KIND COMMAND... runs the command in the background until its calls of
+# that kind stall on the server's disk. Meanwhile another user comes, and gets the
+# results of a program. Then the disk goes on, and the command must succeed.
+while_stalled() {
+  local pid
+  rm -f stalled
+  echo "$1" >stall
+  spawn "${@:2}"
+  pid=$!
+  await "^$1$" stalled
+  user=bob client -e 'x = ones f32[1]' -e 'print x'
+  cat err
+  [ "$status" = 0 ]
+  [ "$(cat out)" = 'x = tensor f32[1] 1' ]
+  is_spawned "$pid"
+  rm stall
+  wait "$pid"
+}
+
+@test "a disk that stalls holds up who waits for it, and nobody else" {
+  skip_if_sanitized 'a library is preloaded'
+  at_socket
+  export GT_STALL=$PWD/stall GT_STALLED=$PWD/stalled
+  preload=${GT_BIN%/bin}/tests/stall.so serve
+  make_x
+  bytes 3000000 1 >big
+  local ann=(gt-emit --to "$at" --user ann)
+  while_stalled open "${ann[@]}" --send x.npy
+  while_stalled write "${ann[@]}" --send big
+  while_stalled flush "${ann[@]}" --send big=big2
+  while_stalled read "${ann[@]}" --fetch big=got
+  cmp big got
+  while_stalled read "${ann[@]}" -e 'x = load "x.npy"' -e 's = sum x' -e 'print s' >sum
+  grep -q '^s = tensor f32' sum
+  while_stalled open "${ann[@]}" -e 'x = load "x.npy"'
+  while_stalled remove bash -c 'echo "remove \"big2\"" | "$@" --carry' - "${ann[@]}"
+  [ ! -e files/ann/big2 ]
+  # Nothing that stalls keeps the server from ending.
+  echo read >stall
+  rm stalled
+  spawn "${ann[@]}" --fetch big=got2
+  await '^read$' stalled
+  kill -TERM "${spawned[0]}"
+  status=0
+  wait "${spawned[0]}" || status=$?
+  [ "$status" = 130 ]
 }

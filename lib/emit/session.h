@@ -59,6 +59,9 @@ struct EmitOptions {
   bool is_client = false;
   std::string files;
   std::string no_files;
+  // What was seen of the client's files; if it is empty, the session looks
+  // itself.
+  Look look;
   Quota quota;  // of a client
 };
 
@@ -163,7 +166,8 @@ class Session : public Rewriter {
   Failures failures_{ledger_, messages_, writer_, seeds_};
   Operands operands_;
   Recorder recorder_;
-  SavedTypes saved_{options_.is_client, options_.files, options_.no_files};
+  SavedTypes saved_{options_.is_client, options_.files, options_.no_files,
+                    options_.look};
   Frees frees_{ledger_, writer_, seeds_};
   Memos memos_{ledger_};
   Gradient gradient_;

@@ -82,6 +82,19 @@ std::string nearest_above(const std::string& path) {
   return "";
 }
 
+// Each part of a path costs looks at all parts before it.
+Status check_path(const std::string& path) {
+  constexpr auto kMostParts = 256;
+  if (path.empty()) return Error{"the path is empty"};
+  if (path.find('\0') != std::string::npos) {
+    return Error{"the path has a NUL byte in it"};
+  }
+  const auto parts = std::ranges::count(path, '/') + 1;
+  if (parts <= kMostParts) return ok_status();
+  return Error{"the path has " + std::to_string(parts) +
+               " parts; it may have " + std::to_string(kMostParts)};
+}
+
 }  // namespace
 
 Fd::~Fd() {
@@ -134,10 +147,7 @@ Error Files::outside(const std::string& path) const {
 }
 
 Result<std::string> Files::resolve(const std::string& path) const {
-  if (path.empty()) return Error{"the path is empty"};
-  if (path.find('\0') != std::string::npos) {
-    return Error{"the path has a NUL byte in it"};
-  }
+  if (Status s = check_path(path); !s.ok()) return s.error();
   auto resolved = real_or_new(path);
   const std::string at =
       resolved.ok() ? resolved.value() : nearest_above(path) + "/file";
@@ -239,20 +249,49 @@ Fd Files::open_nameless(const std::string& path) const {
   return Fd(::open(path.c_str(), O_WRONLY | O_CLOEXEC));
 }
 
+// What is there is resolved and checked once, and the rest made part by part
+// below it, so that the time grows with the path's length.
 Status Files::make_parents(const std::string& path) const {
-  for (size_t slash = path.find('/', 1); slash != std::string::npos;
-       slash = path.find('/', slash + 1)) {
-    const std::string part = path.substr(0, slash);
-    if (real_path(part)) continue;
-    const auto resolved = resolve(part);
-    if (!resolved.ok()) return resolved.error();
-    const auto directory = open_directory(resolved.value(), part);
-    if (!directory.ok()) return directory.error();
-    if (::mkdirat(directory.value().get(),
-                  split(resolved.value()).second.c_str(), 0777) != 0 &&
-        errno != EEXIST) {
-      return io_error(part, errno);
+  if (Status s = check_path(path); !s.ok()) return s;
+  const size_t last = path.rfind('/');
+  if (last == std::string::npos || last == 0) return ok_status();
+  const std::string parents = path.substr(0, last);
+  struct stat info {};
+  size_t there = last;
+  while (there != std::string::npos && there > 0 &&
+         ::stat(path.substr(0, there).c_str(), &info) != 0) {
+    if (errno != ENOENT) {
+      const Error why = io_error(parents, errno);
+      const auto resolved = resolve(parents);
+      return resolved.ok() ? why : resolved.error();
     }
+    there = path.rfind('/', there - 1);
+  }
+  if (there == last) return ok_status();
+  size_t begin = there == std::string::npos ? 0 : there + 1;
+  // The directory that is there may be a root, above which nothing is allowed,
+  // so it is found by the path of what is to be made in it.
+  const std::string first = path.substr(0, std::min(path.find('/', begin), last));
+  const auto resolved = resolve(first);
+  if (!resolved.ok()) return resolved.error();
+  auto at = open_directory(resolved.value(), first);
+  if (!at.ok()) return at.error();
+  while (begin < last) {
+    const size_t end = std::min(path.find('/', begin), last);
+    const std::string part = path.substr(begin, end - begin);
+    begin = end + 1;
+    if (part.empty() || part == ".") continue;
+    // What such a part leads to is known only when the directories before it
+    // are there.
+    if (part == "..") return make_parents(path);
+    if (::mkdirat(at.value().get(), part.c_str(), 0777) != 0 &&
+        errno != EEXIST) {
+      return io_error(path.substr(0, end), errno);
+    }
+    Fd below(::openat(at.value().get(), part.c_str(),
+                      O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+    if (!below.ok()) return io_error(path.substr(0, end), errno);
+    at = std::move(below);
   }
   return ok_status();
 }

@@ -15,8 +15,8 @@ using net::Verb;
 
 }  // namespace
 
-Multiplexer::Multiplexer(MultiplexerOptions options, Out out)
-    : options_(std::move(options)), out_(std::move(out)) {}
+Multiplexer::Multiplexer(MultiplexerOptions options, DiskThreads& disk, Out out)
+    : options_(std::move(options)), disk_(disk), out_(std::move(out)) {}
 
 Multiplexer::Client* Multiplexer::find(ClientId id) {
   const auto at = clients_.find(id);
@@ -57,7 +57,8 @@ void Multiplexer::come(ClientId id, const ClientHello& hello) {
       options,
       NameSpace("c" + std::to_string(id), has_files ? lent + below : ""),
       options_.blocks,
-      [this, id](std::string_view text) { tell(id, Exit::kDone, text); });
+      [this, id](std::string_view text) { tell(id, Exit::kDone, text); },
+      has_files ? &disk_ : nullptr);
 }
 
 Status Multiplexer::come_back(ClientId id, const ClientHello& hello) {

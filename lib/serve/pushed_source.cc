@@ -65,6 +65,7 @@ Reader::Item PushedSource::next(std::string_view& line) {
   if (allowed_ == 0 || !has_line()) return Reader::Item::kEnd;
   const bool is_whole = looked_ < text_.size();
   line = std::string_view(text_).substr(at_, looked_ - at_);
+  if (may_take_ && !may_take_(line)) return Reader::Item::kEnd;
   count(1);
   take(line.size() + (is_whole ? 1 : 0));
   if (line.size() > Reader::kMaxLine) {

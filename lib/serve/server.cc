@@ -127,11 +127,11 @@ class Server {
         file_server_(
             {.lender = {options.multiplexer.files, options.quota_files},
              .users = nobody(options)},
-            net::now_ms()),
+            disk_, net::now_ms()),
         door_(connections_, file_server_),
         listener_(context_, link_options(options), options.admits, door_),
         multiplexer_(
-            options.multiplexer,
+            options.multiplexer, disk_,
             {.send =
                  [this](ClientId client, std::string message) {
                    const std::lock_guard lock(talk_);
@@ -199,11 +199,13 @@ class Server {
     poller_.clear();
     listener_.add_to(poller_);
     poller_.add_fd(interrupts_.fd());
+    poller_.add_fd(disk_.fd());
     back_ready_ = poller_.add_fd(back_.fd());
     out_ready_ = out_.empty() ? poller_.add_end_of(STDOUT_FILENO)
                               : poller_.add_fd(STDOUT_FILENO, true);
     const int64_t told = std::max<int64_t>(0, marks_.next() - net::now_ms());
     poller_.wait(is_working_ ? 0 : std::min(listener_.wait_ms(), told));
+    disk_.clear();
   }
 
   // Notices at once that the reader of the stream has left, not only when the
@@ -342,6 +344,8 @@ class Server {
       out_ += end_mark(status_) + "\n";
       (void)write_all(STDOUT_FILENO, out_);
     }
+    // Nobody can end a thread that waits for a disk, but with the process.
+    if (disk_.busy() > 0) options_.end_process(status_);
     return status_;
   }
 
@@ -349,6 +353,7 @@ class Server {
   const Say& say_;
   // Before all members that start threads, which inherit the blocked signals.
   net::Interrupts interrupts_;
+  DiskThreads disk_;
   net::Context context_;
   ClientConnections connections_;
   FileServer file_server_;

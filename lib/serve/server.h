@@ -45,6 +45,8 @@ struct ServerOptions {
   // The bytes that the directory of a user's files may hold, see Lender.
   uint64_t quota_files = UINT64_MAX;
   bool verbose = false;  // report who comes and goes
+  // Ends the process with this status, although threads still run.
+  std::function<void(Exit status)> end_process;
 };
 
 // Serves until SIGINT or SIGTERM, or until the programs behind it are lost.

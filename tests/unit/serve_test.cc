@@ -351,8 +351,10 @@ class MultiplexerTest : public testing::Test {
   bool is_over_ = false;
   int64_t now_ = 0;
   bool has_parted_ = false;
+  DiskThreads disk_;
   Multiplexer multiplexer_{
       {},
+      disk_,
       {.send =
            [this](ClientId, const std::string& text) {
              sent_ += text.size();
