@@ -140,5 +140,5 @@ folder=${XDG_STATE_HOME:-$HOME/.local/state}/gt-hosts/$mark
 head=$(head_address)
 SCRIPT
   echo "umask $user_umask"
-  echo "host_$1"
+  echo "host_$1 || exit"
 }
