@@ -12,7 +12,8 @@ serve() {
   rm -f back to_route
   mkfifo back to_route
   # shellcheck disable=SC2094
-  spawn bash -c 'exec gt-emit -l "$0" --back back -v "${@}" 2>served' "$at" "$@" \
+  spawn bash -c '[[ -z ${files:-} ]] || ulimit -n "$files"
+    exec gt-emit -l "$0" --back back -v "${@}" 2>served' "$at" "$@" \
     > >(tee stream >to_route)
   emit=$!
   spawn bash -c 'exec gt-route -n "$0" <to_route >back 2>routed' "$workers"
@@ -261,6 +262,26 @@ END
   grep -q 'names.gt:11: ones: with it your names would be 11, and 10 is the quota' err
 }
 
+@test "names and lines of history count to the quota, and are given back" {
+  serve 1 --quota 1M
+  printf 'w = ones f32[]\ny = ones f32[]\n' >init.gt
+  echo 'y = mul y w' >step.gt
+  # Each of two clients may hold a thousand lines, one after the other.
+  local client
+  for client in 1 2; do
+    visit init.gt --repeat 1000 step.gt -e 'print y'
+    [ "$status" = 0 ]
+    [ "$(cat out)" = 'y = tensor f32[] 1' ]
+  done
+  visit init.gt --repeat 2000 step.gt -e 'print y'
+  [ "$status" = 3 ]
+  grep -q '^y = fail "step.gt:1: mul: with it your names would hold ' out
+  grep -qE 'with [0-9]+ names and [0-9]+ lines of history are [0-9]+, and 1048576 is the quota; free .*, and detach ' err
+  # Without a history the loop goes on for as long as it likes.
+  visit init.gt -e 'w = detach w' --repeat 5000 <(echo 'y = mul y w'; echo 'y = detach y') -e 'print y'
+  [ "$status" = 0 ]
+}
+
 @test "files of a client are below its user's directory, and nowhere else" {
   mkdir -p files/ann files/bob
   serve 1 --files files
@@ -403,8 +424,11 @@ END
   wrong '--key needs -l or --to' --key x
   wrong '-l serves and --to is served; give one' -l ipc://x --to ipc://y
   wrong 'FILE is for one program; with -l they come from clients' -l ipc://x --back y p.gt
-  wrong "--share: 'x' is not USER=N with a number from 0.001 to 1000" \
-    -l ipc://x --back y --share x
+  wrong "--share: 'x' is not USER=N with a number above 0" -l ipc://x --back y --share x
+  wrong "--share: 'b=0.5': one share may be 100 times another, and those of users without --share are 1" \
+    -l ipc://x --back y --share a=60 --share b=0.5
+  wrong "--share: 'a=101': one share may be 100 times another, and those of users without --share are 1" \
+    -l ipc://x --back y --share a=101
   wrong '-l tcp://*:5550: anyone who reaches it could attach; give --key and --allow, bind tcp://127.0.0.1:PORT, or say --insecure' \
     -l 'tcp://*:5550' --back y
   [ "$output" = $'#gt 1\n#end 2' ]  # the output is a stream, which needs its marks
@@ -531,14 +555,59 @@ END
   [ "$status" = 130 ]
 }
 
+@test "more connections than open files take nothing from those who are there" {
+  files=120 serve 1
+  grep -qE '^gt-emit: the limit of open files \(ulimit -n\) leaves room for [0-9]+ clients at once, and not for 256$' served
+  mkfifo in
+  spawn bash -c 'exec gt-emit --to "$0" in >held 2>err.held' "$at"
+  local held=$!
+  exec 5>in
+  printf 'x = ones f32[1]\nprint x\n' >&5
+  await '^x = tensor' held
+  # 300 connections, of which none says a word.
+  spawn python3 -c 'import socket, sys, time
+held = []
+for i in range(300):
+    s = socket.socket(socket.AF_UNIX)
+    s.connect(sys.argv[1])
+    held.append(s)
+open("flooded", "w").write("all\n")
+time.sleep(1000)' "${at#ipc://}"
+  local flood=$!
+  await all flooded
+  printf 'y = add x 1\nprint y\n' >&5
+  await '^y = tensor f32\[1\] 2' held
+  is_spawned "$emit"
+  kill "$flood"
+  visit -e 'x = ones f32[1]' -e 'print x'
+  [ "$status" = 0 ]
+  exec 5>&-
+  wait "$held"
+  # A number of clients for which there are no open files is an error.
+  ulimit -n 120
+  run -2 --separate-stderr gt-emit -l "ipc://$PWD/e" --back back --clients 500
+  [[ $stderr == 'gt-emit: it needs 564 more open files and sockets, of which it can have '*'ulimit -n'* ]]
+}
+
 @test "a line that is too long is refused, and the rest goes on" {
   serve 1
-  { head -c 70000000 /dev/zero | tr '\0' a; printf '\nx = ones f32[2]\nprint x\n'; } >long.gt
+  { head -c 1048577 /dev/zero | tr '\0' a; printf '\nx = ones f32[2]\nprint x\n'; } >long.gt
   status=0
   within 100 gt-emit --to "$at" --silence 60 long.gt >out 2>err || status=$?
   [ "$status" = 3 ]
   [ "$(cat out)" = 'x = tensor f32[2] 1 1' ]
-  grep -q 'long.gt:1: line is longer than 64 MiB' err
+  grep -q 'long.gt:1: line is longer than 1 MiB, the most of a client' err
+  # Of a line whose end never comes no more than that is kept.
+  mkfifo in
+  spawn gt-emit --to "$at" in
+  exec 5>in
+  before=$(sed -n 's/VmRSS:[^0-9]*\([0-9]*\) kB/\1/p' "/proc/$emit/status")
+  head -c 40000000 /dev/zero | tr '\0' a >&5
+  visit -e 'print x'
+  after=$(sed -n 's/VmRSS:[^0-9]*\([0-9]*\) kB/\1/p' "/proc/$emit/status")
+  echo "$before kB, then $after kB"
+  ((after < before + 20000))
+  exec 5>&-
 }
 
 @test "the place in a message is one of the program, or says that it is one of the shared stream" {

@@ -1,5 +1,7 @@
 #include "serve/multiplexer.h"
 
+#include <malloc.h>
+
 #include <algorithm>
 #include <utility>
 
@@ -12,6 +14,13 @@ namespace gt::serve {
 namespace {
 
 using net::Verb;
+
+// Gives the system what a client has held, if that is much: malloc keeps it for
+// as long as something small lies behind it.
+void give_back_memory() {
+  constexpr size_t kMuch = size_t{16} << 20;
+  if (::mallinfo2().fordblks > kMuch) ::malloc_trim(0);
+}
 
 }  // namespace
 
@@ -41,8 +50,7 @@ void Multiplexer::come(ClientId id, const ClientHello& hello) {
   options.session.no_files =
       options_.files.empty()
           ? "this gt-emit lends its clients no files; whoever runs it can, "
-            "with "
-            "--files"
+            "with --files DIR, as gt-cluster up --files DIR does"
           : "this gt-emit knows no user behind this key; whoever runs it can "
             "say user=NAME behind the key in --allow";
   options.session.is_client = true;
@@ -307,6 +315,7 @@ void Multiplexer::settle(ClientId id) {
   if (client.presence != Presence::kGone) out_.bye(id, client.status);
   scheduler_.remove(id);
   clients_.erase(id);
+  give_back_memory();
 }
 
 // Ends a visit of a client that is kept.

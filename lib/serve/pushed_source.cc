@@ -58,7 +58,7 @@ bool PushedSource::has_line() {
   looked_ = std::min(text_.find('\n', looked_), text_.size());
   if (looked_ < text_.size()) return true;
   return text_.size() > at_ &&
-         (has_ended_ || text_.size() - at_ > Reader::kMaxLine);
+         (has_ended_ || text_.size() - at_ > kMostLine);
 }
 
 Reader::Item PushedSource::next(std::string_view& line) {
@@ -68,7 +68,7 @@ Reader::Item PushedSource::next(std::string_view& line) {
   if (may_take_ && !may_take_(line)) return Reader::Item::kEnd;
   count(1);
   take(line.size() + (is_whole ? 1 : 0));
-  if (line.size() > Reader::kMaxLine) {
+  if (line.size() > kMostLine) {
     head_ = line.substr(0, kHead);
     line = head_;
     if (!is_whole && !has_ended_) {

@@ -13,6 +13,10 @@ namespace gt::serve {
 
 class PushedSource : public Source {
  public:
+  // The most bytes of a line: as long as its end has not come, all of it is
+  // kept, for each client.
+  static constexpr size_t kMostLine = size_t{1} << 20;
+
   // Tells whether a line can be given out now; if not, it stays the next one.
   using MayTake = std::function<bool(std::string_view line)>;
 

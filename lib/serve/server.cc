@@ -378,10 +378,34 @@ class Server {
 
 }  // namespace
 
+namespace {
+
+// Returns how many clients may be there at once.
+size_t most_clients(size_t asked,
+                    const std::function<void(std::string_view)>& say) {
+  // The descriptors of the server itself, of borrowers, and of files.
+  constexpr size_t kBeside = 64;
+  if (asked != 0) {
+    net::need_descriptors(asked + kBeside);
+    return asked;
+  }
+  const size_t spare = net::spare_descriptors(kMostClients + kBeside);
+  if (spare == kMostClients + kBeside) return kMostClients;
+  const size_t most = spare > kBeside ? spare - kBeside : 1;
+  say("gt-emit: the limit of open files (ulimit -n) leaves room for " +
+      std::to_string(most) + " clients at once, and not for " +
+      std::to_string(kMostClients) + "\n");
+  return most;
+}
+
+}  // namespace
+
 Exit run_server(const ServerOptions& options,
                 const std::function<void(std::string_view)>& say) {
   std::signal(SIGPIPE, SIG_IGN);
-  return Server(options, say).run();
+  ServerOptions with_most = options;
+  with_most.most = most_clients(options.most, say);
+  return Server(with_most, say).run();
 }
 
 }  // namespace gt::serve

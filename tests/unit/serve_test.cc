@@ -400,8 +400,12 @@ class Cluster {
   explicit Cluster(unsigned seed) : engine_(seed) {
     clients_ = 2 + random(6);
     speed_ = 0.05 + 0.1 * random(100);
+    // Half of the worlds have clients of equal shares.
+    const bool is_equal = random(2) == 0;
     for (unsigned c = 0; c < clients_; ++c) {
-      scheduler_.add(c, 1);
+      shares_[c] = is_equal ? 1 : 0.1 * (1 + random(100));
+      least_share_ = std::min(least_share_, shares_[c]);
+      scheduler_.add(c, shares_[c]);
       left_[c] = random(4) == 0 ? 5000 : 20 + random(100);
     }
   }
@@ -416,17 +420,18 @@ class Cluster {
       finish_one();
     }
   }
-  // Of two clients that always had work, neither got much more than the other.
+  // Of two clients that always had work, neither got much more by its share
+  // than the other.
   void check_shares() {
     part_ = std::max(part_, scheduler_.part());
     double least = 1e300, most = 0;
     for (unsigned c = 0; c < clients_; ++c) {
       if (left_[c] == 0) continue;
-      least = std::min(least, scheduler_.service(c));
-      most = std::max(most, scheduler_.service(c));
+      least = std::min(least, scheduler_.service(c) / shares_[c]);
+      most = std::max(most, scheduler_.service(c) / shares_[c]);
     }
     if (most > 0) {
-      ASSERT_LE(most - least, 2.0 * kQuantum + part_);
+      ASSERT_LE(most - least, 2.0 * kQuantum / least_share_ + part_);
     }
   }
 
@@ -463,20 +468,30 @@ class Cluster {
     // What is under way is bounded, so a newcomer waits no longer than that.
     // What was sent when there were fewer clients, or a faster worker, is done
     // first.
-    most_ahead_ = std::max(most_ahead_, scheduler_.part() + kQuantum);
+    double shares = 0, largest = 0;
+    for (const auto& [c, share] : shares_) {
+      shares += share;
+      largest = std::max(largest, share);
+    }
+    most_ahead_ =
+        std::max(most_ahead_, largest * scheduler_.part() + kQuantum);
     uint64_t sum = 0;
     for (const auto& block : under_way_) sum += block.second;
+    whole_ = std::max(whole_, shares * scheduler_.part());
     ASSERT_LE(static_cast<double>(sum),
-              clients_ * (scheduler_.part() + kQuantum) + most_ahead_);
+              whole_ + clients_ * kQuantum + most_ahead_);
   }
 
   std::mt19937 engine_;
   unsigned clients_ = 0;
   double speed_ = 1;
   double part_ = 0;  // the largest so far
+  double whole_ = 0;  // the most of all parts together so far
   double most_ahead_ = 0;
   int64_t now_ = 0;
   Scheduler scheduler_;
+  std::map<unsigned, double> shares_;
+  double least_share_ = 1e300;
   std::map<unsigned, unsigned> left_;  // blocks
   std::deque<std::pair<unsigned, uint64_t>> under_way_;
 };
@@ -486,6 +501,34 @@ TEST(Scheduler, NobodyWaitsInVainAndSharesAreEqual) {
     Cluster cluster(seed);
     cluster.run();
     if (testing::Test::HasFatalFailure()) FAIL() << "seed " << seed;
+  }
+}
+
+// Blocks are done in the order in which they went out, each in as long as it
+// costs, by one worker that both clients use.
+TEST(Scheduler, ServiceIsInProportionToShares) {
+  for (const double share : {1.0, 3.0, 10.0, 100.0}) {
+    Scheduler scheduler;
+    scheduler.add(1, share);
+    scheduler.add(2, 1);
+    std::deque<std::pair<unsigned, uint64_t>> under_way;
+    int64_t now = 0;
+    std::array<double, 3> done{};
+    for (int step = 0; step < 40'000; ++step) {
+      for (const unsigned c : {1U, 2U}) scheduler.set_ready(c, true);
+      while (const auto next = scheduler.next()) {
+        // The one with the greater share has the lesser blocks.
+        const uint64_t cost = *next == 1 ? 300'000 : 1'000'000;
+        under_way.emplace_back(*next, cost);
+        scheduler.sent(*next, cost, now);
+      }
+      const auto [client, cost] = under_way.front();
+      under_way.pop_front();
+      now += static_cast<int64_t>(cost);
+      scheduler.done(client, 1, now);
+      done[client] += static_cast<double>(cost);
+    }
+    EXPECT_NEAR(done[1] / done[2] / share, 1, 0.05) << share;
   }
 }
 
