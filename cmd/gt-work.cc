@@ -293,8 +293,8 @@ int default_threads(const Options& options) {
   if (const char* text = std::getenv("OMP_NUM_THREADS")) {
     std::string_view said = text;
     int threads = 0;
-    if (gt::read_number(gt::take_word(said, " \t,"), threads) &&
-        threads >= 1 && threads <= kMostThreads) {
+    if (gt::read_number(gt::take_word(said, " \t,"), threads) && threads >= 1 &&
+        threads <= kMostThreads) {
       return threads;
     }
   }
@@ -460,8 +460,7 @@ int main(int argc, char** argv) {
     options.worker.memory = static_cast<size_t>(options.pace->memory);
   }
   if (const size_t limit = gt::group_limits().memory; limit != 0) {
-    options.worker.host_memory =
-        gt::memory_for_values(limit, sharers(options));
+    options.worker.host_memory = gt::memory_for_values(limit, sharers(options));
   }
   if (args.has("--connect")) return work_remotely(options);
   std::unique_ptr<gt::exec::Trace> trace;

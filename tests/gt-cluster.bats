@@ -125,12 +125,9 @@ worker 1	$HOSTNAME	here	-"
   # A file that is not there is told as that, and so is where names are seen from.
   run -3 gt-cluster run -e 'x = load "none.npy"'
   [[ $output == *'none.npy: No such file or directory'* ]]
-  local here=$PWD
-  cd elsewhere
-  run -0 --separate-stderr gt-cluster run -e 'y = load "sub/y.npy"' -e 'print y'
+  run -0 --separate-stderr env -C elsewhere gt-cluster run -e 'y = load "sub/y.npy"' -e 'print y'
   lines_are 'y = tensor f32[3] 8 8 8'
-  [ "$stderr" = "gt-cluster: default: names of files are seen from $here, where it was started" ]
-  cd ..
+  [ "$stderr" = "gt-cluster: default: names of files are seen from $PWD, where it was started" ]
   # Nothing above that directory is lent, and down leaves it alone.
   ln -s / sub/away
   run -3 gt-cluster run -e 'x = load "sub/away/etc/passwd"'

@@ -331,3 +331,18 @@ loop() {
   [ "$output" = 'x = tensor f32[2] 1 1' ]
   [ "$stderr" = 'gt-route: --log: /dev/full: No space left on device' ]
 }
+
+@test "a log and a trace that are emptied go on at their beginning" {
+  mkfifo in
+  exec 5<>in
+  spawn gt-route --log run.log --trace run.trace in
+  printf 'x = ones f32[2]\nprint x\n' >&5
+  await 'print x' run.log
+  await print run.trace
+  : >run.log
+  : >run.trace
+  printf 'y = add x 1\nprint y\n' >&5
+  await 'print y' run.log
+  await print run.trace
+  [ "$(cat run.log run.trace | tr -cd '\0' | wc -c)" -eq 0 ]
+}

@@ -135,8 +135,7 @@ bool read_file(const std::string& path, int64_t& number) {
 
 void take_quota(GroupLimits& limits, int64_t quota, int64_t period) {
   if (quota <= 0 || period <= 0) return;
-  lower(limits.cores,
-        static_cast<double>(quota) / static_cast<double>(period));
+  lower(limits.cores, static_cast<double>(quota) / static_cast<double>(period));
 }
 
 void take_memory(GroupLimits& limits, int64_t bytes) {

@@ -505,6 +505,7 @@ void Session::state(std::string& text, const PlaceVisitor& visit) {
 }
 
 void Session::finish() {
+  messages_.tell_counts();
   if (!options_.tape) return;
   const std::vector<NodeId> nodes = ledger_.tape.nodes_by_age();
   tape_text_ +=

@@ -100,7 +100,10 @@ class Session : public Rewriter {
 
   Exit status() const { return messages_.status(); }
   // Returns the status and resets it to kDone.
-  Exit take_status() { return messages_.take_status(); }
+  Exit take_status() {
+    messages_.tell_counts();
+    return messages_.take_status();
+  }
   bool stopped() const { return options_.fail_fast && status() != Exit::kDone; }
 
   // Sets `text` to everything that a later line can depend on, except for line

@@ -67,7 +67,8 @@ Status count_usage(Ledger& ledger, const Operands& operands, LineState& state) {
   }
   const uint64_t lines = ledger.tape.node_count();
   const uint64_t all = bytes_in_all(bytes, names, lines + 1);
-  if (all > quota.bytes && all > bytes_in_all(usage.bytes, usage.names, lines)) {
+  if (all > quota.bytes &&
+      all > bytes_in_all(usage.bytes, usage.names, lines)) {
     return Error{head + "would hold " + std::to_string(bytes) +
                      " bytes, which with " + std::to_string(names) +
                      " names and " + std::to_string(lines) +

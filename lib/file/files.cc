@@ -14,10 +14,6 @@
 namespace gt {
 namespace {
 
-Error io_error(const std::string& path, int code) {
-  return Error{path + ": " + std::strerror(code)};
-}
-
 std::optional<std::string> real_path(const std::string& path) {
   char buffer[PATH_MAX];
   if (::realpath(path.c_str(), buffer) == nullptr) return std::nullopt;
@@ -46,12 +42,12 @@ std::pair<std::string, std::string> split(const std::string& path) {
 // Returns the path without symbolic links; its last part need not exist.
 Result<std::string> real_or_new(const std::string& path) {
   if (const auto whole = real_path(path)) return *whole;
-  if (errno != ENOENT) return io_error(path, errno);
+  if (errno != ENOENT) return file_error(path, errno);
   const auto [directory, name] = split(path);
   const auto parent = real_path(directory);
-  if (!parent) return io_error(directory, errno);
+  if (!parent) return file_error(directory, errno);
   if (name.empty() || name == "." || name == "..") {
-    return io_error(path, EISDIR);
+    return file_error(path, EISDIR);
   }
   return (*parent == "/" ? "" : *parent) + "/" + name;
 }
@@ -97,6 +93,14 @@ Status check_path(const std::string& path) {
 
 }  // namespace
 
+Error file_error(const std::string& path, int code) {
+  const bool is_home =
+      code == ENOENT && (path == "~" || path.starts_with("~/"));
+  return Error{
+      path + ": " + std::strerror(code) +
+      (is_home ? "; only a shell knows what ~ is: write out the path" : "")};
+}
+
 Fd::~Fd() {
   if (fd_ >= 0) ::close(fd_);
 }
@@ -113,7 +117,7 @@ Result<Files> Files::make(const std::vector<std::string>& roots,
     Fd directory(
         resolved ? ::open(resolved->c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC)
                  : -1);
-    if (!directory.ok()) return io_error(path, errno);
+    if (!directory.ok()) return file_error(path, errno);
     files.roots_.push_back(
         {*resolved, std::make_shared<const Fd>(std::move(directory)), of_many});
   }
@@ -168,7 +172,7 @@ Result<Fd> Files::open_directory(const std::string& resolved,
                      O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
     begin = end + 1;
   }
-  if (!at.ok()) return io_error(path, errno);
+  if (!at.ok()) return file_error(path, errno);
   return at;
 }
 
@@ -191,7 +195,8 @@ Result<Fd> Files::open(const std::string& path) const {
   // ELOOP: a symbolic link whose target is missing. The target may be outside
   // the roots, and saying that it is missing would reveal what exists there, so
   // the link is refused like any path outside.
-  return is_limited() && errno == ELOOP ? outside(path) : io_error(path, errno);
+  return is_limited() && errno == ELOOP ? outside(path)
+                                        : file_error(path, errno);
 }
 
 Result<Fd> Files::open_old(const std::string& path,
@@ -209,7 +214,7 @@ Result<Fd> Files::open_old(const std::string& path,
   if (!at.ok()) return at.error();
   Fd fd(::openat(at.value().directory.get(), at.value().name.c_str(),
                  O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
-  if (!fd.ok() && errno != ENOENT) return io_error(path, errno);
+  if (!fd.ok() && errno != ENOENT) return file_error(path, errno);
   return fd;
 }
 
@@ -261,7 +266,7 @@ Status Files::make_parents(const std::string& path) const {
   while (there != std::string::npos && there > 0 &&
          ::stat(path.substr(0, there).c_str(), &info) != 0) {
     if (errno != ENOENT) {
-      const Error why = io_error(parents, errno);
+      const Error why = file_error(parents, errno);
       const auto resolved = resolve(parents);
       return resolved.ok() ? why : resolved.error();
     }
@@ -271,7 +276,8 @@ Status Files::make_parents(const std::string& path) const {
   size_t begin = there == std::string::npos ? 0 : there + 1;
   // The directory that is there may be a root, above which nothing is allowed,
   // so it is found by the path of what is to be made in it.
-  const std::string first = path.substr(0, std::min(path.find('/', begin), last));
+  const std::string first =
+      path.substr(0, std::min(path.find('/', begin), last));
   const auto resolved = resolve(first);
   if (!resolved.ok()) return resolved.error();
   auto at = open_directory(resolved.value(), first);
@@ -286,11 +292,11 @@ Status Files::make_parents(const std::string& path) const {
     if (part == "..") return make_parents(path);
     if (::mkdirat(at.value().get(), part.c_str(), 0777) != 0 &&
         errno != EEXIST) {
-      return io_error(path.substr(0, end), errno);
+      return file_error(path.substr(0, end), errno);
     }
     Fd below(::openat(at.value().get(), part.c_str(),
                       O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
-    if (!below.ok()) return io_error(path.substr(0, end), errno);
+    if (!below.ok()) return file_error(path.substr(0, end), errno);
     at = std::move(below);
   }
   return ok_status();

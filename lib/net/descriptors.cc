@@ -23,19 +23,20 @@ constexpr useconds_t kPause = 10'000;  // microseconds
 
 // Takes the place of the system's function. A new descriptor is the least
 // number that is free, so a great one says that nearly all are in use.
-extern "C" __attribute__((visibility("default"))) int accept4(
-    int listening, sockaddr* address, socklen_t* size, int flags) {
-  const auto fd = static_cast<int>(
-      ::syscall(SYS_accept4, listening, address, size, flags));
+extern "C" __attribute__((visibility("default"))) int accept4(int listening,
+                                                              sockaddr* address,
+                                                              socklen_t* size,
+                                                              int flags) {
+  const auto fd =
+      static_cast<int>(::syscall(SYS_accept4, listening, address, size, flags));
   if (fd < 0) {
     if (errno != EMFILE && errno != ENFILE) return fd;
     // The connection still waits, and will be found there at once.
     ::usleep(kPause);
   } else {
     rlimit limit{};
-    const bool is_spare =
-        ::getrlimit(RLIMIT_NOFILE, &limit) != 0 ||
-        static_cast<rlim_t>(fd) + kKept < limit.rlim_cur;
+    const bool is_spare = ::getrlimit(RLIMIT_NOFILE, &limit) != 0 ||
+                          static_cast<rlim_t>(fd) + kKept < limit.rlim_cur;
     if (is_spare) return fd;
     ::close(fd);
   }

@@ -58,16 +58,15 @@ bool FileLooks::is_ready(std::string_view line) {
   seen_.clear();
   std::vector<Path> paths = paths_of(line);
   if (paths.empty()) return true;
-  auto looking = disk_.run<Seen>(
-      [files = files_, headers = headers_, paths = std::move(paths)] {
-        Seen seen;
-        for (const auto& [path, has_type] : paths) {
-          seen.emplace(path,
-                       emit::look_at_file(files, path,
-                                          has_type ? nullptr : headers.get()));
-        }
-        return seen;
-      });
+  auto looking = disk_.run<Seen>([files = files_, headers = headers_,
+                                  paths = std::move(paths)] {
+    Seen seen;
+    for (const auto& [path, has_type] : paths) {
+      seen.emplace(path, emit::look_at_file(
+                             files, path, has_type ? nullptr : headers.get()));
+    }
+    return seen;
+  });
   // Without a thread for it the session looks itself.
   if (!looking.ok()) return true;
   pending_ = std::move(looking.value());

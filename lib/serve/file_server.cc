@@ -172,9 +172,8 @@ void FileServer::check(const std::string& peer, const Status& status) {
 }
 
 int64_t FileServer::next_tick() const {
-  const bool is_busy = std::ranges::any_of(peers_, [](const auto& peer) {
-    return peer.second.lender->is_busy();
-  });
+  const bool is_busy = std::ranges::any_of(
+      peers_, [](const auto& peer) { return peer.second.lender->is_busy(); });
   return is_busy ? std::min(next_beat_, now_ + kThreadLook) : next_beat_;
 }
 

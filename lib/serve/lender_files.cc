@@ -251,10 +251,9 @@ Answer LenderFiles::forget(const Message& request) {
   const Status done = place.status.ok()
                           ? place.directory->remove(place.path, is_missing)
                           : place.status;
-  return answer_with(done.ok()
-                         ? MessageWriter(Verb::kDone).finish()
-                         : report_text(done.error().message,
-                                       is_missing ? "missing" : nullptr));
+  return answer_with(done.ok() ? MessageWriter(Verb::kDone).finish()
+                               : report_text(done.error().message,
+                                             is_missing ? "missing" : nullptr));
 }
 
 }  // namespace gt::serve

@@ -30,9 +30,9 @@ ClientProgram::ClientProgram(emit::ProgramOptions options, NameSpace space,
     : space_(std::move(space)),
       limits_(limits),
       say_(std::move(say)),
-      looks_(disk == nullptr ? nullptr
-                             : std::make_shared<FileLooks>(
-                                   *disk, options.session.files)),
+      looks_(disk == nullptr
+                 ? nullptr
+                 : std::make_shared<FileLooks>(*disk, options.session.files)),
       run_(
           with_looks(std::move(options), looks_),
           [this](std::string_view lines, uint64_t cost) {

@@ -57,8 +57,7 @@ bool PushedSource::has_line() {
   looked_ = std::max(looked_, at_);
   looked_ = std::min(text_.find('\n', looked_), text_.size());
   if (looked_ < text_.size()) return true;
-  return text_.size() > at_ &&
-         (has_ended_ || text_.size() - at_ > kMostLine);
+  return text_.size() > at_ && (has_ended_ || text_.size() - at_ > kMostLine);
 }
 
 Reader::Item PushedSource::next(std::string_view& line) {

@@ -22,11 +22,11 @@
 //
 // For two clients that both always have a block, the service by share differs
 // by no more than two blocks and a part of the one with the lesser share, by
-// that share, unless one is slow. A client is slow if it fell behind by more than a part, and its blocks take kSlow
-// times as long as another's: workers that both use would delay both alike, so
-// it waits for a worker that the other does not use. The parts of the others
-// are computed as if the slow client were not there, and it saves up no more
-// than a part.
+// that share, unless one is slow. A client is slow if it fell behind by more
+// than a part, and its blocks take kSlow times as long as another's: workers
+// that both use would delay both alike, so it waits for a worker that the other
+// does not use. The parts of the others are computed as if the slow client were
+// not there, and it saves up no more than a part.
 #pragma once
 
 #include <cstddef>

@@ -3,10 +3,13 @@
 // requests.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <string>
+#include <thread>
 
 #include "base/result.h"
 
@@ -19,8 +22,11 @@ class MetricsServer {
   // Listens at `address`: "127.0.0.1:9100", "[::1]:9100"; port 0 stands for any
   // free port. ":9100" is at 127.0.0.1. Errors: there is no such address, or
   // the system does not allow it.
+  // A connection on which a request has not come whole within `patience`, and
+  // been answered, is closed: there is room for few of them.
   static Result<std::unique_ptr<MetricsServer>> make(
-      const std::string& address);
+      const std::string& address,
+      std::chrono::milliseconds patience = std::chrono::seconds(10));
   ~MetricsServer();  // ends all connections
   MetricsServer(const MetricsServer&) = delete;
   MetricsServer& operator=(const MetricsServer&) = delete;
@@ -31,12 +37,24 @@ class MetricsServer {
   std::string get();
   uint16_t port() const;
 
- private:
-  MetricsServer() = default;
+  // Called by the library's thread: a connection was made, a request on it is
+  // done, it is about to be closed.
+  void begin_request(int socket);
+  void end_connection(int socket);
 
+ private:
+  explicit MetricsServer(std::chrono::milliseconds patience)
+      : patience_(patience) {}
+  void close_late();
+
+  const std::chrono::milliseconds patience_;
   MHD_Daemon* daemon_ = nullptr;
   std::mutex mutex_;
-  std::string text_;  // guarded by mutex_
+  // Guarded by mutex_: the text, and since when each open connection, by its
+  // socket, waits for a request, in steady_ns().
+  std::string text_;
+  std::map<int, int64_t> since_;
+  std::jthread watch_;  // closes connections that are late
 };
 
 // True if the text is an address and not a file: it has no slash, and only

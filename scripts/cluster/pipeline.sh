@@ -95,10 +95,10 @@ pipeline() {
     [[ -z $root ]] || route+=(--root "$root")
   fi
   [[ -z $config ]] || shard_command "$workers"
-  printf '%s 2>%q | ' "$(quoted "${emit[@]}")" "$state/emit.log"
+  printf '%s 2>>%q | ' "$(quoted "${emit[@]}")" "$state/emit.log"
   [[ -z $config ]] ||
-    printf '%s 2>%q | ' "$(quoted "${shard[@]}")" "$state/shard.log"
-  printf '%s 2>%q >%q' "$(quoted "${route[@]}")" "$state/route.log" "$state/back"
+    printf '%s 2>>%q | ' "$(quoted "${shard[@]}")" "$state/shard.log"
+  printf '%s 2>>%q >%q' "$(quoted "${route[@]}")" "$state/route.log" "$state/back"
 }
 
 # close_others closes all files but the standard ones, such as the lock, so that
@@ -216,7 +216,7 @@ start_slurm() {
     close_others
     umask "$user_umask"
     exec env GT_CLUSTER="$token" setsid srun --overlap --ntasks "$workers" bash -s
-  ) < <(close_others && host_script task) >"$state/slurm.log" 2>&1 &
+  ) < <(close_others && host_script task) >>"$state/slurm.log" 2>&1 &
   slurm_pid=$!
   disown
 }

@@ -1,7 +1,7 @@
-// A library to preload (LD_PRELOAD) that plays a disk that stalls: calls on what
-// is below a directory called "files" wait while the file that GT_STALL names
-// has their kind in it: open, read, write, flush or remove. Each call that waits
-// first appends its kind to the file that GT_STALLED names.
+// A library to preload (LD_PRELOAD) that plays a disk that stalls: calls on
+// what is below a directory called "files" wait while the file that GT_STALL
+// names has their kind in it: open, read, write, flush or remove. Each call
+// that waits first appends its kind to the file that GT_STALLED names.
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
 #endif

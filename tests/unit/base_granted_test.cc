@@ -34,7 +34,8 @@ class Granted : public testing::Test {
     write("/proc/self/cgroup", "0::" + path + "\n");
     write("/proc/self/mountinfo",
           "22 1 0:21 / /proc rw - proc proc rw\n"
-          "30 23 0:26 " + mount_root +
+          "30 23 0:26 " +
+              mount_root +
               " /sys/fs/cgroup rw,nosuid shared:4 - cgroup2 cgroup2 rw\n");
   }
   void first_kind(const std::string& path,
@@ -44,7 +45,8 @@ class Granted : public testing::Test {
     write("/proc/self/mountinfo",
           "31 30 0:27 " + mount_root +
               " /sys/fs/cgroup/cpu,cpuacct rw - cgroup cgroup rw,cpu,cpuacct\n"
-              "32 30 0:28 " + mount_root +
+              "32 30 0:28 " +
+              mount_root +
               " /sys/fs/cgroup/memory rw - cgroup cgroup rw,memory\n");
   }
   GroupLimits limits() const { return group_limits(root_); }

@@ -160,7 +160,7 @@ class Pool {
   Owner& owner_;
   size_t limit_;
   bool is_granted_;  // the limit is the machine's, and not the user's
-  bool tells_;  // Owner::forget() must be called for each free buffer
+  bool tells_;       // Owner::forget() must be called for each free buffer
   size_t used_ = 0;
   size_t peak_ = 0;  // before this window
   // used_lately() counts in windows of so many bytes handed out.
