@@ -509,8 +509,8 @@ make_x() {
   local k ended
   for k in 1 2 3 4 5 6 7 8; do
     ended=0
-    within 100 faults "open:$k:24" gt-emit --to "$at" --user ann --fetch "in.bin=deep/got" \
-      >out 2>err </dev/null || ended=$?
+    faults "open:$k:24:gt-emit" timeout 100 gt-emit --to "$at" --user ann \
+      --fetch "in.bin=deep/got" >out 2>err </dev/null || ended=$?
     cat err
     ((ended == 0 || ended == 2))
     [[ $ended == 0 || $(<err) == *'Too many open files'* ]]

@@ -203,24 +203,24 @@ END
 
 @test "what other languages put between words" {
   local x=$'x = ones f32[2]\n'
-  says 'x = ones f32[2, 3]' "'f32[2,' is not a name, number, range, type or string; a type has no blanks, as in f32[2,3]"
+  says 'x = ones f32[2, 3]' "'f32[2,' is not a name, number, range, type or string; a type ends with ']' and has no blanks, as in f32[2,3]"
   says 'x := ones f32[2]' "what is assigned stands behind '='"
   says 'x = ones f32[2];' "an instruction ends with its line, without ';'"
   says 'x = ones f32[2]; y = ones f32[3]' "an instruction ends with its line, without ';'"
   says "$x"'y = add x, x' 'operands stand one after another, with blanks between them and no commas, as in y = add a b'
-  says $'x = ones\u00a0f32[2]' "a no-break space (U+00A0) stands here, which is no blank of the language; write a plain one"
-  says $'x\u00a0= ones f32[2]' 'a no-break space (U+00A0) stands here'
-  says "$x"$'y = add x\u00a0x' 'a no-break space (U+00A0) stands here'
-  says $'x = ones f32[2]\u200b' 'a zero width space (U+200B) stands here'
+  says $'x = ones\xc2\xa0f32[2]' "a no-break space (U+00A0) stands here, which is no blank of the language; write a plain one"
+  says $'x\xc2\xa0= ones f32[2]' 'a no-break space (U+00A0) stands here'
+  says "$x"$'y = add x\xc2\xa0x' 'a no-break space (U+00A0) stands here'
+  says $'x = ones f32[2]\xe2\x80\x8b' 'a zero width space (U+200B) stands here'
   # The caret is below it.
-  run ! gt-emit <<<$'x = ones\u00a0f32[2]'
-  [[ $output == *$'\n           ^'* ]]
+  run ! gt-emit <<<$'x = ones\xc2\xa0f32[2]'
+  [[ $output == *$'\n          ^'* ]]
 }
 
 @test "numbers as other programs print them" {
   local word
   for word in -nan -NaN NaN +nan; do
-    says "x = tensor f32[1] $word" 'nan'
+    says "x = tensor f32[1] $word" 'what is no number is nan, without a sign'
   done
   for word in -Infinity +Inf; do
     says "x = tensor f32[1] $word" 'the infinities are inf and -inf'

@@ -6,6 +6,7 @@
 #include "base/printable.h"
 #include "base/text.h"
 #include "stream/char_class.h"
+#include "stream/number_hint.h"
 #include "stream/ranks.h"
 
 namespace gt {
@@ -319,7 +320,7 @@ class Parser {
       return "; an instruction ends with its line, without ';', and the next "
              "has a line of its own";
     }
-    if (const auto hint = hint_of_number(word); !hint.empty()) return hint;
+    if (const auto hint = number_hint(word); !hint.empty()) return hint;
     if (word.find_first_not_of("+-*/@%<>&|!^~=") == word.npos) {
       return "; an op is a word before its operands, as in y = add a b";
     }
@@ -334,20 +335,6 @@ class Parser {
     return "";
   }
 
-  // Returns the hint for what other programs write for a number that is none.
-  static std::string_view hint_of_number(std::string_view word) {
-    const bool has_sign = word[0] == '-' || word[0] == '+';
-    std::string text;
-    for (const char c : word.substr(has_sign ? 1 : 0, 10)) {
-      text += static_cast<char>(c >= 'A' && c <= 'Z' ? c - 'A' + 'a' : c);
-    }
-    if (text == "nan") return "; what is no number is nan, without a sign";
-    if (text == "inf" || text == "infinity") {
-      return "; the infinities are inf and -inf";
-    }
-    return "";
-  }
-
   // Returns the hint for [2,3], 2,3, [a,b], x[0] and sum(x), which other
   // languages have.
   static std::string_view hint_of_list(std::string_view word) {
@@ -355,7 +342,7 @@ class Parser {
     const size_t open = word.find('[');
     if (!is_list && open != word.npos && word.find(']') == word.npos) {
       return parse_dtype(word.substr(0, open))
-                 ? "; a type has no blanks, as in f32[2,3]"
+                 ? "; a type ends with ']' and has no blanks, as in f32[2,3]"
                  : "; a part of a tensor is taken by slice, as in y = slice x "
                    "0 2:5";
     }

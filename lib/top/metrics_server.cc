@@ -1,6 +1,7 @@
 #include "top/metrics_server.h"
 
 #include <arpa/inet.h>
+#include <fcntl.h>
 #include <microhttpd.h>
 #include <netinet/in.h>
 #include <sys/socket.h>
@@ -116,11 +117,13 @@ MHD_Result answer(void* server, MHD_Connection* connection, const char* url,
     return reply(connection, MHD_HTTP_METHOD_NOT_ALLOWED, "only GET\n",
                  "text/plain");
   }
+  auto* const self = static_cast<MetricsServer*>(server);
+  self->begin_request(connection);  // the next one
   if (std::string_view(url) != "/metrics") {
     return reply(connection, MHD_HTTP_NOT_FOUND, "see /metrics\n",
                  "text/plain");
   }
-  const std::string text = static_cast<MetricsServer*>(server)->get();
+  const std::string text = self->get();
   if (text.empty()) {
     return reply(connection, MHD_HTTP_SERVICE_UNAVAILABLE,
                  "nothing is known of gt-route as yet\n", "text/plain");
@@ -129,25 +132,14 @@ MHD_Result answer(void* server, MHD_Connection* connection, const char* url,
                std::string(kMetricsType).c_str());
 }
 
-int socket_of(MHD_Connection* connection) {
-  return MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD)
-      ->connect_fd;
-}
-
 void notice_connection(void* server, MHD_Connection* connection,
                        void** /*state*/, MHD_ConnectionNotificationCode what) {
   auto* const self = static_cast<MetricsServer*>(server);
-  const int socket = socket_of(connection);
   if (what == MHD_CONNECTION_NOTIFY_STARTED) {
-    self->begin_request(socket);
+    self->begin_request(connection);
   } else {
-    self->end_connection(socket);
+    self->end_connection(connection);
   }
-}
-
-void notice_answer(void* server, MHD_Connection* connection, void** /*state*/,
-                   MHD_RequestTerminationCode /*how*/) {
-  static_cast<MetricsServer*>(server)->begin_request(socket_of(connection));
 }
 
 }  // namespace
@@ -164,7 +156,6 @@ Result<std::unique_ptr<MetricsServer>> MetricsServer::make(
       flags, 0, nullptr, nullptr, &answer, server.get(), MHD_OPTION_SOCK_ADDR,
       reinterpret_cast<sockaddr*>(&at.value().storage),
       MHD_OPTION_NOTIFY_CONNECTION, &notice_connection, server.get(),
-      MHD_OPTION_NOTIFY_COMPLETED, &notice_answer, server.get(),
       MHD_OPTION_CONNECTION_LIMIT, kMostConnections,
       MHD_OPTION_CONNECTION_TIMEOUT, kSilence,
       MHD_OPTION_CONNECTION_MEMORY_LIMIT, kConnectionMemory, MHD_OPTION_END);
@@ -189,24 +180,29 @@ MetricsServer::~MetricsServer() {
   if (daemon_ != nullptr) MHD_stop_daemon(daemon_);
 }
 
-void MetricsServer::begin_request(int socket) {
+void MetricsServer::begin_request(MHD_Connection* connection) {
   const std::lock_guard lock(mutex_);
-  since_[socket] = steady_ns();
+  Waiting& waiting = waiting_[connection];
+  waiting.since = steady_ns();
+  if (waiting.socket.ok()) return;
+  const MHD_ConnectionInfo* info =
+      MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD);
+  if (info == nullptr) return;
+  waiting.socket = Fd(::fcntl(info->connect_fd, F_DUPFD_CLOEXEC, 0));
 }
 
-void MetricsServer::end_connection(int socket) {
+void MetricsServer::end_connection(MHD_Connection* connection) {
   const std::lock_guard lock(mutex_);
-  since_.erase(socket);
+  waiting_.erase(connection);
 }
 
-// The library itself only counts silence, which a byte now and then breaks. It
-// closes a socket after end_connection(), so the lock keeps the socket open.
+// The library itself only counts silence, which a byte now and then breaks.
 void MetricsServer::close_late() {
   const int64_t before =
       steady_ns() - std::chrono::nanoseconds(patience_).count();
   const std::lock_guard lock(mutex_);
-  for (const auto& [socket, since] : since_) {
-    if (since < before) ::shutdown(socket, SHUT_RDWR);
+  for (const auto& [connection, waiting] : waiting_) {
+    if (waiting.since < before) ::shutdown(waiting.socket.get(), SHUT_RDWR);
   }
 }
 
