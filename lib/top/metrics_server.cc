@@ -117,13 +117,11 @@ MHD_Result answer(void* server, MHD_Connection* connection, const char* url,
     return reply(connection, MHD_HTTP_METHOD_NOT_ALLOWED, "only GET\n",
                  "text/plain");
   }
-  auto* const self = static_cast<MetricsServer*>(server);
-  self->begin_request(connection);  // the next one
   if (std::string_view(url) != "/metrics") {
     return reply(connection, MHD_HTTP_NOT_FOUND, "see /metrics\n",
                  "text/plain");
   }
-  const std::string text = self->get();
+  const std::string text = static_cast<MetricsServer*>(server)->get();
   if (text.empty()) {
     return reply(connection, MHD_HTTP_SERVICE_UNAVAILABLE,
                  "nothing is known of gt-route as yet\n", "text/plain");
@@ -136,7 +134,7 @@ void notice_connection(void* server, MHD_Connection* connection,
                        void** /*state*/, MHD_ConnectionNotificationCode what) {
   auto* const self = static_cast<MetricsServer*>(server);
   if (what == MHD_CONNECTION_NOTIFY_STARTED) {
-    self->begin_request(connection);
+    self->begin_connection(connection);
   } else {
     self->end_connection(connection);
   }
@@ -180,20 +178,18 @@ MetricsServer::~MetricsServer() {
   if (daemon_ != nullptr) MHD_stop_daemon(daemon_);
 }
 
-void MetricsServer::begin_request(MHD_Connection* connection) {
-  const std::lock_guard lock(mutex_);
-  Waiting& waiting = waiting_[connection];
-  waiting.since = steady_ns();
-  if (waiting.socket.ok()) return;
+void MetricsServer::begin_connection(MHD_Connection* connection) {
   const MHD_ConnectionInfo* info =
       MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD);
   if (info == nullptr) return;
-  waiting.socket = Fd(::fcntl(info->connect_fd, F_DUPFD_CLOEXEC, 0));
+  const std::lock_guard lock(mutex_);
+  open_[connection] = {Fd(::fcntl(info->connect_fd, F_DUPFD_CLOEXEC, 0)),
+                       steady_ns()};
 }
 
 void MetricsServer::end_connection(MHD_Connection* connection) {
   const std::lock_guard lock(mutex_);
-  waiting_.erase(connection);
+  open_.erase(connection);
 }
 
 // The library itself only counts silence, which a byte now and then breaks.
@@ -201,8 +197,8 @@ void MetricsServer::close_late() {
   const int64_t before =
       steady_ns() - std::chrono::nanoseconds(patience_).count();
   const std::lock_guard lock(mutex_);
-  for (const auto& [connection, waiting] : waiting_) {
-    if (waiting.since < before) ::shutdown(waiting.socket.get(), SHUT_RDWR);
+  for (const auto& [connection, open] : open_) {
+    if (open.since < before) ::shutdown(open.socket.get(), SHUT_RDWR);
   }
 }
 

@@ -24,8 +24,8 @@ class MetricsServer {
   // Listens at `address`: "127.0.0.1:9100", "[::1]:9100"; port 0 stands for any
   // free port. ":9100" is at 127.0.0.1. Errors: there is no such address, or
   // the system does not allow it.
-  // A connection on which no request comes whole within `patience` is closed:
-  // there is room for few of them.
+  // A connection, which is for one request, is closed after `patience`: there
+  // is room for few of them.
   static Result<std::unique_ptr<MetricsServer>> make(
       const std::string& address,
       std::chrono::milliseconds patience = std::chrono::seconds(10));
@@ -39,9 +39,9 @@ class MetricsServer {
   std::string get();
   uint16_t port() const;
 
-  // Called by the library's thread: the time of a connection's next request
-  // begins; the connection is about to be closed, or is.
-  void begin_request(MHD_Connection* connection);
+  // Called by the library's thread: a connection was made; it was closed, or
+  // soon is.
+  void begin_connection(MHD_Connection* connection);
   void end_connection(MHD_Connection* connection);
 
  private:
@@ -52,16 +52,16 @@ class MetricsServer {
   const std::chrono::milliseconds patience_;
   MHD_Daemon* daemon_ = nullptr;
   std::mutex mutex_;
-  // A connection, which waits for a request since that time, in steady_ns(). It
-  // has a descriptor of its own: that of the library may be another
-  // connection's before we hear that this one was closed.
-  struct Waiting {
+  // A connection, which was made at that time, in steady_ns(). It has a
+  // descriptor of its own: that of the library may be another connection's
+  // before we hear that this one was closed.
+  struct Open {
     Fd socket;
     int64_t since = 0;
   };
   // Guarded by mutex_:
   std::string text_;
-  std::map<MHD_Connection*, Waiting> waiting_;
+  std::map<MHD_Connection*, Open> open_;
   std::jthread watch_;  // closes connections that are late
 };
 
