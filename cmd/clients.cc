@@ -5,6 +5,8 @@
 #include <signal.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <cstdlib>
 #include <utility>
 
 #include "file/files.h"
@@ -12,6 +14,7 @@
 #include "net/keys.h"
 #include "program.h"
 #include "serve/client_hello.h"
+#include "serve/scheduler.h"
 #include "serve/visit.h"
 
 namespace gt {
@@ -175,14 +178,20 @@ std::string ClientOptions::wrong_combination(const Arguments& args) const {
 }
 
 std::string ClientOptions::read_shares() {
+  double least = 1, most = 1;  // those of users that are not named
   for (const std::string& text : shares_) {
     const size_t equal = text.find('=');
     double share = 0;
     if (equal == 0 || equal == std::string::npos ||
-        !read_number(text.substr(equal + 1), share) || share < 0.001 ||
-        share > 1000) {
+        !read_number(text.substr(equal + 1), share) || !(share > 0)) {
+      return "--share: '" + text + "' is not USER=N with a number above 0";
+    }
+    least = std::min(least, share);
+    most = std::max(most, share);
+    if (most > least * serve::Scheduler::kMostTimes) {
       return "--share: '" + text +
-             "' is not USER=N with a number from 0.001 to 1000";
+             "': one share may be 100 times another, and those of users "
+             "without --share are 1";
     }
     const std::string user = text.substr(0, equal);
     if (!net::is_user_name(user)) {
@@ -230,6 +239,7 @@ std::string ClientOptions::serve(Exit& status) {
   server_.admits = listen_.admits;
   server_.allow = listen_.allow;
   server_.silence = silence_;
+  server_.end_process = [](Exit with) { std::_Exit(static_cast<int>(with)); };
   status = serve::run_server(server_, say);
   return "";
 }

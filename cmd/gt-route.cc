@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <cstdlib>
 #include <cstring>
-#include <thread>
 
 #include "arguments.h"
 #include "base/clock.h"
@@ -83,7 +82,8 @@ void add_options(gt::Arguments& args, Options& options) {
       "--workers", options.workers, 1, kMostWorkers,
       "how many workers to wait for (WORLD_SIZE or SLURM_NTASKS)");
   args.number<int>("--threads", options.threads, 1, 4096,
-                   "threads of each started worker (its share of the cores)");
+                   "threads of each started worker (OMP_NUM_THREADS, else its "
+                   "share of the cores that gt-route is granted)");
   args.text("--backend", options.backend,
             "backend of started workers (with -n gpus: cuda)")
       .type("cpu|ref|null|cuda|FILE");
@@ -95,7 +95,8 @@ void add_options(gt::Arguments& args, Options& options) {
   args.text("--isa", options.isa, "instruction set of started workers")
       .type("sse2|avx2|avx512");
   args.size("--memory", options.memory, 1,
-            "bytes that values may take in each started worker");
+            "bytes that values may take in each started worker (its share "
+            "of what a container allows, less a margin)");
   args.flag("--fast-sums", options.has_fast_sums,
             "NCCL adds up floats of several workers, in an order of its own: "
             "the bits change with the number of GPUs");
@@ -251,11 +252,7 @@ int count_devices(Options& options) {
 // Returns the arguments for the workers that are started.
 std::vector<std::string> worker_arguments(const gt::Arguments& args,
                                           const Options& options) {
-  const unsigned cores = std::max(1U, std::thread::hardware_concurrency());
-  const int share = std::max(1, static_cast<int>(cores / options.local));
-  std::vector<std::string> out = {
-      "--threads",
-      std::to_string(options.threads > 0 ? options.threads : share)};
+  std::vector<std::string> out;
   const auto pass = [&](const char* name, const std::string& value) {
     if (!args.has(name)) return;
     out.emplace_back(name);
@@ -264,6 +261,7 @@ std::vector<std::string> worker_arguments(const gt::Arguments& args,
   if (args.has("--backend") || options.is_one_a_device) {
     out.insert(out.end(), {"--backend", options.backend});
   }
+  pass("--threads", std::to_string(options.threads));
   pass("--pace", options.pace);
   pass("--isa", options.isa);
   pass("--memory", std::to_string(options.memory));

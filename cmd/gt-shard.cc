@@ -97,6 +97,11 @@ int main(int argc, char** argv) {
   if (options.config.empty() && from_environment != nullptr) {
     options.config = from_environment;
   }
+  if (options.config.empty()) {
+    gt::tell(
+        "gt-shard: no config is given, by -c or GT_CONFIG, so the stream "
+        "passes as it comes\n");
+  }
   std::string text;
   if (const int error = read_config(options.config, text); error != 0) {
     gt::say("gt-shard: cannot read " + options.config + ": " +

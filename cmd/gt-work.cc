@@ -8,9 +8,9 @@
 #include <cstring>
 #include <memory>
 #include <optional>
-#include <thread>
 
 #include "arguments.h"
+#include "base/granted.h"
 #include "base/launched.h"
 #include "base/text.h"
 #include "exec/backend/registry.h"
@@ -32,11 +32,11 @@ was rejected; 4 the stream was cut short, the GPU failed, or with --connect gt-r
 or a peer was lost; the largest of these and of the stages before. See gt-work(1), gt-stream(5), gt-ops(7).
 
 Environment: GT_BACKEND (--backend), GT_NO_GRAPHS (--no-graphs), GT_VERBOSE
-(-v); with --connect, GT_SILENCE (--silence), GT_KEY (--key), GT_ROUTE_KEY
-(--route-key) and what torchrun or Slurm say: RANK or SLURM_PROCID (--rank),
-LOCAL_RANK or SLURM_LOCALID (--name, and with cuda --device), LOCAL_WORLD_SIZE
-or SLURM_TASKS_PER_NODE (--threads). For cuda also GT_CUDA_PATH and CUDA_HOME,
-see gt-cuda(7).
+(-v), OMP_NUM_THREADS (--threads); with --connect, GT_SILENCE (--silence),
+GT_KEY (--key), GT_ROUTE_KEY (--route-key) and what torchrun or Slurm say: RANK
+or SLURM_PROCID (--rank), LOCAL_RANK or SLURM_LOCALID (--name, and with cuda
+--device), LOCAL_WORLD_SIZE or SLURM_TASKS_PER_NODE (--threads, --memory). For
+cuda also GT_CUDA_PATH and CUDA_HOME, see gt-cuda(7).
 
 Examples:
   gt-emit model.gt | gt-work
@@ -44,12 +44,15 @@ Examples:
   printf 'x = tensor f32[2] 1 2\nprint x\n' | gt-work
   gt-work --connect tcp://127.0.0.1:5560 --root /data)";
 
+constexpr int kMostThreads = 4096;
+
 struct Options {
   std::vector<std::string> files{"-"};
   std::string backend = "cpu";
   std::optional<unsigned> device;
   std::optional<gt::Machine> pace;
   bool lists_devices = false;
+  bool prints_granted = false;
   std::string isa;
   std::vector<std::string> roots;
   std::string trace;
@@ -104,12 +107,17 @@ void add_computing(gt::Arguments& args, Options& options) {
       .type("FIGURE=NUMBER,...");
   args.flag("--list-devices", options.lists_devices,
             "print the names of the backend's devices, one a line, and end");
-  args.number<int>("--threads", options.threads, 1, 4096,
-                   "threads that compute (all cores)");
+  args.flag("--granted", options.prints_granted,
+            "print how many cores and bytes of memory this process is granted, "
+            "and end");
+  args.number<int>("--threads", options.threads, 1, kMostThreads,
+                   "threads that compute (OMP_NUM_THREADS, else the cores that "
+                   "this process is granted)");
   args.text("--isa", options.isa, "instruction set (the best there is)")
       .type("sse2|avx2|avx512");
   args.size("--memory", options.worker.memory, 1,
-            "bytes that values may take, as 512M or 2G (no limit)");
+            "bytes that values may take, as 512M or 2G (what a container "
+            "allows, less a margin)");
   args.list("--root", options.roots, "DIR",
             "load and save below this directory only (DIR/*: within each "
             "directory in it), or at the gt-emit that lends files at "
@@ -269,15 +277,30 @@ std::string worker_name(const Options& options) {
   return std::string(host) + "/" + local;
 }
 
-// Returns the number of all cores, or this process's share of them.
-int default_threads(const Options& options) {
-  const unsigned cores = std::max(1U, std::thread::hardware_concurrency());
+// Returns how many workers share what this process is granted.
+unsigned sharers(const Options& options) {
   unsigned processes = 0;
   if (options.link.endpoint.empty() ||
       !gt::read_number(gt::launched::local_processes(), processes)) {
-    return static_cast<int>(cores);
+    return 1;
   }
-  return static_cast<int>(std::max(1U, cores / std::max(1U, processes)));
+  return std::max(1U, processes);
+}
+
+// Returns what OMP_NUM_THREADS says, as "4" or, for threads within threads,
+// "4,2"; else this process's share of the cores that it is granted.
+int default_threads(const Options& options) {
+  if (const char* text = std::getenv("OMP_NUM_THREADS")) {
+    std::string_view said = text;
+    int threads = 0;
+    if (gt::read_number(gt::take_word(said, " \t,"), threads) && threads >= 1 &&
+        threads <= kMostThreads) {
+      return threads;
+    }
+  }
+  const unsigned cores = gt::granted_cores();
+  const unsigned share = gt::launched::is_bound_alone() ? 1 : sharers(options);
+  return static_cast<int>(std::max(1U, cores / share));
 }
 
 // Reads the endpoint and the keys for connecting. Returns what is wrong; "" if
@@ -319,6 +342,16 @@ std::string read_files(Options& options, bool opens_all, gt::Files& files) {
   files.set_remote(
       std::make_shared<gt::exec::BorrowedFiles>(std::move(borrowed)));
   return "";
+}
+
+// Prints what the machine grants this process, for who decides how many workers
+// to start.
+int print_granted() {
+  const size_t memory = gt::group_limits().memory;
+  gt::Writer writer(STDOUT_FILENO);
+  writer.write("cores " + std::to_string(gt::granted_cores()) + "\nmemory " +
+               (memory == 0 ? "unlimited" : std::to_string(memory)) + "\n");
+  return gt::finish("gt-work", writer, gt::Exit::kDone);
 }
 
 int list_devices(const std::string& backend) {
@@ -417,6 +450,7 @@ int main(int argc, char** argv) {
   options.has_rank = args.has("--rank");
   const std::string unfit = wrong_combination(args, options);
   if (!unfit.empty()) return usage(unfit);
+  if (options.prints_granted) return print_granted();
   if (options.lists_devices) return list_devices(options.backend);
   if (options.threads == 0) options.threads = default_threads(options);
   if (options.threads > 1) limit_spinning(argv);
@@ -424,6 +458,9 @@ int main(int argc, char** argv) {
   options.worker.graphs = !options.no_graphs;
   if (options.pace && !args.has("--memory")) {
     options.worker.memory = static_cast<size_t>(options.pace->memory);
+  }
+  if (const size_t limit = gt::group_limits().memory; limit != 0) {
+    options.worker.host_memory = gt::memory_for_values(limit, sharers(options));
   }
   if (args.has("--connect")) return work_remotely(options);
   std::unique_ptr<gt::exec::Trace> trace;

@@ -4,6 +4,13 @@
 #include "net/endpoint.h"
 
 namespace gt {
+namespace {
+
+constexpr const char* kIsSecret =
+    " has the secret key of --key, which nobody else may know; a public one is "
+    "printed by gt-key --public ";
+
+}  // namespace
 
 std::string ListenOptions::read() {
   if (key.empty() != allow.empty()) {
@@ -28,6 +35,9 @@ std::string ListenOptions::read() {
   if (!secret.ok()) return key_option + ": " + secret.error().message;
   auto follows = net::follow_open_keys(allow);
   if (!follows.ok()) return allow_option + ": " + follows.error().message;
+  if (follows.value()(secret.value().secret)) {
+    return allow_option + ": " + allow + kIsSecret + key;
+  }
   keys = std::move(secret.value());
   admits = std::move(follows.value());
   return "";
@@ -59,6 +69,9 @@ std::string ConnectOptions::read() {
     if (!secret.ok()) return "--key: " + secret.error().message;
     auto other = net::read_open_key(open_key);
     if (!other.ok()) return key_option + ": " + other.error().message;
+    if (other.value() == secret.value().secret) {
+      return key_option + ": " + open_key + kIsSecret + key;
+    }
     keys = std::move(secret.value());
     other_key = std::move(other.value());
   }

@@ -240,8 +240,10 @@ Result<int> create_side_file(const std::string& path,
                              const std::vector<std::string>& inputs) {
   const std::string wrong = wrong_side_file(path, inputs);
   if (!wrong.empty()) return Error{wrong};
-  const int fd =
-      ::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+  // At the end of the file, wherever that is: a log that was rotated by
+  // emptying it goes on at its beginning, and not behind a hole of NUL bytes.
+  const int fd = ::open(
+      path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_APPEND | O_CLOEXEC, 0666);
   if (fd < 0) return Error{path + ": " + std::strerror(errno)};
   return fd;
 }

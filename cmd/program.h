@@ -63,7 +63,7 @@ bool is_read(const std::string& path, const std::vector<std::string>& files);
 // wrong; "" if nothing is.
 std::string wrong_side_file(const std::string& path,
                             const std::vector<std::string>& inputs);
-// Creates the file, or empties it, and opens it for writing. Errors: those of
+// Creates the file, or empties it, and opens it to append. Errors: those of
 // wrong_side_file(), or why it cannot be created.
 Result<int> create_side_file(const std::string& path,
                              const std::vector<std::string>& inputs);

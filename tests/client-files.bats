@@ -10,7 +10,8 @@ serve() {
   mkdir -p files/ann files/bob
   mkfifo back to_route
   # shellcheck disable=SC2094
-  spawn bash -c 'exec gt-emit -l "$0" --back back -v --files files "${@}" 2>served' "$at" "$@" \
+  spawn env ${preload:+LD_PRELOAD="$preload"} \
+    bash -c 'exec gt-emit -l "$0" --back back -v --files files "${@}" 2>served' "$at" "$@" \
     > >(tee stream >to_route)
   spawn bash -c 'exec gt-route -n 1 <to_route >back 2>routed'
   await 'listens at' served
@@ -496,4 +497,71 @@ make_x() {
   [ -z "$left" ]
   [ "$status" = 0 ]
   cmp next got
+}
+
+@test "a client that may open no more files says so" {
+  skip_if_sanitized 'a library is preloaded'
+  at_socket
+  serve
+  bytes 1000 1 >sent
+  client --send sent=in.bin
+  [ "$status" = 0 ]
+  local k ended
+  for k in 1 2 3 4 5 6 7 8; do
+    ended=0
+    faults "open:$k:24:gt-emit" timeout 100 gt-emit --to "$at" --user ann \
+      --fetch "in.bin=deep/got" >out 2>err </dev/null || ended=$?
+    cat err
+    ((ended == 0 || ended == 2))
+    [[ $ended == 0 || $(<err) == *'Too many open files'* ]]
+    [[ $(<err) != *variant* ]]
+    rm -rf deep
+  done
+}
+
+# while_stalled KIND COMMAND... runs the command in the background until its calls of
+# that kind stall on the server's disk. Meanwhile another user comes, and gets the
+# results of a program. Then the disk goes on, and the command must succeed.
+while_stalled() {
+  local pid
+  rm -f stalled
+  echo "$1" >stall
+  spawn "${@:2}"
+  pid=$!
+  await "^$1$" stalled
+  user=bob client -e 'x = ones f32[1]' -e 'print x'
+  cat err
+  [ "$(cat out)" = 'x = tensor f32[1] 1' ]
+  is_spawned "$pid"
+  rm stall
+  wait "$pid"
+}
+
+@test "a disk that stalls holds up who waits for it, and nobody else" {
+  skip_if_sanitized 'a library is preloaded'
+  at_socket
+  export GT_STALL=$PWD/stall GT_STALLED=$PWD/stalled
+  preload=${GT_BIN%/bin}/tests/stall.so serve
+  make_x
+  bytes 3000000 1 >big
+  local ann=(gt-emit --to "$at" --user ann)
+  while_stalled open "${ann[@]}" --send x.npy
+  while_stalled write "${ann[@]}" --send big
+  while_stalled flush "${ann[@]}" --send big=big2
+  while_stalled read "${ann[@]}" --fetch big=got
+  cmp big got
+  while_stalled read "${ann[@]}" -e 'x = load "x.npy"' -e 's = sum x' -e 'print s' >sum
+  grep -q '^s = tensor f32' sum
+  while_stalled open "${ann[@]}" -e 'x = load "x.npy"'
+  while_stalled remove bash -c 'echo "remove \"big2\"" | "$@" --carry' - "${ann[@]}"
+  [ ! -e files/ann/big2 ]
+  # Nothing that stalls keeps the server from ending.
+  echo read >stall
+  rm stalled
+  spawn "${ann[@]}" --fetch big=got2
+  await '^read$' stalled
+  kill -TERM "${spawned[0]}"
+  local ended=0
+  wait "${spawned[0]}" || ended=$?
+  [ "$ended" = 130 ]
 }

@@ -209,6 +209,91 @@ gt-cluster: default: is not up; what was started has been taken down' ]
   rm -r "$GT_CLUSTER_DIR"
 }
 
+@test "a directory of others, though it has a lock, is no cluster's" {
+  mkdir -p "$state"
+  echo mine >"$state/file"
+  : >"$state/lock"
+  for command in up down 'run p.gt'; do
+    # shellcheck disable=SC2086
+    run -2 gt-cluster $command
+    lines_are "gt-cluster: $state: is no cluster's directory, and has files; take another --name or GT_CLUSTER_DIR"
+  done
+  [ "$(<"$state/file")" = mine ]
+  rm -r "$state"
+  # Nor is what another user has put there the rest of a run.
+  mkdir "$GT_CLUSTER_DIR/run-77777"
+  uname -n >"$GT_CLUSTER_DIR/run-77777/machine"
+  if ((EUID == 0)); then chown 65534 "$GT_CLUSTER_DIR/run-77777"; fi
+  run -0 gt-cluster up -n 1
+  run -0 gt-cluster down
+  [ -s "$GT_CLUSTER_DIR/run-77777/machine" ]
+  rm -r "$GT_CLUSTER_DIR/run-77777"
+}
+
+@test "where no lock can be made, up and down say so" {
+  mkdir small
+  mount -t tmpfs -o size=64k,nr_inodes=4 tmpfs small 2>/dev/null ||
+    skip "no file system can be mounted here"
+  clusters_in "$PWD/small/clusters"
+  status=0
+  within 60 gt-cluster up -n 1 2>err || status=$?
+  left=$(ls -A small)
+  umount small
+  cat err
+  [ "$status" = 2 ]
+  grep -q '/lock: cannot be made: No space left on device$' err
+  [ -z "$left" ]
+}
+
+@test "programs whose cluster's directory was removed end" {
+  gt-cluster up -n 1
+  token=$(<"$state/token")
+  [ -n "$(processes "$token")" ]
+  rm -r "$GT_CLUSTER_DIR"
+  local end=$((SECONDS + 60))
+  while [[ -n $(processes "$token") ]]; do
+    ((SECONDS < end)) || { processes "$token" && return 1; }
+    sleep 0.1
+  done
+  run -0 gt-cluster down
+}
+
+@test "a run that is killed leaves nothing" {
+  mkfifo program
+  exec 5<>program
+  spawn gt-cluster run -n 2 --backend ref <program
+  local run=$! pids pid end=$((SECONDS + 60))
+  printf 'x = ones f32[2]\nprint x\n' >&5
+  # gt-emit, gt-route and its two workers.
+  until pids=$(pgrep -x 'gt-emit|gt-route|gt-work' | while read -r pid; do
+    [[ $(readlink "/proc/$pid/cwd") != "$PWD" ]] || echo "$pid"
+  done) && (($(wc -w <<<"$pids") == 4)); do
+    ((SECONDS < end))
+    sleep 0.1
+  done
+  kill -KILL "$run"
+  for pid in $pids; do
+    while [[ $(readlink "/proc/$pid/cwd") == "$PWD" ]]; do
+      ((SECONDS < end))
+      sleep 0.1
+    done
+  done
+  exec 5>&-
+}
+
+@test "a host whose shell ends without a word is named at once" {
+  fake_ssh
+  cat >bin/ssh <<'SH'
+#!/bin/bash
+exit 0
+SH
+  printf 'a\nb\n' >list
+  run -4 within 60 gt-cluster up --hosts list --timeout 1000
+  [[ $output == *'gt-cluster: a: its shell ended with status 0 before it was told to; '* ]]
+  [[ $output == *'is not up; what was started has been taken down'* ]]
+  [ ! -e "$GT_CLUSTER_DIR" ]
+}
+
 @test "a full disk is reported, and nothing is left" {
   mkdir small
   mount -t tmpfs -o size=8k,nr_inodes=9 tmpfs small 2>/dev/null ||
@@ -222,8 +307,11 @@ gt-cluster: default: is not up; what was started has been taken down' ]
 }
 
 @test "a cluster of another machine is left alone" {
+  gt-cluster up -n 1
+  cp "$state/lock" .
+  gt-cluster down
   mkdir -p "$state"
-  touch "$state/lock"
+  cp lock "$state"
   echo abc >"$state/token"
   echo elsewhere >"$state/machine"
   for command in up status down 'run p.gt'; do
@@ -267,6 +355,8 @@ gt-cluster: default: is not up; what was started has been taken down' ]
   run -2 gt-cluster up -n
   [[ $output == *'-n needs a value'* ]]
   run -2 gt-cluster up --name ../x
+  run -2 gt-cluster up --name run-5
+  [[ $output == *"'run-5' is a name that runs give to what they start; take another" ]]
   run -2 gt-cluster up --allow p.gt
   run -2 gt-cluster up --slurm
   [[ $output == *'this is no Slurm job'* ]]

@@ -96,15 +96,44 @@ worker 1	$HOSTNAME	here	-"
   run -1 gt-cluster run -e 'n = tensor i64[] 0' -e 'q = floordiv 7 n' -e 'print q'
   run -2 gt-cluster run none.gt
   [[ $output == *'none.gt: No such file'* ]]
-  # A cluster without --files says so when a program loads a file that is not here.
-  gt-cluster up -n 1
+  # A cluster of hosts without --files says so when a program loads a file.
+  fake_ssh
+  echo a >list
+  gt-cluster up --hosts list --threads 1
   local type
   for type in '' f32[2]; do
     run -3 gt-cluster run -e "x = load \"none.npy\" $type"
-    [[ $output == *'this gt-emit lends its clients no files; whoever runs it can, with --files'* ]]
+    [[ $output == *'this gt-emit lends its clients no files; whoever runs it can, with --files DIR, as gt-cluster up --files DIR does'* ]]
   done
   gt-cluster down
   run -2 gt-cluster run p.gt --no-such-option
+  [ ! -e "$GT_CLUSTER_DIR" ]
+}
+
+@test "what loads and saves without a cluster does so on one that is up" {
+  mkdir sub elsewhere
+  printf '%s\n' 'y = load "w.npy"' 'y = add y 1' 'save y "sub/y.npy"' >files.gt
+  gt-emit -e 'x = full f32[3] 7' -e 'save x "w.npy"' | gt-work
+  gt-cluster run -n 1 files.gt
+  mv sub/y.npy whole.npy
+  gt-cluster up -n 2
+  gt-cluster run files.gt 2>err
+  [ ! -s err ]
+  cmp whole.npy sub/y.npy
+  run -0 gt-cluster run -e 'y = load "sub/y.npy"' -e 'print y'
+  lines_are 'y = tensor f32[3] 8 8 8'
+  # A file that is not there is told as that, and so is where names are seen from.
+  run -3 gt-cluster run -e 'x = load "none.npy"'
+  [[ $output == *'none.npy: No such file or directory'* ]]
+  run -0 --separate-stderr env -C elsewhere gt-cluster run -e 'y = load "sub/y.npy"' -e 'print y'
+  lines_are 'y = tensor f32[3] 8 8 8'
+  [ "$stderr" = "gt-cluster: default: names of files are seen from $PWD, where it was started" ]
+  # Nothing above that directory is lent, and down leaves it alone.
+  ln -s / sub/away
+  run -3 gt-cluster run -e 'x = load "sub/away/etc/passwd"'
+  [[ $output == *'outside the directory of its user'* ]]
+  gt-cluster down
+  [ -s w.npy ]
   [ ! -e "$GT_CLUSTER_DIR" ]
 }
 
@@ -185,7 +214,10 @@ waits_for_more() {
 
 @test "SIGINT ends a run, and its workers" {
   waits_for_more -n 2
-  read -ra children <"/proc/$running/task/$running/children" || true
+  local children=() child
+  for child in $(<"/proc/$running/task/$running/children"); do
+    [[ $(<"/proc/$child/comm") != gt-* ]] || children+=("$child")
+  done
   [ "${#children[@]}" -eq 2 ]
   kill -INT "$running"
   ends_with 130 "$running"

@@ -396,3 +396,16 @@ END
   gt-log --summary missing "$GT_EXAMPLES/quickstart.gt" >said 2>told || [ $? = 2 ]
   grep -q '^total' said
 }
+
+@test "a log that is emptied while it is written goes on at its beginning" {
+  mkfifo in
+  exec 5<>in
+  spawn gt-log -o t.log in >out
+  echo 'x = ones f32[2]' >&5
+  await 'x = ones' t.log
+  : >t.log
+  echo 'y = ones f32[3]' >&5
+  await 'y = ones' t.log
+  [[ $(<t.log) == [0-9]*$'\ty = ones f32[3]' ]]
+  [ "$(tr -cd '\0' <t.log | wc -c)" -eq 0 ]
+}

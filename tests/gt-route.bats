@@ -331,3 +331,15 @@ loop() {
   [ "$output" = 'x = tensor f32[2] 1 1' ]
   [ "$stderr" = 'gt-route: --log: /dev/full: No space left on device' ]
 }
+
+@test "a log that is emptied goes on at its beginning" {
+  mkfifo in
+  exec 5<>in
+  spawn gt-route --log run.log in
+  printf 'x = ones f32[2]\nprint x\n' >&5
+  await 'print x' run.log
+  : >run.log
+  printf 'y = add x 1\nprint y\n' >&5
+  await 'print y' run.log
+  [ "$(tr -cd '\0' <run.log | wc -c)" -eq 0 ]
+}

@@ -126,6 +126,14 @@ wrong() { # MESSAGE COMMAND...
   [ "$stderr" = "gt-work: no gt-route at $at within 2.0 s; what is there took no connection of ours: is --route-key its public key?" ]
 }
 
+@test "a secret key is not taken for the public one that others may know" {
+  (umask 077 && gt-key >me.key)
+  run -2 --separate-stderr gt-route --bind tcp://127.0.0.1:1 --workers 1 --key me.key --allow me.key
+  [[ $stderr == 'gt-route: --allow: me.key has the secret key of --key, which nobody else may know; a public one is printed by gt-key --public me.key; '* ]]
+  run -2 --separate-stderr gt-work --connect tcp://127.0.0.1:1 --key me.key --route-key me.key
+  [[ $stderr == 'gt-work: --route-key: me.key has the secret key of --key, '* ]]
+}
+
 @test "keys that do not go together are refused" {
   make_keys
   wrong 'gt-route: --key and --allow go together: who this is, and who may attach; try gt-route --help' \

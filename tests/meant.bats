@@ -200,3 +200,81 @@ END
   gt-work s >out
   gt-cmp --rtol 1e-6 want out
 }
+
+@test "what other languages put between words" {
+  local x=$'x = ones f32[2]\n'
+  says 'x = ones f32[2, 3]' "'f32[2,' is not a name, number, range, type or string; a type ends with ']' and has no blanks, as in f32[2,3]"
+  says 'x := ones f32[2]' "what is assigned stands behind '='"
+  says 'x = ones f32[2];' "an instruction ends with its line, without ';'"
+  says 'x = ones f32[2]; y = ones f32[3]' "an instruction ends with its line, without ';'"
+  says "$x"'y = add x, x' 'operands stand one after another, with blanks between them and no commas, as in y = add a b'
+  says $'x = ones\xc2\xa0f32[2]' "a no-break space (U+00A0) stands here, which is no blank of the language; write a plain one"
+  says $'x\xc2\xa0= ones f32[2]' 'a no-break space (U+00A0) stands here'
+  says "$x"$'y = add x\xc2\xa0x' 'a no-break space (U+00A0) stands here'
+  says $'x = ones f32[2]\xe2\x80\x8b' 'a zero width space (U+200B) stands here'
+  # The caret is below it.
+  run ! gt-emit <<<$'x = ones\xc2\xa0f32[2]'
+  [[ $output == *$'\n          ^'* ]]
+}
+
+@test "numbers as other programs print them" {
+  local word
+  for word in -nan -NaN NaN +nan; do
+    says "x = tensor f32[1] $word" 'what is no number is nan, without a sign'
+  done
+  for word in -Infinity +Inf; do
+    says "x = tensor f32[1] $word" 'the infinities are inf and -inf'
+  done
+  says 'x = tensor i64[2] 1 1e3' '1e3 is not a value of i64; an integer is written in digits alone, here 1000'
+  says 'x = arange i64[3] -2e1' 'number -2e1 must be an integer; an integer is written in digits alone, here -20'
+  says 'x = tensor i64[1] 1.5' '1.5 is not a value of i64'
+}
+
+@test "messages that 2>&1 has put into a stream" {
+  gt-emit -e 'x = neg q' 2>&1 | cat >mixed || true
+  run ! gt-work mixed
+  [[ $output == *"this is a message of a stage before, which 2>&1 has put into the stream: leave that out"* ]]
+}
+
+@test "a mistake that a loop repeats is told once, and counted" {
+  for _ in 1 2 3 4 5; do echo "x = ones f32[2]"; echo 'y = ad x x'; done >loop
+  run -3 --separate-stderr gt-emit <loop
+  [ "$(grep -c "unknown op 'ad'" <<<"$stderr")" -eq 1 ]
+  [[ $stderr == *$'\ngt-emit: 4 more like the one at <stdin>:2' ]]
+  [ "$(grep -c '^y = fail' <<<"$output")" -eq 5 ]
+  printf 'x = ones f32[2]\n' >init.gt
+  echo 'y = ad x x' >step.gt
+  run -3 --separate-stderr gt-emit init.gt --repeat 100 step.gt
+  [ "$(grep -c "unknown op 'ad'" <<<"$stderr")" -eq 1 ]
+  [[ $stderr == *$'\ngt-emit: 99 more like the one at step.gt:1' ]]
+}
+
+@test "a home directory that only a shell knows" {
+  # shellcheck disable=SC2088 # it is the text of a program
+  says 'x = load "~/none.npy"' '~/none.npy: No such file or directory; only a shell knows what ~ is: write out the path'
+  run -1 gt-work <<<'x = load "~/none.npy" f32[2]'
+  [[ $output == *'only a shell knows what ~ is'* ]]
+  run -1 gt-work <<<$'x = ones f32[2]\nsave x "~/none.npy"'
+  [[ $output == *'only a shell knows what ~ is'* ]]
+}
+
+@test "a gt-shard without a config says so" {
+  gt-emit -e 'x = ones f32[2]' >p
+  run -0 --separate-stderr gt-shard p
+  [ "$output" = "$(<p)" ]
+  [ "$stderr" = 'gt-shard: no config is given, by -c or GT_CONFIG, so the stream passes as it comes' ]
+  run -0 --separate-stderr gt-shard -c /dev/null p
+  [ -z "$stderr" ]
+}
+
+@test "files whose names have bytes that do not print" {
+  local name
+  for name in $'a\nb.gt' $'a\tb.gt' $'a\033b.gt' $'a\177b.gt'; do
+    printf 'x = ones f32[2]\ny = reshape x shape=3\nprint x\n' >"$name"
+    run -3 --separate-stderr gt-emit "$name"
+    [ "${#lines[@]}" -eq 5 ]
+    run -3 --separate-stderr bash -c 'gt-emit "$1" 2>err | gt-work' - "$name"
+    [ "$output" = 'x = tensor f32[2] 1 1' ]
+    [ -z "$stderr" ]
+  done
+}

@@ -132,3 +132,12 @@ setup_file() {
     --timeout 1 "$BATS_FILE_TMPDIR/p.gt"
   [[ ! -e socket ]]
 }
+
+@test "no random numbers: who needs them says so" {
+  skip_if_sanitized "it preloads a library of its own"
+  run -2 --separate-stderr faults random:1+:38 gt-key
+  [ -z "$output" ]
+  [ "$stderr" = 'gt-key: the system gives no random numbers (getrandom): Function not implemented' ]
+  run -2 --separate-stderr faults random:1+:38:gt-route gt-route "$BATS_FILE_TMPDIR/p.gt"
+  [[ $stderr == 'gt-route: the system gives no random numbers (getrandom): '* ]]
+}

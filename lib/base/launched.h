@@ -5,6 +5,7 @@
 
 #include <cstdlib>
 #include <string>
+#include <string_view>
 
 namespace gt::launched {
 
@@ -27,6 +28,17 @@ inline std::string local_rank() {
 inline std::string local_processes() {
   const std::string all = first_of("LOCAL_WORLD_SIZE", "SLURM_TASKS_PER_NODE");
   return all.substr(0, all.find_first_not_of("0123456789"));
+}
+
+// True if Slurm has bound this process to cores of its own, so that the
+// processes beside it do not share them.
+inline bool is_bound_alone() {
+  const char* kind = std::getenv("SLURM_CPU_BIND_TYPE");
+  if (kind == nullptr || std::getenv("LOCAL_WORLD_SIZE") != nullptr) {
+    return false;
+  }
+  const std::string_view text = kind;
+  return text.starts_with("mask_cpu") || text.starts_with("map_cpu");
 }
 
 }  // namespace gt::launched

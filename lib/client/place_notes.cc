@@ -1,7 +1,5 @@
 #include "client/place_notes.h"
 
-#include <algorithm>
-
 #include "client/scopes.h"
 #include "client/where.h"
 #include "stream/line.h"
@@ -12,11 +10,8 @@ namespace {
 std::string end_of_line(const Where& at) {
   if (at.file.empty()) return "\n";
   // A file name that is no word is quoted, together with the line number.
-  const bool is_word = std::none_of(at.file.begin(), at.file.end(), [](char c) {
-    return c == ' ' || c == '\t' || c == '"' || c == '#' || c == '\\';
-  });
   const std::string place = to_string(at);
-  return " #at=" + (is_word ? place : quote(place)) + "\n";
+  return " #at=" + (needs_quotes(at.file) ? quote(place) : place) + "\n";
 }
 
 }  // namespace

@@ -52,7 +52,10 @@ bool Memos::define(const Pattern& pattern, Origin origin, std::string& before) {
   const Memo& memo = *known;
   Usage& usage = ledger_.usage;
   if (usage.counts) {
-    if (usage.bytes + memo.bytes > usage.quota.bytes ||
+    const uint64_t all =
+        bytes_in_all(usage.bytes + memo.bytes, usage.names + pattern.results(),
+                     ledger_.tape.node_count() + 1);
+    if (all > usage.quota.bytes ||
         usage.names + pattern.results() > usage.quota.names) {
       return false;  // may be too much; checked in full
     }

@@ -8,7 +8,7 @@ namespace gt::emit {
 uint32_t InputFiles::add(std::string_view name, bool at) {
   File file{std::string(name), at, {}, {}};
   // The note is quoted if a blank or the like would end it.
-  if (name.find_first_of(" \t\"#\\") == std::string_view::npos) {
+  if (name.empty() || !needs_quotes(name)) {
     file.note_head = " #at=" + file.name + ":";
   } else {
     file.note_head = " #at=" + quote(file.name + ":");
@@ -26,15 +26,24 @@ void InputFiles::append_at(std::string& out, Origin origin) const {
   out += file.note_tail;
 }
 
-std::string Messages::place_of(Origin origin, std::string_view text) const {
+NotedPlace Messages::noted_place(Origin origin, std::string_view text) const {
   const Place read = files_.place(origin);
-  const NotedPlace place = gt::place_of(text, read.file, read.line);
+  return gt::place_of(text, read.file, read.line);
+}
+
+std::string Messages::place_of(Origin origin, std::string_view text) const {
+  const NotedPlace place = noted_place(origin, text);
   return to_string(Place{place.file, static_cast<size_t>(place.line)});
 }
 
 void Messages::error(const Error& error, Origin origin, std::string_view text) {
   ++count_;
   status_ = worst(status_, Exit::kRejected);
+  const NotedPlace place = noted_place(origin, text);
+  if (!reported_.is_first({place.file, static_cast<size_t>(place.line)},
+                          error.message, text)) {
+    return;
+  }
   say_(format_error(program_, {place_of(origin, text)}, error, text));
 }
 

@@ -12,6 +12,8 @@
 #include "base/exit.h"
 #include "base/message.h"
 #include "base/origin.h"
+#include "base/reported.h"
+#include "stream/notes.h"
 
 namespace gt::emit {
 
@@ -47,7 +49,8 @@ class Messages {
            std::function<void(std::string_view)> say)
       : program_(std::move(program)), files_(files), say_(std::move(say)) {}
 
-  // `text` is the line, or "" if there is none to show.
+  // `text` is the line, or "" if there is none to show. An error that comes
+  // back in each round of a loop is printed once and then only counted.
   void error(const Error& error, Origin origin, std::string_view text);
   void warn(const std::string& message, Origin origin, std::string_view text);
   std::string place_of(Origin origin) const {
@@ -58,13 +61,22 @@ class Messages {
   // that run the line do, since whoever wrote the program finds the line there.
   std::string place_of(Origin origin, std::string_view text) const;
 
+  // Prints how often errors came back since the last call (Reported).
+  void tell_counts() {
+    const std::string text = reported_.take_counts(program_, false);
+    if (!text.empty()) say_(text);
+  }
+
   size_t count() const { return count_; }
   Exit status() const { return status_; }
   Exit take_status() { return std::exchange(status_, Exit::kDone); }
 
  private:
+  NotedPlace noted_place(Origin origin, std::string_view text) const;
+
   std::string program_;
   const InputFiles& files_;
+  Reported reported_;
   std::function<void(std::string_view)> say_;
   Exit status_ = Exit::kDone;
   size_t count_ = 0;

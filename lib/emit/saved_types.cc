@@ -11,6 +11,28 @@
 
 namespace gt::emit {
 
+FileLook look_at_file(const std::string& files, const std::string& path,
+                      SafetensorsCache* headers) {
+  FileLook seen;
+  seen.has_directory = ::access(files.c_str(), F_OK) == 0 || errno != ENOENT;
+  if (!seen.has_directory || headers == nullptr) return seen;
+  const auto below = Files::make({files}, "the directory of its user");
+  if (!below.ok()) {
+    seen.header = below.error();
+    return seen;
+  }
+  const StoredPath stored = split_path(files + path);
+  const auto fd = below.value().open(stored.file);
+  seen.header = fd.ok() ? read_stored(fd.value().get(), stored, *headers)
+                        : Result<StoredTensor>(fd.error());
+  return seen;
+}
+
+// A client's path is opened below the client's directory only.
+FileLook SavedTypes::look(const std::string& path) {
+  return look_ ? look_(path) : look_at_file(files_, path, &headers_);
+}
+
 Result<Type> SavedTypes::type_of(const std::string& path) {
   const auto saved = types_.find(normal_path(path));
   if (saved != types_.end()) return saved->second;
@@ -19,7 +41,7 @@ Result<Type> SavedTypes::type_of(const std::string& path) {
                  " lies where only workers look; say its type behind the "
                  "path, as f32[2,3]"};
   }
-  const auto header = read_header(split_path(files_ + path));
+  const auto header = read_header(path);
   if (header.ok()) return header.value().type;
   Error error = header.error();
   if (const size_t at = error.message.find(files_);
@@ -34,17 +56,12 @@ Result<Type> SavedTypes::type_of(const std::string& path) {
   return error;
 }
 
-// Reads a header. A client's path is opened below the client's directory only.
-Result<StoredTensor> SavedTypes::read_header(const StoredPath& path) {
-  if (!is_client_) return read_stored(path, headers_);
-  const auto files = Files::make({files_}, "the directory of its user");
-  if (!files.ok()) return files.error();
-  const auto fd = files.value().open(path.file);
-  if (!fd.ok()) return fd.error();
-  return read_stored(fd.value().get(), path, headers_);
+Result<StoredTensor> SavedTypes::read_header(const std::string& path) {
+  if (is_client_) return look(path).header;
+  return read_stored(split_path(path), headers_);
 }
 
-Status SavedTypes::check(const Line& line) const {
+Status SavedTypes::check(const Line& line) {
   if (!is_client_) return ok_status();
   for (const Operand& operand : line.operands) {
     if (operand.kind != Operand::Kind::kString) continue;
@@ -52,17 +69,18 @@ Status SavedTypes::check(const Line& line) const {
     if (files_.empty()) {
       return Error{what + no_files_, operand.column};
     }
-    if (::access(files_.c_str(), F_OK) != 0 && errno == ENOENT) {
-      return Error{what +
-                       "this gt-emit has no files of its user; whoever runs it "
-                       "can make a directory of their name below --files",
-                   operand.column};
-    }
-    if (!stays_below(unquote(operand.text))) {
+    const std::string path = unquote(operand.text);
+    if (!stays_below(path)) {
       return Error{what +
                        "a client's paths are relative, and below its "
                        "directory; got " +
                        excerpt(operand.text),
+                   operand.column};
+    }
+    if (!look(path).has_directory) {
+      return Error{what +
+                       "this gt-emit has no files of its user; whoever runs it "
+                       "can make a directory of their name below --files",
                    operand.column};
     }
   }

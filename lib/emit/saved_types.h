@@ -3,6 +3,7 @@
 // the type that the file has.
 #pragma once
 
+#include <functional>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -15,17 +16,30 @@
 
 namespace gt::emit {
 
+// What is seen of a file of a client when it is looked for.
+struct FileLook {
+  bool has_directory = true;  // the client has a directory for its files
+  Result<StoredTensor> header = Error{};
+};
+// Looks for a path of a client below `files`, which ends with '/'. The file
+// itself is looked at only if there is a cache for its header.
+FileLook look_at_file(const std::string& files, const std::string& path,
+                      SafetensorsCache* headers);
+// Tells what was seen of a path.
+using Look = std::function<FileLook(const std::string& path)>;
+
 class SavedTypes {
  public:
   // The arguments are as in EmitOptions.
-  SavedTypes(bool is_client, std::string files, std::string no_files)
+  SavedTypes(bool is_client, std::string files, std::string no_files, Look look)
       : is_client_(is_client),
         files_(std::move(files)),
-        no_files_(std::move(no_files)) {}
+        no_files_(std::move(no_files)),
+        look_(std::move(look)) {}
 
   // Error: the line is a load or save of a client, and its path is not below
   // the client's directory, or the client has no directory.
-  Status check(const Line& line) const;
+  Status check(const Line& line);
   // Adds the type to the operands of a load that leaves it out; does nothing to
   // other loads. Error: the file cannot be read, or gt does not read its
   // format.
@@ -38,11 +52,13 @@ class SavedTypes {
 
  private:
   Result<Type> type_of(const std::string& path);
-  Result<StoredTensor> read_header(const StoredPath& path);
+  Result<StoredTensor> read_header(const std::string& path);
+  FileLook look(const std::string& path);
 
   bool is_client_;
   std::string files_;
   std::string no_files_;
+  Look look_;
   std::unordered_map<std::string, Type> types_;  // by path
   SafetensorsCache headers_;
 };

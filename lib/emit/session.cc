@@ -160,7 +160,12 @@ void Session::reject_long(std::string_view head, Origin origin,
   state_.line = {};
   failures_.reject(
       state_,
-      {"line is longer than 64 MiB; save large data as .npy and load it"}, out);
+      {options_.is_client
+           ? "line is longer than 1 MiB, the most of a client's; save large "
+             "data as .npy, bring it there (gt-emit --send), and load it"
+           : "line is longer than 64 MiB; save large data as .npy and load "
+             "it"},
+      out);
 }
 
 Status Session::instruction(LineState& state, std::string& out) {
@@ -500,6 +505,7 @@ void Session::state(std::string& text, const PlaceVisitor& visit) {
 }
 
 void Session::finish() {
+  messages_.tell_counts();
   if (!options_.tape) return;
   const std::vector<NodeId> nodes = ledger_.tape.nodes_by_age();
   tape_text_ +=

@@ -59,6 +59,9 @@ struct EmitOptions {
   bool is_client = false;
   std::string files;
   std::string no_files;
+  // What was seen of the client's files; if it is empty, the session looks
+  // itself.
+  Look look;
   Quota quota;  // of a client
 };
 
@@ -97,7 +100,10 @@ class Session : public Rewriter {
 
   Exit status() const { return messages_.status(); }
   // Returns the status and resets it to kDone.
-  Exit take_status() { return messages_.take_status(); }
+  Exit take_status() {
+    messages_.tell_counts();
+    return messages_.take_status();
+  }
   bool stopped() const { return options_.fail_fast && status() != Exit::kDone; }
 
   // Sets `text` to everything that a later line can depend on, except for line
@@ -163,7 +169,8 @@ class Session : public Rewriter {
   Failures failures_{ledger_, messages_, writer_, seeds_};
   Operands operands_;
   Recorder recorder_;
-  SavedTypes saved_{options_.is_client, options_.files, options_.no_files};
+  SavedTypes saved_{options_.is_client, options_.files, options_.no_files,
+                    options_.look};
   Frees frees_{ledger_, writer_, seeds_};
   Memos memos_{ledger_};
   Gradient gradient_;

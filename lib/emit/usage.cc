@@ -65,6 +65,18 @@ Status count_usage(Ledger& ledger, const Operands& operands, LineState& state) {
                      std::to_string(quota.bytes) + " is the quota" + end,
                  state.line.op_column};
   }
+  const uint64_t lines = ledger.tape.node_count();
+  const uint64_t all = bytes_in_all(bytes, names, lines + 1);
+  if (all > quota.bytes &&
+      all > bytes_in_all(usage.bytes, usage.names, lines)) {
+    return Error{head + "would hold " + std::to_string(bytes) +
+                     " bytes, which with " + std::to_string(names) +
+                     " names and " + std::to_string(lines) +
+                     " lines of history are " + std::to_string(all) + ", and " +
+                     std::to_string(quota.bytes) + " is the quota" + end +
+                     ", and detach what needs no gradient",
+                 state.line.op_column};
+  }
   if (names > quota.names && names > usage.names) {
     return Error{head + "would be " + std::to_string(names) + ", and " +
                      std::to_string(quota.names) + " is the quota" + end,

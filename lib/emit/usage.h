@@ -14,9 +14,16 @@ struct LineState;
 
 // The most that the names of a program may hold at once.
 struct Quota {
-  uint64_t bytes = UINT64_MAX;  // of values, summed over all ranks
+  // Of values, summed over all ranks, and of what names and lines of history
+  // take in the programs themselves.
+  uint64_t bytes = UINT64_MAX;
   uint64_t names = UINT64_MAX;  // a name with ranks, x@0-3, is one
 };
+
+// What a name takes in gt-emit, gt-route and a worker beside its value, and
+// what a line of history takes in gt-emit, in bytes, as measured.
+inline constexpr uint64_t kBytesOfName = 512;
+inline constexpr uint64_t kBytesOfHistory = 320;
 
 struct Usage {
   bool counts = false;
@@ -29,6 +36,12 @@ struct Usage {
   uint64_t bytes = 0;
   uint64_t names = 0;
 };
+
+// Returns the bytes that so many bytes of values, names and lines of history
+// take in all.
+inline uint64_t bytes_in_all(uint64_t bytes, uint64_t names, uint64_t lines) {
+  return bytes + names * kBytesOfName + lines * kBytesOfHistory;
+}
 
 // Adds the line to what its program has used. It sets the line's cost, and the
 // bytes of its results. Error: the names of the program would hold more than

@@ -14,10 +14,6 @@
 namespace gt {
 namespace {
 
-Error io_error(const std::string& path, int code) {
-  return Error{path + ": " + std::strerror(code)};
-}
-
 std::optional<std::string> real_path(const std::string& path) {
   char buffer[PATH_MAX];
   if (::realpath(path.c_str(), buffer) == nullptr) return std::nullopt;
@@ -46,12 +42,12 @@ std::pair<std::string, std::string> split(const std::string& path) {
 // Returns the path without symbolic links; its last part need not exist.
 Result<std::string> real_or_new(const std::string& path) {
   if (const auto whole = real_path(path)) return *whole;
-  if (errno != ENOENT) return io_error(path, errno);
+  if (errno != ENOENT) return file_error(path, errno);
   const auto [directory, name] = split(path);
   const auto parent = real_path(directory);
-  if (!parent) return io_error(directory, errno);
+  if (!parent) return file_error(directory, errno);
   if (name.empty() || name == "." || name == "..") {
-    return io_error(path, EISDIR);
+    return file_error(path, EISDIR);
   }
   return (*parent == "/" ? "" : *parent) + "/" + name;
 }
@@ -82,7 +78,28 @@ std::string nearest_above(const std::string& path) {
   return "";
 }
 
+// Each part of a path costs looks at all parts before it.
+Status check_path(const std::string& path) {
+  constexpr auto kMostParts = 256;
+  if (path.empty()) return Error{"the path is empty"};
+  if (path.find('\0') != std::string::npos) {
+    return Error{"the path has a NUL byte in it"};
+  }
+  const auto parts = std::ranges::count(path, '/') + 1;
+  if (parts <= kMostParts) return ok_status();
+  return Error{"the path has " + std::to_string(parts) +
+               " parts; it may have " + std::to_string(kMostParts)};
+}
+
 }  // namespace
+
+Error file_error(const std::string& path, int code) {
+  const bool is_home =
+      code == ENOENT && (path == "~" || path.starts_with("~/"));
+  return Error{
+      path + ": " + std::strerror(code) +
+      (is_home ? "; only a shell knows what ~ is: write out the path" : "")};
+}
 
 Fd::~Fd() {
   if (fd_ >= 0) ::close(fd_);
@@ -100,7 +117,7 @@ Result<Files> Files::make(const std::vector<std::string>& roots,
     Fd directory(
         resolved ? ::open(resolved->c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC)
                  : -1);
-    if (!directory.ok()) return io_error(path, errno);
+    if (!directory.ok()) return file_error(path, errno);
     files.roots_.push_back(
         {*resolved, std::make_shared<const Fd>(std::move(directory)), of_many});
   }
@@ -134,10 +151,7 @@ Error Files::outside(const std::string& path) const {
 }
 
 Result<std::string> Files::resolve(const std::string& path) const {
-  if (path.empty()) return Error{"the path is empty"};
-  if (path.find('\0') != std::string::npos) {
-    return Error{"the path has a NUL byte in it"};
-  }
+  if (Status s = check_path(path); !s.ok()) return s.error();
   auto resolved = real_or_new(path);
   const std::string at =
       resolved.ok() ? resolved.value() : nearest_above(path) + "/file";
@@ -158,7 +172,7 @@ Result<Fd> Files::open_directory(const std::string& resolved,
                      O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
     begin = end + 1;
   }
-  if (!at.ok()) return io_error(path, errno);
+  if (!at.ok()) return file_error(path, errno);
   return at;
 }
 
@@ -181,7 +195,8 @@ Result<Fd> Files::open(const std::string& path) const {
   // ELOOP: a symbolic link whose target is missing. The target may be outside
   // the roots, and saying that it is missing would reveal what exists there, so
   // the link is refused like any path outside.
-  return is_limited() && errno == ELOOP ? outside(path) : io_error(path, errno);
+  return is_limited() && errno == ELOOP ? outside(path)
+                                        : file_error(path, errno);
 }
 
 Result<Fd> Files::open_old(const std::string& path,
@@ -199,7 +214,7 @@ Result<Fd> Files::open_old(const std::string& path,
   if (!at.ok()) return at.error();
   Fd fd(::openat(at.value().directory.get(), at.value().name.c_str(),
                  O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
-  if (!fd.ok() && errno != ENOENT) return io_error(path, errno);
+  if (!fd.ok() && errno != ENOENT) return file_error(path, errno);
   return fd;
 }
 
@@ -239,20 +254,50 @@ Fd Files::open_nameless(const std::string& path) const {
   return Fd(::open(path.c_str(), O_WRONLY | O_CLOEXEC));
 }
 
+// What is there is resolved and checked once, and the rest made part by part
+// below it, so that the time grows with the path's length.
 Status Files::make_parents(const std::string& path) const {
-  for (size_t slash = path.find('/', 1); slash != std::string::npos;
-       slash = path.find('/', slash + 1)) {
-    const std::string part = path.substr(0, slash);
-    if (real_path(part)) continue;
-    const auto resolved = resolve(part);
-    if (!resolved.ok()) return resolved.error();
-    const auto directory = open_directory(resolved.value(), part);
-    if (!directory.ok()) return directory.error();
-    if (::mkdirat(directory.value().get(),
-                  split(resolved.value()).second.c_str(), 0777) != 0 &&
-        errno != EEXIST) {
-      return io_error(part, errno);
+  if (Status s = check_path(path); !s.ok()) return s;
+  const size_t last = path.rfind('/');
+  if (last == std::string::npos || last == 0) return ok_status();
+  const std::string parents = path.substr(0, last);
+  struct stat info {};
+  size_t there = last;
+  while (there != std::string::npos && there > 0 &&
+         ::stat(path.substr(0, there).c_str(), &info) != 0) {
+    if (errno != ENOENT) {
+      const Error why = file_error(parents, errno);
+      const auto resolved = resolve(parents);
+      return resolved.ok() ? why : resolved.error();
     }
+    there = path.rfind('/', there - 1);
+  }
+  if (there == last) return ok_status();
+  size_t begin = there == std::string::npos ? 0 : there + 1;
+  // The directory that is there may be a root, above which nothing is allowed,
+  // so it is found by the path of what is to be made in it.
+  const std::string first =
+      path.substr(0, std::min(path.find('/', begin), last));
+  const auto resolved = resolve(first);
+  if (!resolved.ok()) return resolved.error();
+  auto at = open_directory(resolved.value(), first);
+  if (!at.ok()) return at.error();
+  while (begin < last) {
+    const size_t end = std::min(path.find('/', begin), last);
+    const std::string part = path.substr(begin, end - begin);
+    begin = end + 1;
+    if (part.empty() || part == ".") continue;
+    // What such a part leads to is known only when the directories before it
+    // are there.
+    if (part == "..") return make_parents(path);
+    if (::mkdirat(at.value().get(), part.c_str(), 0777) != 0 &&
+        errno != EEXIST) {
+      return file_error(path.substr(0, end), errno);
+    }
+    Fd below(::openat(at.value().get(), part.c_str(),
+                      O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+    if (!below.ok()) return file_error(path.substr(0, end), errno);
+    at = std::move(below);
   }
   return ok_status();
 }

@@ -15,6 +15,9 @@
 
 namespace gt {
 
+// Returns the error of a file that cannot be used, for the reason in errno.
+Error file_error(const std::string& path, int code);
+
 // Owns a file descriptor, which its destructor closes.
 class Fd {
  public:

@@ -17,7 +17,13 @@ namespace {
 constexpr size_t kCopyChunk = size_t{1} << 20;  // bytes copied at a time
 
 Result<SafetensorsHeader> read_old(const Fd& fd, const std::string& path) {
-  if (!fd.ok()) return SafetensorsHeader{};
+  if (!fd.ok()) {
+    // Programs that read these files, as transformers, may refuse one that does
+    // not say this.
+    SafetensorsHeader anew;
+    anew.metadata = R"({"format":"pt"})";
+    return anew;
+  }
   auto header = read_safetensors(fd.get());
   if (header.ok()) return header;
   return Error{path + " " + header.error().message +

@@ -9,6 +9,7 @@
 #include <filesystem>
 
 #include "base/message.h"
+#include "file/files.h"
 #include "file/npy.h"
 #include "file/remote_files.h"
 #include "file/safetensors_cache.h"
@@ -100,7 +101,7 @@ Result<StoredTensor> read_stored(const StoredPath& path,
                                  SafetensorsCache& headers) {
   // O_NONBLOCK, not to hang on a FIFO; only regular files are read.
   const int fd = ::open(path.file.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-  if (fd < 0) return Error{path.file + ": " + std::strerror(errno)};
+  if (fd < 0) return file_error(path.file, errno);
   auto stored = read_stored(fd, path, headers);
   ::close(fd);
   return stored;

@@ -13,6 +13,7 @@
 
 #include "base/io.h"
 #include "base/printable.h"
+#include "base/random_token.h"
 #include "base/text.h"
 
 namespace gt::net {
@@ -112,6 +113,8 @@ bool is_key(std::string_view text) {
 Result<Keys> make_keys() {
   char open[kSize + 1];
   char secret[kSize + 1];
+  // libzmq would end the process without a word.
+  need_random(secret, sizeof secret);
   if (zmq_curve_keypair(open, secret) != 0) return Error{kNoCurve};
   return Keys{secret, open};
 }

@@ -1,7 +1,6 @@
 #include "net/socket.h"
 
 #include <fcntl.h>
-#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
@@ -31,13 +30,6 @@ constexpr int kBacklog = 4096;  // most connections that wait to be accepted
 // The descriptors that a context needs, with the few sockets, events and files
 // beside it.
 constexpr size_t kOwnDescriptors = 24;
-
-void raise_open_files() {
-  rlimit limit{};
-  if (::getrlimit(RLIMIT_NOFILE, &limit) != 0) return;
-  limit.rlim_cur = limit.rlim_max;
-  ::setrlimit(RLIMIT_NOFILE, &limit);  // need_descriptors() reports a shortage
-}
 
 // Throws if so many threads cannot be started, since libzmq would end the
 // process then.
@@ -91,24 +83,6 @@ Error failed(const char* what, const std::string& endpoint,
 }
 
 }  // namespace
-
-void need_descriptors(size_t count) {
-  raise_open_files();
-  std::vector<int> held;
-  while (held.size() < count) {
-    const int fd = ::fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, 0);
-    if (fd < 0) break;
-    held.push_back(fd);
-  }
-  const int error = errno;
-  for (const int fd : held) ::close(fd);
-  if (held.size() == count) return;
-  errno = error;
-  fail_short(("it needs " + std::to_string(count) +
-              " more open files and sockets, of which it can have " +
-              std::to_string(held.size()))
-                 .c_str());
-}
 
 Context::Context(int io_threads) : context_(nullptr) {
   need_descriptors(kOwnDescriptors);

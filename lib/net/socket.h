@@ -17,15 +17,11 @@
 #include <string_view>
 
 #include "base/result.h"
+#include "net/descriptors.h"
 #include "net/frame.h"
 #include "net/keys.h"
 
 namespace gt::net {
-
-// Raises the soft limit of open files to the hard one, and throws
-// (base/shortage.h) unless so many more descriptors can be opened: if one is
-// missing, libzmq ends the process or waits for ever.
-void need_descriptors(size_t count);
 
 // The threads and memory of libzmq. A process has one context.
 class Context {

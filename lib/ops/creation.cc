@@ -11,7 +11,7 @@ Status check_value(std::string_view word, Dtype dtype) {
   const std::string text(word);
   const std::string name(to_string(dtype));
   if (n.kind == Number::Kind::kFloat) {
-    return Error{text + " is not a value of " + name};
+    return Error{text + " is not a value of " + name + integer_hint(word)};
   }
   return need(holds(dtype, n.integer), text + " does not fit into " + name);
 }

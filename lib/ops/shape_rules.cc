@@ -1,6 +1,7 @@
 #include "ops/shape_rules.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include "file/stored.h"
 #include "stream/line.h"
@@ -274,10 +275,21 @@ Status need_one_tensor(const Call& call, size_t i) {
                   path.file + ":NAME\"");
 }
 
+std::string integer_hint(std::string_view text) {
+  const auto number = parse_number(text);
+  const bool is_whole = number && number->kind == Number::Kind::kFloat &&
+                        std::abs(number->real) < 0x1p53 &&
+                        number->real == std::floor(number->real);
+  if (!is_whole) return "";
+  return "; an integer is written in digits alone, here " +
+         std::to_string(static_cast<int64_t>(number->real));
+}
+
 Status need_integer(const Call& call, size_t i) {
   if (Status s = need_scalar(call, i); !s.ok()) return s;
   return need(is_integer(call.type(i).dtype),
-              call.describe(i) + " must be an integer");
+              call.describe(i) + " must be an integer" +
+                  integer_hint(call.arguments[i].text));
 }
 
 Status need_seed(const Call& call, size_t i) {

@@ -69,6 +69,9 @@ Status infer_by_terms(Call& call);
 Status need(bool condition, std::string message);
 // Argument i must be a name and not a number.
 Status need_name(const Call& call, size_t i);
+// Returns a hint for a word that is to be an integer and is one, written as
+// 1e3; "" for others.
+std::string integer_hint(std::string_view text);
 // Argument i must be a scalar or a number; for need_integer(), an integer one.
 Status need_scalar(const Call& call, size_t i);
 Status need_integer(const Call& call, size_t i);

@@ -11,6 +11,7 @@
 #include "ops/part.h"
 #include "ops/table.h"
 #include "stream/dtype.h"
+#include "stream/number_hint.h"
 #include "stream/ranks.h"
 
 namespace gt {
@@ -297,7 +298,8 @@ Error unknown_name(const Line& line, size_t i,
   };
   if (!lives || (is_bare && ranks.empty())) {
     const std::string full = full_name(name, operand.ranks);
-    std::string hint = misread_name(line, i);
+    std::string hint(number_hint(name));
+    if (hint.empty()) hint = misread_name(line, i);
     if (hint.empty()) hint = suggest_name(name, all);
     return error("unknown name '" + full + "'" + hint);
   }

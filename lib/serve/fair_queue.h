@@ -48,6 +48,7 @@ class FairQueue {
   // Returns the number by which clients are compared: the service by weight,
   // including what lift() added.
   double count(Client client) const { return state_of(client).count; }
+  double weight(Client client) const { return state_of(client).weight; }
   // Returns the seconds of service that the client was given in all.
   double service(Client client) const { return state_of(client).service; }
 

@@ -13,8 +13,10 @@ constexpr int64_t kThreadLook = 2;  // ms between looks whether threads are done
 
 }  // namespace
 
-FileServer::FileServer(FileServerOptions options, int64_t now)
+FileServer::FileServer(FileServerOptions options, DiskThreads& threads,
+                       int64_t now)
     : options_(std::move(options)),
+      threads_(threads),
       now_(now),
       next_beat_(now + options_.beat) {}
 
@@ -88,7 +90,8 @@ std::unique_ptr<Lender> FileServer::make_lender(const std::string& user) {
       state.lender->yield_upload(root, name);
     }
   };
-  return std::make_unique<Lender>(options_.lender, user, std::move(others));
+  return std::make_unique<Lender>(options_.lender, user, std::move(others),
+                                  threads_);
 }
 
 void FileServer::take_hello(const std::string& peer, const net::Message& hello,
@@ -111,12 +114,9 @@ void FileServer::take_hello(const std::string& peer, const net::Message& hello,
   state.user = user.value();
   state.heard = now;
   state.lender = make_lender(user.value());
-  const Status checked = state.lender->check();
-  if (!checked.ok()) {
-    return end(peer, net::Verb::kRefuse, checked.error().message);
-  }
+  Lender& lender = *state.lender;
   peers_.emplace(peer, std::move(state));
-  put(peer, net::MessageWriter(net::Verb::kWelcome).finish());
+  check(peer, lender.greet());
 }
 
 void FileServer::distrust(const std::string& peer, const std::string& why,
@@ -135,9 +135,6 @@ void FileServer::drop(const std::string& peer) {
   const auto at = peers_.find(peer);
   if (at == peers_.end()) return;
   at->second.lender->stop();
-  if (at->second.lender->is_busy()) {
-    ending_.push_back(std::move(at->second.lender));
-  }
   peers_.erase(at);
 }
 
@@ -166,15 +163,17 @@ void FileServer::collect(const std::string& peer, Lender& lender) {
 }
 
 void FileServer::check(const std::string& peer, const Status& status) {
-  if (!status.ok()) end(peer, net::Verb::kBye, status.error().message);
+  if (status.ok()) return;
+  const auto at = peers_.find(peer);
+  const bool was_welcome =
+      at != peers_.end() && at->second.lender->was_welcome();
+  end(peer, was_welcome ? net::Verb::kBye : net::Verb::kRefuse,
+      status.error().message);
 }
 
 int64_t FileServer::next_tick() const {
-  const bool is_busy =
-      std::ranges::any_of(
-          peers_,
-          [](const auto& peer) { return peer.second.lender->is_busy(); }) ||
-      !ending_.empty();
+  const bool is_busy = std::ranges::any_of(
+      peers_, [](const auto& peer) { return peer.second.lender->is_busy(); });
   return is_busy ? std::min(next_beat_, now_ + kThreadLook) : next_beat_;
 }
 
@@ -198,10 +197,6 @@ void FileServer::tick(int64_t now, bool all_read) {
     }
   }
   for (const auto& [peer, status] : bad) check(peer, status);
-  std::erase_if(ending_, [](const auto& lender) {
-    (void)lender->work();
-    return !lender->is_busy();
-  });
 }
 
 }  // namespace gt::serve

@@ -34,7 +34,8 @@ struct FileServerOptions {
 
 class FileServer : public net::ListenerState {
  public:
-  FileServer(FileServerOptions options, int64_t now);
+  // Files are touched on `threads`, which must outlive the object.
+  FileServer(FileServerOptions options, DiskThreads& threads, int64_t now);
 
   // True if it is the hello of a borrower of files.
   static bool is_for_us(const net::Message& hello) {
@@ -80,9 +81,8 @@ class FileServer : public net::ListenerState {
   void put(const std::string& peer, std::string message);
 
   FileServerOptions options_;
+  DiskThreads& threads_;
   std::unordered_map<std::string, Peer> peers_;
-  // The lenders of borrowers that are gone, while a thread works for them.
-  std::vector<std::unique_ptr<Lender>> ending_;
   std::deque<Outgoing> outgoing_;
   int64_t now_;
   int64_t next_beat_;

@@ -1,5 +1,7 @@
 #include "serve/multiplexer.h"
 
+#include <malloc.h>
+
 #include <algorithm>
 #include <utility>
 
@@ -13,10 +15,17 @@ namespace {
 
 using net::Verb;
 
+// Gives the system what a client has held, if that is much: malloc keeps it for
+// as long as something small lies behind it.
+void give_back_memory() {
+  constexpr size_t kMuch = size_t{16} << 20;
+  if (::mallinfo2().fordblks > kMuch) ::malloc_trim(0);
+}
+
 }  // namespace
 
-Multiplexer::Multiplexer(MultiplexerOptions options, Out out)
-    : options_(std::move(options)), out_(std::move(out)) {}
+Multiplexer::Multiplexer(MultiplexerOptions options, DiskThreads& disk, Out out)
+    : options_(std::move(options)), disk_(disk), out_(std::move(out)) {}
 
 Multiplexer::Client* Multiplexer::find(ClientId id) {
   const auto at = clients_.find(id);
@@ -41,8 +50,7 @@ void Multiplexer::come(ClientId id, const ClientHello& hello) {
   options.session.no_files =
       options_.files.empty()
           ? "this gt-emit lends its clients no files; whoever runs it can, "
-            "with "
-            "--files"
+            "with --files DIR, as gt-cluster up --files DIR does"
           : "this gt-emit knows no user behind this key; whoever runs it can "
             "say user=NAME behind the key in --allow";
   options.session.is_client = true;
@@ -57,7 +65,8 @@ void Multiplexer::come(ClientId id, const ClientHello& hello) {
       options,
       NameSpace("c" + std::to_string(id), has_files ? lent + below : ""),
       options_.blocks,
-      [this, id](std::string_view text) { tell(id, Exit::kDone, text); });
+      [this, id](std::string_view text) { tell(id, Exit::kDone, text); },
+      has_files ? &disk_ : nullptr);
 }
 
 Status Multiplexer::come_back(ClientId id, const ClientHello& hello) {
@@ -306,6 +315,7 @@ void Multiplexer::settle(ClientId id) {
   if (client.presence != Presence::kGone) out_.bye(id, client.status);
   scheduler_.remove(id);
   clients_.erase(id);
+  give_back_memory();
 }
 
 // Ends a visit of a client that is kept.

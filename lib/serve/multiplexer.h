@@ -17,6 +17,7 @@
 #include "net/joiner.h"
 #include "serve/client_hello.h"
 #include "serve/client_table.h"
+#include "serve/disk_threads.h"
 #include "serve/program.h"
 #include "serve/scheduler.h"
 #include "serve/unread_results.h"
@@ -54,7 +55,9 @@ class Multiplexer {
     std::function<std::shared_ptr<void>()> begin_long_work;
   };
 
-  Multiplexer(MultiplexerOptions options, Out out);
+  // The files of clients are looked at on `disk`, which must outlive the
+  // object.
+  Multiplexer(MultiplexerOptions options, DiskThreads& disk, Out out);
 
   // A client has come and said `hello`.
   void come(ClientId client, const ClientHello& hello);
@@ -157,6 +160,7 @@ class Multiplexer {
   Client* find(std::string_view space, ClientId& id);
 
   MultiplexerOptions options_;
+  DiskThreads& disk_;
   Out out_;
   Scheduler scheduler_;
   std::map<ClientId, Client> clients_;

@@ -12,15 +12,29 @@ namespace {
 // complete.
 constexpr size_t kBytesAtOnce = size_t{16} << 10;
 
+// The session asks for what was seen of files instead of looking itself.
+emit::ProgramOptions with_looks(emit::ProgramOptions options,
+                                const std::shared_ptr<FileLooks>& looks) {
+  if (looks != nullptr) {
+    options.session.look = [looks](const std::string& path) {
+      return looks->seen(path);
+    };
+  }
+  return options;
+}
+
 }  // namespace
 
-ClientProgram::ClientProgram(const emit::ProgramOptions& options,
-                             NameSpace space, BlockLimits limits, Say say)
+ClientProgram::ClientProgram(emit::ProgramOptions options, NameSpace space,
+                             BlockLimits limits, Say say, DiskThreads* disk)
     : space_(std::move(space)),
       limits_(limits),
       say_(std::move(say)),
+      looks_(disk == nullptr
+                 ? nullptr
+                 : std::make_shared<FileLooks>(*disk, options.session.files)),
       run_(
-          options,
+          with_looks(std::move(options), looks_),
           [this](std::string_view lines, uint64_t cost) {
             take(lines, cost);
             return true;
@@ -31,7 +45,14 @@ void ClientProgram::begin_input(std::string name, bool at,
                                 size_t lines_of_round) {
   end_input();
   if (has_ended_) return;
-  inputs_.emplace_back(std::move(name), at, lines_of_round);
+  PushedSource::MayTake may_take;
+  if (looks_ != nullptr) {
+    may_take = [looks = looks_.get()](std::string_view line) {
+      return looks->is_ready(line);
+    };
+  }
+  inputs_.emplace_back(std::move(name), at, lines_of_round,
+                       std::move(may_take));
 }
 
 void ClientProgram::push(std::string_view text) {

@@ -7,11 +7,13 @@
 #include <cstdint>
 #include <deque>
 #include <functional>
+#include <memory>
 #include <string>
 #include <string_view>
 
 #include "base/exit.h"
 #include "emit/program_run.h"
+#include "serve/file_looks.h"
 #include "serve/name_space.h"
 #include "serve/pushed_source.h"
 
@@ -33,9 +35,10 @@ class ClientProgram {
   using Say = std::function<void(std::string_view)>;
 
   // `say` gets messages for the client's user, such as a local gt-emit would
-  // write to standard error.
-  ClientProgram(const emit::ProgramOptions& options, NameSpace space,
-                BlockLimits limits, Say say);
+  // write to standard error. If the client has files, `disk` is where they are
+  // looked at, and a line that names one waits for that.
+  ClientProgram(emit::ProgramOptions options, NameSpace space,
+                BlockLimits limits, Say say, DiskThreads* disk = nullptr);
 
   // What the client sends, in this order: the beginning of an input (see
   // ProgramRun::begin_input(), and PushedSource for `lines_of_round`), its
@@ -78,8 +81,11 @@ class ClientProgram {
 
  private:
   struct Input {
-    Input(std::string n, bool a, size_t lines_of_round)
-        : name(std::move(n)), at(a), source(lines_of_round) {}
+    Input(std::string n, bool a, size_t lines_of_round,
+          PushedSource::MayTake may_take)
+        : name(std::move(n)),
+          at(a),
+          source(lines_of_round, std::move(may_take)) {}
     std::string name;
     bool at;
     PushedSource source;
@@ -92,6 +98,7 @@ class ClientProgram {
   NameSpace space_;
   BlockLimits limits_;
   Say say_;
+  std::shared_ptr<FileLooks> looks_;  // null if the client has no files
   emit::ProgramRun run_;
   std::deque<Input> inputs_;
   uint64_t read_ = 0;

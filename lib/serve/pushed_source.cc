@@ -57,17 +57,17 @@ bool PushedSource::has_line() {
   looked_ = std::max(looked_, at_);
   looked_ = std::min(text_.find('\n', looked_), text_.size());
   if (looked_ < text_.size()) return true;
-  return text_.size() > at_ &&
-         (has_ended_ || text_.size() - at_ > Reader::kMaxLine);
+  return text_.size() > at_ && (has_ended_ || text_.size() - at_ > kMostLine);
 }
 
 Reader::Item PushedSource::next(std::string_view& line) {
   if (allowed_ == 0 || !has_line()) return Reader::Item::kEnd;
   const bool is_whole = looked_ < text_.size();
   line = std::string_view(text_).substr(at_, looked_ - at_);
+  if (may_take_ && !may_take_(line)) return Reader::Item::kEnd;
   count(1);
   take(line.size() + (is_whole ? 1 : 0));
-  if (line.size() > Reader::kMaxLine) {
+  if (line.size() > kMostLine) {
     head_ = line.substr(0, kHead);
     line = head_;
     if (!is_whole && !has_ended_) {

@@ -2,8 +2,10 @@
 #pragma once
 
 #include <cstddef>
+#include <functional>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "stream/source.h"
 
@@ -11,9 +13,17 @@ namespace gt::serve {
 
 class PushedSource : public Source {
  public:
+  // The most bytes of a line: as long as its end has not come, all of it is
+  // kept, for each client.
+  static constexpr size_t kMostLine = size_t{1} << 20;
+
+  // Tells whether a line can be given out now; if not, it stays the next one.
+  using MayTake = std::function<bool(std::string_view line)>;
+
   // Line numbers begin again from 1 after `lines_of_round` lines; 0: they never
   // do.
-  explicit PushedSource(size_t lines_of_round = 0) : period_(lines_of_round) {}
+  explicit PushedSource(size_t lines_of_round = 0, MayTake may_take = {})
+      : may_take_(std::move(may_take)), period_(lines_of_round) {}
 
   // push() adds text; end() says that there is no more.
   void push(std::string_view bytes);
@@ -35,7 +45,8 @@ class PushedSource : public Source {
   size_t taken() const { return taken_; }
 
   // The same as Reader::next(), but also returns kEnd when no whole line is
-  // there, or when the allowed bytes were given out.
+  // there, when it may not be taken yet, or when the allowed bytes were given
+  // out.
   Reader::Item next(std::string_view& line) override;
   std::string_view buffered() const override;
   void consume(size_t bytes, size_t lines) override;
@@ -48,6 +59,7 @@ class PushedSource : public Source {
   void count(size_t lines);
   void compact();
 
+  MayTake may_take_;
   std::string text_;
   size_t at_ = 0;      // bytes of text_ that were given out
   size_t looked_ = 0;  // bytes of text_ before which there is no LF

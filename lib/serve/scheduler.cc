@@ -39,7 +39,8 @@ void Scheduler::sent(Client client, uint64_t cost, int64_t now) {
   state.was_idle = false;
   state.served = now;
   if (!state.is_slow) unfinished_ += cost;
-  largest_ = std::max(static_cast<double>(cost), kFade * largest_);
+  state.largest = std::max(static_cast<double>(cost), kFade * state.largest);
+  least_part_ = std::max(least_part_, least_part_of(client));
   queue_.serve(client, static_cast<double>(cost));
   look(client);
 }
@@ -73,14 +74,20 @@ void Scheduler::pass(int64_t now) {
 
 void Scheduler::look_at_all() {
   find_slow();
-  busy_ = late_ = 0;
+  late_ = 0;
+  shares_ = 0;
+  least_part_ = 0;
   least_ = kAll;
   for (const auto& [client, state] : clients_) {
+    if (state.is_busy()) {
+      least_part_ = std::max(least_part_, least_part_of(client));
+    }
     if (state.is_slow) continue;
-    if (state.is_busy()) ++busy_;
+    if (state.is_busy()) shares_ += queue_.weight(client);
     if (state.is_ready) least_ = std::min(least_, queue_.count(client));
     if (state.is_busy() || at_ - state.served < kAlone) ++late_;
   }
+  if (shares_ == 0) shares_ = 1;
   for (const auto& [client, state] : clients_) look(client);
 }
 
@@ -114,13 +121,18 @@ void Scheduler::find_slow() {
   }
 }
 
-double Scheduler::part_of(size_t clients) const {
-  return std::max(kAhead * speed_ / static_cast<double>(clients),
-                  kLeastBlocks * largest_);
+double Scheduler::part_of(double shares) const {
+  return std::max(kAhead * speed_ / shares, least_part_);
+}
+
+// Returns the part, for each unit of its share, of which the client needs no
+// less.
+double Scheduler::least_part_of(Client client) const {
+  return kLeastBlocks * clients_.at(client).largest / queue_.weight(client);
 }
 
 double Scheduler::part() const {
-  return (late_ <= 1 ? kDeep : 1) * part_of(std::max<size_t>(1, busy_));
+  return (late_ <= 1 ? kDeep : 1) * part_of(shares_);
 }
 
 // Tells the queue whether the client waits. A client that is held up by what it
@@ -130,9 +142,10 @@ void Scheduler::look(Client client) {
   const State& state = clients_.at(client);
   // A client that is ahead of another has less under way, so that it does not
   // get further and further ahead; but it always has half a part.
+  const double share = queue_.weight(client);
   const double ahead = std::max(0.0, queue_.count(client) - least_);
-  const double whole = state.is_slow ? part_of(busy_ + 1) : part();
-  const double most = whole - std::min(ahead, whole / 2);
+  const double whole = state.is_slow ? part_of(shares_ + share) : part();
+  const double most = share * (whole - std::min(ahead, whole / 2));
   const bool has_room =
       state.blocks.empty() || static_cast<double>(state.unfinished) < most;
   queue_.set_waiting(client, state.is_ready && has_room,

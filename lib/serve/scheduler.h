@@ -3,27 +3,30 @@
 // by number alone, and uses no clock: time is passed in, in nanoseconds.
 //
 // Blocks that have gone out are in one order and cannot be overtaken, so a
-// newcomer waits as long as the unfinished ones take. Each client may have an
-// equal part of a window under way, so that one that uses a slow worker does
-// not take all of it. A client that is ahead of another may have less, but at
-// least half a part. The window is the work that the workers have lately done
-// in kAhead; estimates of cost need only be right in proportion, since they are
-// compared with what was done. A part is never less than kLeastBlocks times the
-// largest block of any client, so that the programs behind gt-emit always have
-// one to work on. It is measured in cost, not in blocks, since otherwise
-// clients with small blocks would get less.
+// newcomer waits as long as the unfinished ones take. Each client may have a
+// part of a window under way, in proportion to its share, so that one that uses
+// a slow worker does not take all of it. (Since blocks are done in the order in
+// which they went out, clients get service in proportion to what they have
+// under way; equal parts could not give unequal shares.) A client that is ahead
+// of another may have less, but at least half a part. The window is the work
+// that the workers have lately done in kAhead; estimates of cost need only be
+// right in proportion, since they are compared with what was done. The part of
+// each is never less than kLeastBlocks times its largest block, so that the
+// programs behind gt-emit always have one of each to work on, and the parts
+// stay in proportion. A part is measured in cost,
+// not in blocks, since otherwise clients with small blocks would get less.
 //
 // A client that has been alone for kAlone may have kDeep times as much under
 // way: nobody waits for it, and with deeper queues the processes behind gt-emit
 // wait less for each other.
 //
-// For two clients of equal share that both always have a block, the service
-// differs by no more than two blocks and a part, unless one is slow. A client
-// is slow if it fell behind by more than a part, and its blocks take kSlow
-// times as long as another's: workers that both use would delay both alike, so
-// it waits for a worker that the other does not use. The parts of the others
-// are computed as if the slow client were not there, and it saves up no more
-// than a part.
+// For two clients that both always have a block, the service by share differs
+// by no more than two blocks and a part of the one with the lesser share, by
+// that share, unless one is slow. A client is slow if it fell behind by more
+// than a part, and its blocks take kSlow times as long as another's: workers
+// that both use would delay both alike, so it waits for a worker that the other
+// does not use. The parts of the others are computed as if the slow client were
+// not there, and it saves up no more than a part.
 #pragma once
 
 #include <cstddef>
@@ -45,6 +48,9 @@ class Scheduler {
   static constexpr int64_t kAlone = 1'000'000'000;
   static constexpr double kDeep = 8;
   static constexpr double kSlow = 4;
+  // The most by which one share may exceed another: the more it does, the more
+  // is under way, and the longer a newcomer waits.
+  static constexpr double kMostTimes = 100;
 
   void add(Client client, double share) {
     queue_.add(client, share);
@@ -71,7 +77,8 @@ class Scheduler {
     return clients_.at(client).unfinished;
   }
   double service(Client client) const { return queue_.service(client); }
-  // Returns the cost that each client which is not slow may have under way now.
+  // Returns the cost that a client which is not slow may have under way now,
+  // for each unit of its share.
   double part() const;
   bool is_slow(Client client) const { return clients_.at(client).is_slow; }
 
@@ -88,13 +95,15 @@ class Scheduler {
     bool was_idle = true;
     int64_t served = 0;  // the time at which it was last served
     bool is_slow = false;
-    double took = 0;  // the most nanoseconds that a block took; it fades
+    double took = 0;     // the most nanoseconds that a block took; it fades
+    double largest = 0;  // the cost of the largest block; it fades
     bool is_busy() const { return is_ready || !blocks.empty(); }
   };
   void look(Client client);
   void find_slow();
   double delay(const State& state) const;
-  double part_of(size_t clients) const;
+  double part_of(double shares) const;
+  double least_part_of(Client client) const;
   void look_at_all();
   void pass(int64_t now);
 
@@ -102,8 +111,10 @@ class Scheduler {
   std::map<Client, State> clients_;
   // For the clients that are not slow:
   double least_ = 0;  // the least FairQueue::count() of those that are ready
-  size_t busy_ = 0;   // clients that are ready or have something under way
-  size_t late_ = 0;   // the same, and those that were served within kAlone
+  // Of those that are ready or have something under way: the sum of their
+  // shares, and their number with those that were served within kAlone.
+  double shares_ = 1;
+  size_t late_ = 0;
   uint64_t unfinished_ = 0;
   // The time in which something of theirs was under way, and the cost that was
   // done in it; both fade.
@@ -111,7 +122,7 @@ class Scheduler {
   double done_cost_ = 0;
   int64_t at_ = 0;
   double speed_ = 1;
-  double largest_ = 0;  // cost of the largest block lately
+  double least_part_ = 0;  // the greatest least_part_of() any busy client
 };
 
 }  // namespace gt::serve

@@ -127,11 +127,11 @@ class Server {
         file_server_(
             {.lender = {options.multiplexer.files, options.quota_files},
              .users = nobody(options)},
-            net::now_ms()),
+            disk_, net::now_ms()),
         door_(connections_, file_server_),
         listener_(context_, link_options(options), options.admits, door_),
         multiplexer_(
-            options.multiplexer,
+            options.multiplexer, disk_,
             {.send =
                  [this](ClientId client, std::string message) {
                    const std::lock_guard lock(talk_);
@@ -199,11 +199,13 @@ class Server {
     poller_.clear();
     listener_.add_to(poller_);
     poller_.add_fd(interrupts_.fd());
+    poller_.add_fd(disk_.fd());
     back_ready_ = poller_.add_fd(back_.fd());
     out_ready_ = out_.empty() ? poller_.add_end_of(STDOUT_FILENO)
                               : poller_.add_fd(STDOUT_FILENO, true);
     const int64_t told = std::max<int64_t>(0, marks_.next() - net::now_ms());
     poller_.wait(is_working_ ? 0 : std::min(listener_.wait_ms(), told));
+    disk_.clear();
   }
 
   // Notices at once that the reader of the stream has left, not only when the
@@ -342,6 +344,8 @@ class Server {
       out_ += end_mark(status_) + "\n";
       (void)write_all(STDOUT_FILENO, out_);
     }
+    // Nobody can end a thread that waits for a disk, but with the process.
+    if (disk_.busy() > 0) options_.end_process(status_);
     return status_;
   }
 
@@ -349,6 +353,7 @@ class Server {
   const Say& say_;
   // Before all members that start threads, which inherit the blocked signals.
   net::Interrupts interrupts_;
+  DiskThreads disk_;
   net::Context context_;
   ClientConnections connections_;
   FileServer file_server_;
@@ -373,10 +378,34 @@ class Server {
 
 }  // namespace
 
+namespace {
+
+// Returns how many clients may be there at once.
+size_t most_clients(size_t asked,
+                    const std::function<void(std::string_view)>& say) {
+  // The descriptors of the server itself, of borrowers, and of files.
+  constexpr size_t kBeside = 64;
+  if (asked != 0) {
+    net::need_descriptors(asked + kBeside);
+    return asked;
+  }
+  const size_t spare = net::spare_descriptors(kMostClients + kBeside);
+  if (spare == kMostClients + kBeside) return kMostClients;
+  const size_t most = spare > kBeside ? spare - kBeside : 1;
+  say("gt-emit: the limit of open files (ulimit -n) leaves room for " +
+      std::to_string(most) + " clients at once, and not for " +
+      std::to_string(kMostClients) + "\n");
+  return most;
+}
+
+}  // namespace
+
 Exit run_server(const ServerOptions& options,
                 const std::function<void(std::string_view)>& say) {
   std::signal(SIGPIPE, SIG_IGN);
-  return Server(options, say).run();
+  ServerOptions with_most = options;
+  with_most.most = most_clients(options.most, say);
+  return Server(with_most, say).run();
 }
 
 }  // namespace gt::serve

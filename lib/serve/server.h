@@ -28,6 +28,8 @@
 
 namespace gt::serve {
 
+inline constexpr size_t kMostClients = 256;
+
 struct ServerOptions {
   std::string endpoint;  // where it listens; numeric (net/endpoint.h)
   std::string back;      // the file of the results
@@ -39,12 +41,16 @@ struct ServerOptions {
   int64_t silence = 1500;  // ms after which a silent client is lost
   // Milliseconds for which a client with a name is kept while away.
   int64_t keep = 600'000;
-  size_t most = 256;               // clients at once
+  // Clients at once; it is an error if there are not descriptors for as many.
+  // 0: kMostClients, or as many as there are descriptors for.
+  size_t most = 0;
   size_t most_of_user = SIZE_MAX;  // clients of one user at once
   MultiplexerOptions multiplexer;
   // The bytes that the directory of a user's files may hold, see Lender.
   uint64_t quota_files = UINT64_MAX;
   bool verbose = false;  // report who comes and goes
+  // Ends the process with this status, although threads still run.
+  std::function<void(Exit status)> end_process;
 };
 
 // Serves until SIGINT or SIGTERM, or until the programs behind it are lost.

@@ -130,7 +130,9 @@ Exit Carrier::fetch_version(const Transfer& transfer, const FileState& state,
                             bool& is_changed) {
   const std::string what =
       "fetch " + transfer.name + " from " + at_ + " as " + transfer.file;
-  const Files everywhere = Files::make({}).value();
+  const auto made = Files::make({});
+  if (!made.ok()) return fail(what, made.error().message, Exit::kUsage);
+  const Files& everywhere = made.value();
   if (Status s = everywhere.make_parents(transfer.file); !s.ok()) {
     return fail(what, s.error().message, Exit::kUsage);
   }

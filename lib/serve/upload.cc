@@ -6,8 +6,10 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <chrono>
 #include <cstring>
 #include <mutex>
+#include <thread>
 #include <utility>
 
 #include "net/file_message.h"
@@ -18,6 +20,11 @@ namespace {
 
 using net::MessageWriter;
 using net::Verb;
+
+// How often, and how long after another, it is tried to get an upload whose
+// writer gives it up.
+constexpr int kTries = 100;
+constexpr std::chrono::milliseconds kBetweenTries{10};
 
 uint64_t size_of_target(const Files::Target& target) {
   struct stat info {};
@@ -62,10 +69,17 @@ std::string Upload::begin(bool anew, uint64_t quota, uint64_t promised,
   auto target = directory->target(path);
   if (!target.ok()) return report_text(target.error().message);
   const uint64_t old = size_of_target(target.value());
-  auto opened = Partial::open(std::move(target.value()), id);
-  if (!opened.ok()) return report_text(opened.error().message);
-  if (opened.value() == nullptr) return "";
-  part = std::move(opened.value());
+  // Who wrote it until now may be at a piece, and then gives it up.
+  for (int tries = 0; part == nullptr; ++tries) {
+    auto opened = Partial::open(std::move(target.value()), id);
+    if (!opened.ok()) return report_text(opened.error().message);
+    part = std::move(opened.value());
+    if (part != nullptr) break;
+    if (tries == kTries || stop.load()) return "";
+    std::this_thread::sleep_for(kBetweenTries);
+    target = directory->target(path);
+    if (!target.ok()) return report_text(target.error().message);
+  }
   const auto fail = [this](const std::string& why) {
     part.reset();
     return report_text(why);
@@ -89,6 +103,7 @@ std::string Upload::begin(bool anew, uint64_t quota, uint64_t promised,
     kept = 0;
     if (::ftruncate(part->fd(), 0) != 0) return fail(std::strerror(errno));
   }
+  stored = kept;
   const Status s = digest_up_to(digest, part->fd(), kept, &stop);
   return s.ok() ? kept_text(digest) : fail(s.error().message);
 }

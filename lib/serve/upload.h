@@ -1,7 +1,7 @@
 // Upload: a file that a borrower stores (net/file_talk.h), until it is complete
 // and takes its name. begin() and end() may take long, and are called on a
-// thread; nothing else may use the upload meanwhile. They return the answer to
-// the request.
+// thread; nothing else may use the upload meanwhile, but for what is marked.
+// They return the answer to the request.
 #pragma once
 
 #include <atomic>
@@ -21,9 +21,12 @@ std::string report_text(const std::string& why, const char* flag = nullptr);
 std::string kept_text(const Digest& digest);
 
 struct Upload {
-  const UserDirectory* directory = nullptr;
+  std::string root;  // the user's directory
   std::string path, id;
   uint64_t size = 0;
+  // The bytes of it that are in the directory. Any thread may read them.
+  std::atomic<uint64_t> stored{0};
+  const UserDirectory* directory = nullptr;
   std::unique_ptr<Partial> part;  // null: it cannot be written
   Digest digest;                  // digest of the bytes that have come
 

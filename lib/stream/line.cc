@@ -6,12 +6,25 @@
 #include "base/printable.h"
 #include "base/text.h"
 #include "stream/char_class.h"
+#include "stream/number_hint.h"
 #include "stream/ranks.h"
 
 namespace gt {
 namespace {
 
 constexpr std::string_view kBlanks = "; write blanks around '='";
+
+// Characters that look like a blank or like nothing, in UTF-8.
+struct OddBlank {
+  std::string_view bytes, name;
+};
+constexpr OddBlank kOddBlanks[] = {
+    {"\xc2\xa0", "a no-break space (U+00A0)"},
+    {"\xe2\x80\xaf", "a narrow no-break space (U+202F)"},
+    {"\xe2\x80\x89", "a thin space (U+2009)"},
+    {"\xe3\x80\x80", "an ideographic space (U+3000)"},
+    {"\xe2\x80\x8b", "a zero width space (U+200B)"},
+    {"\xef\xbb\xbf", "a byte order mark (U+FEFF)"}};
 
 size_t ident_length(std::string_view text) {
   if (text.empty() || !has_class(text[0], kIdentFirst)) return 0;
@@ -92,6 +105,7 @@ class Parser {
     line_.op_column = static_cast<uint32_t>(at_ + 1);
     if (word.empty()) return fail(at_, "an op is missing after '='");
     if (ident_length(word) != word.size()) {
+      if (!check_blanks(word, at_)) return false;
       const size_t sign = word.find('=');
       const bool assign = sign != std::string_view::npos;
       // The intent is clear, so the name is bound to a failure and does not
@@ -223,6 +237,18 @@ class Parser {
     return true;
   }
 
+  // Blanks of other kinds look like a blank, or like nothing.
+  bool check_blanks(std::string_view text, size_t at) {
+    for (const auto& [bytes, name] : kOddBlanks) {
+      const size_t found = text.find(bytes);
+      if (found == std::string_view::npos) continue;
+      return fail(at + found, std::string(name) +
+                                  " stands here, which is no blank of the "
+                                  "language; write a plain one");
+    }
+    return true;
+  }
+
   bool check_string(std::string_view word, size_t at) {
     size_t i = 1;
     for (; i < word.size() && word[i] != '"'; ++i) {
@@ -285,6 +311,16 @@ class Parser {
   // Returns a hint at what was meant by a word that no field of a line can be.
   static std::string_view hint_of(std::string_view word) {
     if (word[0] == '=') return kBlanks;
+    if (word.starts_with("gt-") && word.ends_with(':')) {
+      return "; this is a message of a stage before, which 2>&1 has put into "
+             "the stream: leave that out";
+    }
+    if (word == ":=") return "; what is assigned stands behind '='";
+    if (word.back() == ';') {
+      return "; an instruction ends with its line, without ';', and the next "
+             "has a line of its own";
+    }
+    if (const auto hint = number_hint(word); !hint.empty()) return hint;
     if (word.find_first_not_of("+-*/@%<>&|!^~=") == word.npos) {
       return "; an op is a word before its operands, as in y = add a b";
     }
@@ -303,6 +339,13 @@ class Parser {
   // languages have.
   static std::string_view hint_of_list(std::string_view word) {
     const bool is_list = word[0] == '[' || word[0] == '(';
+    const size_t open = word.find('[');
+    if (!is_list && open != word.npos && word.find(']') == word.npos) {
+      return parse_dtype(word.substr(0, open))
+                 ? "; a type ends with ']' and has no blanks, as in f32[2,3]"
+                 : "; a part of a tensor is taken by slice, as in y = slice x "
+                   "0 2:5";
+    }
     if (!is_list && word.ends_with(']')) {
       return "; a part of a tensor is taken by slice, as in y = slice x 0 2:5";
     }
@@ -310,6 +353,10 @@ class Parser {
       return "; an op and its operands are words, as in y = sum x axis=0";
     }
     if (!is_list && word.find(',') == word.npos) return "";
+    if (word.ends_with(',') && word.find_first_of("[]()") == word.npos) {
+      return "; operands stand one after another, with blanks between them and "
+             "no commas, as in y = add a b";
+    }
     if (word.find_first_not_of("0123456789-.,[]()") == word.npos) {
       return "; a list stands in a key, as in shape=2,3, and sizes in a type, "
              "as in f32[2,3]";
@@ -324,6 +371,7 @@ class Parser {
     name.text = word.substr(0, n);
     name.column = static_cast<uint32_t>(at + 1);
     if (!check_printable(word, at)) return false;
+    if (n < word.size() && !check_blanks(word, at)) return false;
     if (n == 0 || (n < word.size() && word[n] != '@')) {
       return fail(at + (n < word.size() ? n : 0),
                   "'" + excerpt(word) +

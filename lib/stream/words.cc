@@ -1,8 +1,10 @@
 // Parses and writes globs, quoted strings and ranges: the fields of a line that
 // have parts of their own.
+#include <algorithm>
 #include <charconv>
 
 #include "base/message.h"
+#include "base/printable.h"
 #include "base/quoted.h"
 #include "stream/line.h"
 
@@ -41,6 +43,13 @@ bool glob_matches(std::string_view glob, std::string_view name) {
 
 // A '#' within quotes would begin the notes for code that does not parse the
 // line.
+bool needs_quotes(std::string_view value) {
+  return value.empty() || std::ranges::any_of(value, [](char c) {
+           return is_control(c) || c == ' ' || c == '"' || c == '#' ||
+                  c == '\\';
+         });
+}
+
 std::string quote(std::string_view text) {
   return quoted(text, {"\n\t", "nt", "\\x", "\x7f#"});
 }

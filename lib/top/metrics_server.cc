@@ -1,15 +1,18 @@
 #include "top/metrics_server.h"
 
 #include <arpa/inet.h>
+#include <fcntl.h>
 #include <microhttpd.h>
 #include <netinet/in.h>
 #include <sys/socket.h>
 
 #include <cerrno>
+#include <condition_variable>
 #include <cstring>
 #include <string_view>
 #include <utility>
 
+#include "base/clock.h"
 #include "base/text.h"
 #include "net/endpoint.h"
 #include "top/metrics.h"
@@ -127,19 +130,30 @@ MHD_Result answer(void* server, MHD_Connection* connection, const char* url,
                std::string(kMetricsType).c_str());
 }
 
+void notice_connection(void* server, MHD_Connection* connection,
+                       void** /*state*/, MHD_ConnectionNotificationCode what) {
+  auto* const self = static_cast<MetricsServer*>(server);
+  if (what == MHD_CONNECTION_NOTIFY_STARTED) {
+    self->begin_connection(connection);
+  } else {
+    self->end_connection(connection);
+  }
+}
+
 }  // namespace
 
 Result<std::unique_ptr<MetricsServer>> MetricsServer::make(
-    const std::string& address) {
+    const std::string& address, std::chrono::milliseconds patience) {
   auto at = socket_address(address);
   if (!at.ok()) return at.error();
-  std::unique_ptr<MetricsServer> server(new MetricsServer);
+  std::unique_ptr<MetricsServer> server(new MetricsServer(patience));
   unsigned flags = MHD_USE_INTERNAL_POLLING_THREAD;
   if (at.value().storage.ss_family == AF_INET6) flags |= MHD_USE_IPv6;
   errno = 0;
   server->daemon_ = MHD_start_daemon(
       flags, 0, nullptr, nullptr, &answer, server.get(), MHD_OPTION_SOCK_ADDR,
       reinterpret_cast<sockaddr*>(&at.value().storage),
+      MHD_OPTION_NOTIFY_CONNECTION, &notice_connection, server.get(),
       MHD_OPTION_CONNECTION_LIMIT, kMostConnections,
       MHD_OPTION_CONNECTION_TIMEOUT, kSilence,
       MHD_OPTION_CONNECTION_MEMORY_LIMIT, kConnectionMemory, MHD_OPTION_END);
@@ -147,11 +161,45 @@ Result<std::unique_ptr<MetricsServer>> MetricsServer::make(
     return Error{address + ": cannot be listened at" +
                  (errno == 0 ? "" : std::string(": ") + std::strerror(errno))};
   }
+  server->watch_ = std::jthread([self = server.get()](std::stop_token stop) {
+    std::mutex mutex;
+    std::condition_variable_any changed;
+    std::unique_lock lock(mutex);
+    while (!stop.stop_requested()) {
+      changed.wait_for(lock, stop, self->patience_ / 10, [] { return false; });
+      self->close_late();
+    }
+  });
   return server;
 }
 
 MetricsServer::~MetricsServer() {
+  watch_ = {};
   if (daemon_ != nullptr) MHD_stop_daemon(daemon_);
+}
+
+void MetricsServer::begin_connection(MHD_Connection* connection) {
+  const MHD_ConnectionInfo* info =
+      MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD);
+  if (info == nullptr) return;
+  const std::lock_guard lock(mutex_);
+  open_[connection] = {Fd(::fcntl(info->connect_fd, F_DUPFD_CLOEXEC, 0)),
+                       steady_ns()};
+}
+
+void MetricsServer::end_connection(MHD_Connection* connection) {
+  const std::lock_guard lock(mutex_);
+  open_.erase(connection);
+}
+
+// The library itself only counts silence, which a byte now and then breaks.
+void MetricsServer::close_late() {
+  const int64_t before =
+      steady_ns() - std::chrono::nanoseconds(patience_).count();
+  const std::lock_guard lock(mutex_);
+  for (const auto& [connection, open] : open_) {
+    if (open.since < before) ::shutdown(open.socket.get(), SHUT_RDWR);
+  }
 }
 
 void MetricsServer::set(std::string text) {

@@ -1,10 +1,17 @@
 # shellcheck shell=bash disable=SC2034,SC2154 # variables of gt-cluster
 # The commands up, logs, down and run.
 
+# granted_cores prints how many processors this machine grants gt, which in a container
+# may be fewer than it has.
+granted_cores() {
+  gt-work --granted | sed -n 's/^cores //p'
+}
+
 # plan decides how many workers there are and where, and all that no option says.
 plan() {
   local processors
-  processors=$(nproc)
+  lent=''
+  processors=$(granted_cores)
   version=$(gt-work --version)
   listen=${listen:-ipc://@gt-cluster-${token:-TOKEN}}
   if [[ -n $hosts_file ]]; then
@@ -13,6 +20,13 @@ plan() {
     workers=${count:-${SLURM_NTASKS:-1}}
   else
     workers=${count:-$processors}
+  fi
+  # On this machine alone the cluster's user may name the files that a run without a
+  # cluster may.
+  if [[ -z $files$hosts_file$slurm ]]; then
+    lent=$state/files/$(user_name)
+    files=$state/files
+    root=${root:-$PWD}
   fi
 }
 
@@ -56,6 +70,7 @@ bring_up() {
   put workers "$workers"
   make_keys
   mkdir -p "$state/hosts"
+  [[ -z $lent ]] || { mkdir -p "$files" && ln -s -- "$PWD" "$lent"; }
   start_pipeline || exit 4
   if [[ -n $hosts_file ]]; then
     port=$(route_port)
@@ -84,6 +99,8 @@ show_up() {
   token=TOKEN
   echo "mkdir -p $(quoted "$state")"
   echo "mkfifo $(quoted "$state/back")"
+  [[ -z $lent ]] ||
+    echo "mkdir $(quoted "$files") && ln -s $(quoted "$PWD") $(quoted "$lent")"
   if [[ -n $hosts_file$slurm ]]; then
     echo "gt-key >$(quoted "$state/route.key")"
     echo "gt-key >$(quoted "$state/work.key")"
@@ -205,7 +222,7 @@ cluster_run() {
   local emit=(env -u GT_CONNECT --default-signal=INT gt-emit "${rest[@]}")
   local shard=() last=() ranks=1
   config=${config:-${GT_CONFIG:-}}
-  [[ -z $config ]] || shard_command "${count:-$(nproc)}"
+  [[ -z $config ]] || shard_command "${count:-$(granted_cores)}"
   [[ -z $count ]] || ranks=$count
   if [[ -n $hosts_file$slurm ]]; then
     own_cluster
@@ -244,7 +261,8 @@ found_up() {
 sweep() {
   local folder name state token endpoint records=()
   for folder in "$base"/run-*; do
-    [[ -d $folder && $(cat "$folder/machine" 2>/dev/null) == "$HOSTNAME" ]] || continue
+    is_cluster "$folder" || continue
+    [[ $(cat "$folder/machine" 2>/dev/null) == "$HOSTNAME" ]] || continue
     name=${folder##*/}
     state=$folder
     ! grep -qs gt-cluster "/proc/${name#run-}/cmdline" || continue
@@ -259,10 +277,13 @@ sweep() {
 # is the only stage: then names of files mean files of the cluster, and clients may
 # use all their options.
 through_cluster() {
-  local to=$endpoint
+  local to=$endpoint own
   to=${to/\/\/\[::\]:/\/\/127.0.0.1:}
   to=${to/\/\/0.0.0.0:/\/\/127.0.0.1:}
   last=(env --default-signal=INT gt-emit --to "$to")
+  own=$state/files/$(user_name)
+  [[ ! -L $own || $own -ef . ]] ||
+    say "$name: names of files are seen from $(readlink -- "$own"), where it was started"
   [[ ! -e $state/client.key ]] ||
     last+=(--key "$state/client.key" --server-key "$state/emit.pub")
   ((${#shard[@]} == 0)) || return 0
@@ -297,16 +318,19 @@ own_cluster() {
 # The program is read from descriptor $input, a copy of standard input, or "-" for
 # none.
 run_stages() {
-  local pid status=0
+  local pid status=0 mark
+  mark=$(new_token)
   exec 3<&0
+  tie "$mark"
   trap 'interrupt INT' INT
   trap 'interrupt TERM' TERM
   if ((${#shard[@]})); then
-    "${emit[@]}" <&"$input" | "${shard[@]}" | "${last[@]}" 3<&- &
+    GT_CLUSTER=$mark "${emit[@]}" <&"$input" 6>&- |
+      GT_CLUSTER=$mark "${shard[@]}" 6>&- | GT_CLUSTER=$mark "${last[@]}" 3<&- 6>&- &
   elif ((${#emit[@]} == 0)); then
-    "${last[@]}" <&"$input" 3<&- &
+    GT_CLUSTER=$mark "${last[@]}" <&"$input" 3<&- 6>&- &
   else
-    "${emit[@]}" <&"$input" | "${last[@]}" 3<&- &
+    GT_CLUSTER=$mark "${emit[@]}" <&"$input" 6>&- | GT_CLUSTER=$mark "${last[@]}" 3<&- 6>&- &
   fi
   pid=$!
   wait "$pid" || status=$?
@@ -315,7 +339,18 @@ run_stages() {
     wait "$pid" || status=$?
   done
   trap '' INT TERM
+  echo >&6 || true
   exit "$status"
+}
+
+# tie MARK ends the processes with that mark when this process ends without a line
+# to descriptor 6, as when it is killed.
+tie() {
+  exec 6> >(
+    trap '' INT TERM HUP
+    exec >/dev/null 2>&1 3<&-
+    read -r || end_marked "$1"
+  )
 }
 
 # interrupt SIGNAL passes it on to the stages, unless the terminal has sent it to

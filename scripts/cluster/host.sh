@@ -64,7 +64,7 @@ host_start() {
     worker_command "$i"
     GT_CLUSTER=$mark LOCAL_RANK=$i LOCAL_WORLD_SIZE=$slots \
       setsid "${words[@]}" --key <(printf '%s\n' "$work_key") \
-      </dev/null >"$folder/$i.log" 2>&1 &
+      </dev/null >>"$folder/$i.log" 2>&1 &
     pids+=("$!")
   done
   echo @started
@@ -140,5 +140,5 @@ folder=${XDG_STATE_HOME:-$HOME/.local/state}/gt-hosts/$mark
 head=$(head_address)
 SCRIPT
   echo "umask $user_umask"
-  echo "host_$1"
+  echo "host_$1 || exit"
 }

@@ -7,6 +7,7 @@
 
 records=()
 workers=0
+are_let_go=''
 most_at_once=32 # at most so many hosts are asked at once
 ssh_words=(ssh -T -o BatchMode=yes -o ConnectTimeout=10 -o ServerAliveInterval=5
   -o ServerAliveCountMax=3)
@@ -120,11 +121,13 @@ start_hosts() {
   done
 }
 
-# hosts_run fails if a host has failed, and says which one and what it lacks.
+# hosts_run fails if a host has failed, and says which one and what it lacks. Before
+# the hosts were let go, none may have ended, whatever its status.
 hosts_run() {
   local file i bad=0
   for file in "$state"/hosts/*.status; do
-    [[ -s $file && $(<"$file") != 0 ]] || continue
+    [[ -s $file ]] || continue
+    [[ $(<"$file") != 0 || -z $are_let_go ]] || continue
     i=${file##*/}
     i=${i%.status}
     load_host "$i"
@@ -149,6 +152,11 @@ lacks_of() {
   local from=${4:-$state/hosts}/$1
   sed -n 's/^@lacks //p' "$from.$2" 2>/dev/null | grep -a . && return
   [[ $3 == 0 ]] && return
+  if [[ $2 == out && $(cat "$from.status" 2>/dev/null) == 0 ]]; then
+    echo "its shell ended with status 0 before it was told to; does a file that it reads" \
+      "at its start end it?"
+    return
+  fi
   grep -av '^Warning: Permanently added' "$from.err" 2>/dev/null | tail -n 1 |
     tr -d '\r' | grep -a . || echo "the connection ended"
 }
@@ -157,6 +165,7 @@ lacks_of() {
 # any more. It fails if one could not be told.
 let_go() {
   local i
+  are_let_go=yes
   for i in "${!records[@]}"; do echo >&8; done
   wait
   exec 7<&- 8>&-
@@ -209,11 +218,12 @@ is_clean() {
 }
 
 # ask_host I WHAT [FOLDER] writes the answer into I.answer in hosts/, or in the
-# folder.
+# folder. It fails if the host did not come to the end of what it was asked.
 ask_host() {
   local to=${3:-$state/hosts}/$1
   load_host "$1"
-  on_host < <(host_script "$2") >"$to.answer" 2>"$to.err"
+  on_host < <(host_script "$2" && echo 'echo @done') >"$to.answer" 2>"$to.err" &&
+    grep -aqx '@done' "$to.answer"
 }
 
 # ask_all WHAT FOLDER asks all hosts; FOLDER/I.status has the status of each.

@@ -95,10 +95,10 @@ pipeline() {
     [[ -z $root ]] || route+=(--root "$root")
   fi
   [[ -z $config ]] || shard_command "$workers"
-  printf '%s 2>%q | ' "$(quoted "${emit[@]}")" "$state/emit.log"
+  printf '%s 2>>%q | ' "$(quoted "${emit[@]}")" "$state/emit.log"
   [[ -z $config ]] ||
-    printf '%s 2>%q | ' "$(quoted "${shard[@]}")" "$state/shard.log"
-  printf '%s 2>%q >%q' "$(quoted "${route[@]}")" "$state/route.log" "$state/back"
+    printf '%s 2>>%q | ' "$(quoted "${shard[@]}")" "$state/shard.log"
+  printf '%s 2>>%q >%q' "$(quoted "${route[@]}")" "$state/route.log" "$state/back"
 }
 
 # close_others closes all files but the standard ones, such as the lock, so that
@@ -112,7 +112,8 @@ close_others() {
   done
 }
 
-# start_pipeline starts it in a session of its own, so that no terminal ends it.
+# start_pipeline starts it in a session of its own, so that no terminal ends it. If
+# the state is removed by others, it ends: nobody could find it any more.
 start_pipeline() {
   local why
   why=$(mkfifo "$state/back" 2>&1) || die 2 "${why#mkfifo: }"
@@ -120,7 +121,9 @@ start_pipeline() {
   (
     close_others
     umask "$user_umask"
-    exec env -u GT_CONNECT -u GT_CONFIG GT_CLUSTER="$token" setsid bash -c "$leash$(pipeline)
+    exec env -u GT_CONNECT -u GT_CONFIG GT_CLUSTER="$token" setsid bash -c "$leash
+      { tail --pid=\$\$ -n 0 --follow=name $(quoted "$state/token"); kill 0; } &
+      $(pipeline)
       printf '%s ' \"\${PIPESTATUS[@]}\" >$(quoted "$state/ended")"
   ) </dev/null >/dev/null 2>&1 &
   pipeline_pid=$!
@@ -175,6 +178,15 @@ here() {
   roster | awk -F '\t' '$3 == "here"' | wc -l
 }
 
+# slurm_runs fails if srun has ended, although its workers have not.
+slurm_runs() {
+  [[ -n $slurm_pid ]] || return 0
+  kill -0 "$slurm_pid" 2>/dev/null && return
+  say "srun has ended before all workers were here$(
+    tail -n 1 "$state/slurm.log" 2>/dev/null | sed 's/^/: /')"
+  return 1
+}
+
 # await_workers waits until all are there; if that cannot be, it says why and fails.
 await_workers() {
   local now='' seen=''
@@ -183,7 +195,7 @@ await_workers() {
       printf '\r%s of %s workers are here' "$now" "$workers" >&2
       seen=$now
     fi
-    if ! { pipeline_runs && hosts_run; }; then
+    if ! { pipeline_runs && hosts_run && slurm_runs; }; then
       end_progress "$seen"
       return 1
     fi
@@ -204,6 +216,7 @@ start_slurm() {
     close_others
     umask "$user_umask"
     exec env GT_CLUSTER="$token" setsid srun --overlap --ntasks "$workers" bash -s
-  ) < <(close_others && host_script task) >"$state/slurm.log" 2>&1 &
+  ) < <(close_others && host_script task) >>"$state/slurm.log" 2>&1 &
+  slurm_pid=$!
   disown
 }

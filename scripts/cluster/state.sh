@@ -1,7 +1,8 @@
 # shellcheck shell=bash disable=SC2154 # variables of gt-cluster
 # The state of one cluster, in a directory that only its owner can enter:
 #
-#   lock        held by who changes the rest; a directory without it is no cluster's
+#   lock        held by who changes the rest; its line says that this is a cluster's
+#               directory, and without it it is none
 #   token       a word that stands in the environment of all its processes
 #   machine     the name of the machine where it was started
 #   asked       what up was asked for
@@ -10,6 +11,7 @@
 #   *.log       what gt-emit, gt-shard, gt-route and srun said
 #   ended       the statuses of the pipeline, once it has ended
 #   *.key *.pub *.allow   keys, as gt-key makes them
+#   files/USER  the directory that up lends to its user, a link, without --files
 #   gate        a FIFO that tells who starts hosts that all is well, or up gone
 #   hosts/I     host I: something may run there, see hosts.sh
 #
@@ -21,6 +23,7 @@
 # a number later.
 
 made=.made-by-gt-cluster
+lock_line='the lock of a cluster of gt-cluster'
 
 # marked TOKEN prints the processes of this machine that have the token, one a line.
 marked() {
@@ -49,9 +52,25 @@ make_base() {
   return 1
 }
 
+# is_cluster FOLDER: it is the directory of a cluster of this user.
+is_cluster() {
+  local line=''
+  [[ -O $1 && ! -L $1 && -f $1/lock ]] || return 1
+  read -r line 2>/dev/null <"$1/lock" || true
+  [[ $line == "$lock_line" ]]
+}
+
+# make_lock makes the lock with its line, at once or not at all.
+make_lock() {
+  local new=$base/.lock.$BASHPID status=0
+  { printf '%s\n' "$lock_line" >"$new" && ln "$new" "$state/lock"; } || status=$?
+  rm -f "$new"
+  return "$status"
+}
+
 # lock_state makes the directory if it is missing, and waits for the lock.
 lock_state() {
-  local why
+  local why files_there tries=0
   while true; do
     [[ -d $base ]] || why=$(make_base 2>&1) || die 2 "${why#*: }"
     why=$(mkdir -p -- "$state" 2>&1) || die 2 "${why#mkdir: }"
@@ -59,17 +78,32 @@ lock_state() {
       die 2 "$state: belongs to somebody else; GT_CLUSTER_DIR names another place"
     # The files are looked for before the lock, since another process may make it
     # meanwhile.
-    [[ -z $(ls -A -- "$state" 2>/dev/null) || -e $state/lock ]] ||
+    files_there=$(ls -A -- "$state" 2>/dev/null) || true
+    if [[ -n $files_there ]] && ! is_cluster "$state"; then
+      # A lock that was opened just when it was removed gets its line in a moment.
+      [[ $files_there == lock ]] && ((++tries < 20)) && sleep 0.1 && continue
       die 2 "$state: is no cluster's directory, and has files; take another --name or" \
         "GT_CLUSTER_DIR"
+    fi
     chmod 700 "$state"
-    { exec 9>>"$state/lock"; } 2>/dev/null || continue
+    # Another process may make the lock, or remove the directory, at any time.
+    [[ -e $state/lock ]] || why=$(make_lock 2>&1) || {
+      [[ -d $state && ! -e $state/lock ]] || continue
+      remove_empty
+      die 2 "$state/lock: cannot be made: ${why##*: }"
+    }
+    { exec 9>>"$state/lock"; } 2>/dev/null || {
+      [[ ! -e $state/lock ]] || die 2 "$state/lock: cannot be written to"
+      continue
+    }
     if ! flock -w 1 9; then
       say "$name: waits for another gt-cluster, which is at work on it"
       flock -w 150 9 || die 4 "$name: that gt-cluster has not ended within 150 s"
     fi
     # down may have removed the file while this waited for its lock.
-    [[ ! $state/lock -ef /proc/$$/fd/9 ]] || return 0
+    [[ $state/lock -ef /proc/$$/fd/9 ]] || continue
+    [[ -s $state/lock ]] || printf '%s\n' "$lock_line" >&9
+    return 0
   done
 }
 
@@ -96,9 +130,14 @@ put() {
     2>/dev/null || die 2 "$state/$1: cannot be written: is the disk full?"
 }
 
+# new_token prints a word that nothing else has in its environment.
+new_token() {
+  od -An -v -tx1 -N16 /dev/urandom | tr -d ' \n'
+}
+
 # new_state notes that something is about to be started.
 new_state() {
-  token=$(od -An -v -tx1 -N16 /dev/urandom | tr -d ' \n')
+  token=$(new_token)
   # The logs tell when workers are there. If the disk has no room for them, up would
   # wait in vain.
   { head -c 65536 /dev/zero >"$state/room" && rm -f "$state/room"; } 2>/dev/null ||
@@ -126,8 +165,13 @@ clear_state() {
 remove_state() {
   find "$state" -mindepth 1 -maxdepth 1 ! -name lock -exec rm -rf -- {} +
   rm -f -- "$state/lock"
-  rmdir -- "$state"
-  # The folder of all clusters is removed only if it was made here and is empty.
+  remove_empty
+}
+
+# remove_empty removes the directory, and that of all clusters if it was made here and
+# is empty.
+remove_empty() {
+  rmdir -- "$state" 2>/dev/null || true
   if [[ -e $base/$made && $(ls -A -- "$base") == "$made" ]]; then
     rm -f -- "$base/$made"
     rmdir -- "$base" 2>/dev/null || touch "$base/$made"

@@ -12,6 +12,7 @@
 #include <cstdlib>
 #include <string>
 #include <string_view>
+#include <thread>
 
 #include "emit/session.h"
 #include "net/wire.h"
@@ -70,7 +71,7 @@ void check_line(std::string_view text) {
 class World {
  public:
   World()
-      : multiplexer_(options(),
+      : multiplexer_(options(), disk_,
                      {.send = [](gt::serve::ClientId, const std::string&) {},
                       .bye = [](gt::serve::ClientId, gt::Exit) {},
                       .part = [](gt::serve::ClientId, gt::Exit) {},
@@ -160,10 +161,12 @@ class World {
   // Everything that goes out is done at once.
   void run() {
     for (int i = 0; i < 10'000; ++i) {
+      // A line may wait for a look at a file.
+      while (disk_.busy() > 0) std::this_thread::yield();
       const bool has_worked = multiplexer_.work();
       std::string out;
       if (!multiplexer_.next_block(out, ++now_)) {
-        if (has_worked) continue;
+        if (has_worked || disk_.busy() > 0) continue;
         return;
       }
       stream_ += out;
@@ -208,6 +211,7 @@ class World {
     }
   }
 
+  gt::serve::DiskThreads disk_;
   gt::serve::Multiplexer multiplexer_;
   std::string stream_;
   int64_t now_ = 0;

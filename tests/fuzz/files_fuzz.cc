@@ -54,7 +54,8 @@ class Borrowing {
  public:
   Borrowing()
       : file_server_(
-            {.lender = {.files = folder() + "/files", .quota = 10'000}}, 0),
+            {.lender = {.files = folder() + "/files", .quota = 10'000}},
+            threads_, 0),
         talk_({}, 0) {
     fs::remove_all(folder());
     fs::create_directories(folder() + "/files/ann");
@@ -116,6 +117,7 @@ class Borrowing {
     }
   }
 
+  gt::serve::DiskThreads threads_;
   gt::serve::FileServer file_server_;
   gt::net::FileTalk talk_;
   int64_t now_ = 0;

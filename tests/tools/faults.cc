@@ -9,10 +9,10 @@
 //                                    classes when main has returned
 //   GT_FAULT_HIT=FILE                appends "CLASS K" when a call was failed
 //
-// The classes: read, write, open, rename (and link) and sync are calls of the
-// program itself. socket (what makes a descriptor), thread, map and memory are
-// calls of its libraries, too, except those of libzmq's own threads, since
-// libzmq 4.3.4 does not check its allocations there, and glibc's look at
+// The classes: read, write, open, rename (and link), sync and random are calls
+// of the program itself. socket (what makes a descriptor), thread, map and
+// memory are calls of its libraries, too, except those of libzmq's own threads,
+// since libzmq 4.3.4 does not check its allocations there, and glibc's look at
 // /etc/protocols. Calls before main are not counted, nor calls that cannot
 // fail: transfers on eventfd and the like, and messages on standard error.
 #ifndef _GNU_SOURCE
@@ -26,6 +26,7 @@
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
 #include <sys/mman.h>
+#include <sys/random.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -59,11 +60,12 @@ enum Class {
   kThread,
   kMap,
   kMemory,
+  kRandom,
   kClasses
 };
-constexpr const char* kNames[kClasses] = {"read",   "write", "open",
-                                          "rename", "sync",  "socket",
-                                          "thread", "map",   "memory"};
+constexpr const char* kNames[kClasses] = {
+    "read",   "write",  "open", "rename", "sync",
+    "socket", "thread", "map",  "memory", "random"};
 
 std::atomic<bool> g_armed{false};
 std::atomic<long> g_counts[kClasses];
@@ -276,6 +278,11 @@ int linkat(int a, const char* from, int b, const char* to, int f) noexcept {
 int fsync(int fd) {
   static auto* const real = next(&::fsync, "fsync");
   return OWN && fails(kSync) ? -1 : real(fd);
+}
+
+ssize_t getrandom(void* to, size_t size, unsigned flags) {
+  static auto* const real = next(&::getrandom, "getrandom");
+  return OWN && fails(kRandom) ? -1 : real(to, size, flags);
 }
 
 int socket(int domain, int type, int protocol) noexcept {

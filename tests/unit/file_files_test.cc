@@ -113,6 +113,38 @@ TEST_F(FilesTest, EachDirectoryOfManyIsARootOfItsOwn) {
   EXPECT_FALSE(fs::exists(top_ / "files/bob/a"));
 }
 
+TEST_F(FilesTest, DirectoriesAreMadeAlongAPathAndNotWithoutEnd) {
+  const Files files = with("files/*");
+  const std::string top = (top_ / "files/ann").string();
+  const auto nested = [&](int parts) {
+    std::string path = top;
+    for (int i = 0; i < parts; ++i) path += "/d";
+    return path + "/x";
+  };
+  ASSERT_TRUE(files.make_parents(nested(200)).ok());
+  EXPECT_TRUE(fs::is_directory(fs::path(nested(200)).parent_path()));
+  EXPECT_TRUE(files.make_parents(nested(200)).ok());
+  const Status refused = files.make_parents(nested(1000));
+  ASSERT_FALSE(refused.ok());
+  EXPECT_NE(refused.error().message.find(" parts; it may have 256"),
+            std::string::npos)
+      << refused.error().message;
+  EXPECT_FALSE(files.open(nested(1000)).ok());
+  // Parts that name no directory of their own.
+  EXPECT_TRUE(files.make_parents(top + "//e/.//f/../g/x").ok());
+  EXPECT_TRUE(fs::is_directory(top + "/e/f"));
+  EXPECT_TRUE(fs::is_directory(top + "/e/g"));
+  EXPECT_FALSE(files.make_parents(top + "/e/h/../../../bob/i/x").ok());
+  EXPECT_FALSE(fs::exists(top_ / "files/bob/i"));
+  // A file in the way, and a link that leads outside, to a directory that is
+  // not there.
+  std::ofstream(top + "/e/file") << "x";
+  EXPECT_FALSE(files.make_parents(top + "/e/file/a/x").ok());
+  fs::create_symlink(top_ / "files/bob/new", top + "/e/away");
+  EXPECT_FALSE(files.make_parents(top + "/e/away/a/x").ok());
+  EXPECT_FALSE(fs::exists(top_ / "files/bob/new"));
+}
+
 TEST_F(FilesTest, RelativePathsAreSeenFromHere) {
   const fs::path before = fs::current_path();
   fs::current_path(top_ / "files");

@@ -50,6 +50,17 @@ class SafetensorsTest : public ::testing::Test {
   std::string file;
 };
 
+TEST_F(SafetensorsTest, ANewFileSaysItsFormatAndAnOldOneKeepsItsWords) {
+  (void)run("x = ones f32[2]\nsave x \"@:x\"\n");
+  EXPECT_EQ(bytes().substr(8, 34), R"({"__metadata__":{"format":"pt"},"x)");
+  const std::string json =
+      R"({"w":{"dtype":"U8","shape":[1],"data_offsets":[0,1]}}   )";
+  put(std::string{static_cast<char>(json.size()), 0, 0, 0, 0, 0, 0, 0} + json +
+      "w");
+  (void)run("x = ones f32[2]\nsave x \"@:x\"\n");
+  EXPECT_EQ(bytes().find("__metadata__"), std::string::npos);
+}
+
 TEST_F(SafetensorsTest, SavesAndLoadsEachDtype) {
   std::string text;
   std::string expected;

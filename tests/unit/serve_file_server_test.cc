@@ -34,7 +34,8 @@ class FileServerTest : public testing::Test {
     fs::create_directories(folder_ + "/ann");
     fs::create_directories(folder_ + "/bob");
     file_server_ = std::make_unique<FileServer>(
-        FileServerOptions{.lender = {.files = folder_, .quota = 1000}}, 0);
+        FileServerOptions{.lender = {.files = folder_, .quota = 1000}},
+        threads_, 0);
   }
   void TearDown() override {
     file_server_.reset();
@@ -114,6 +115,7 @@ class FileServerTest : public testing::Test {
   }
 
   std::string folder_;
+  DiskThreads threads_;
   std::unique_ptr<FileServer> file_server_;
   int64_t now_ = 0;
 };

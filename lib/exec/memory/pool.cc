@@ -51,8 +51,12 @@ size_t class_bytes(uint32_t size_class) {
   return (size_t{1} << n) + (k << (n - 3));
 }
 
-Pool::Pool(Device& device, Owner& owner, size_t limit)
-    : device_(device), owner_(owner), limit_(limit), tells_(device.puts_off()) {
+Pool::Pool(Device& device, Owner& owner, size_t limit, size_t granted)
+    : device_(device),
+      owner_(owner),
+      limit_(limit != 0 ? limit : granted),
+      is_granted_(limit == 0),
+      tells_(device.puts_off()) {
   for (uint32_t c = 0; c < kClasses; ++c) class_bytes_[c] = class_bytes(c);
 }
 
@@ -90,7 +94,11 @@ Buffer* Pool::add_buffer(uint32_t size_class, Value* value) {
 std::string Pool::shortage(const Type& type, size_t bytes) const {
   return "out of memory: " + to_string(type) + " needs " + size_text(bytes) +
          ", " + size_text(used_) +
-         (limit_ == 0 ? "" : " of " + size_text(limit_)) + " in use";
+         (limit_ == 0 ? "" : " of " + size_text(limit_)) + " in use" +
+         (limit_ != 0 && is_granted_
+              ? "; the limit is that of the container's memory, less a margin, "
+                "unless --memory sets one"
+              : "");
 }
 
 Buffer* Pool::allocate_slow(uint32_t size_class) {

@@ -80,9 +80,10 @@ class Pool {
     virtual bool reclaim() { return false; }
   };
 
-  // `limit` is the most bytes that buffers in use may have in all; 0 means no
-  // limit.
-  Pool(Device& device, Owner& owner, size_t limit);
+  // `limit` is the most bytes that buffers in use may have in all, as the user
+  // has set it; 0 means that `granted` is the limit, which is what the machine
+  // grants, or 0 for no limit.
+  Pool(Device& device, Owner& owner, size_t limit, size_t granted = 0);
   ~Pool();  // ends the queue
   Pool(const Pool&) = delete;
   Pool& operator=(const Pool&) = delete;
@@ -158,7 +159,8 @@ class Pool {
   Device& device_;
   Owner& owner_;
   size_t limit_;
-  bool tells_;  // Owner::forget() must be called for each free buffer
+  bool is_granted_;  // the limit is the machine's, and not the user's
+  bool tells_;       // Owner::forget() must be called for each free buffer
   size_t used_ = 0;
   size_t peak_ = 0;  // before this window
   // used_lately() counts in windows of so many bytes handed out.

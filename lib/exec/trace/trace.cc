@@ -50,8 +50,8 @@ std::string_view ranks_of(const Line& line) {
 }  // namespace
 
 Result<std::unique_ptr<Trace>> Trace::open(const std::string& path) {
-  const int fd =
-      ::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+  const int fd = ::open(
+      path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_APPEND | O_CLOEXEC, 0666);
   if (fd < 0) return Error{path + ": " + std::strerror(errno)};
   const std::string header = std::string(kTraceHeader) + "\n";
   return std::unique_ptr<Trace>(new Trace(fd, header, "", {}));

@@ -31,6 +31,8 @@ namespace gt::exec {
 // Options of a worker.
 struct WorkerOptions {
   size_t memory = 0;  // bytes that values may take; 0: no limit
+  // The limit if `memory` is 0 and values live in the host's memory; 0: none.
+  size_t host_memory = 0;
   bool fail_fast = false;
   bool sync = false;       // wait for the device after each line
   bool caches = true;      // false: every line is decoded anew

@@ -1,0 +1,211 @@
+#include "base/granted.h"
+
+#include <sched.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cmath>
+#include <cstdint>
+#include <string_view>
+#include <thread>
+#include <vector>
+
+#include "base/io.h"
+#include "base/text.h"
+
+namespace gt {
+namespace {
+
+// Groups of the first kind say "no limit" with the largest number of pages.
+constexpr uint64_t kNoLimit = uint64_t{1} << 62;
+
+// Returns what the file says; "" if it cannot be read.
+std::string contents(const std::string& path) {
+  std::string text;
+  return read_whole(path, text, size_t{4} << 20) == 0 ? text : "";
+}
+
+template <typename Number>
+void lower(Number& limit, Number to) {
+  if (limit == 0 || to < limit) limit = to;
+}
+
+// Where a kind of groups is to be found: the directory that shows the group
+// `root` and those below it.
+struct Mount {
+  std::string directory;
+  std::string root;
+};
+
+// Decodes the \040 for a blank, and the like, that Linux writes in mountinfo.
+std::string decoded(std::string_view text) {
+  std::string out;
+  for (size_t i = 0; i < text.size(); ++i) {
+    const bool is_code = text[i] == '\\' && i + 3 < text.size();
+    if (!is_code) {
+      out += text[i];
+      continue;
+    }
+    out += static_cast<char>((text[i + 1] - '0') * 64 +
+                             (text[i + 2] - '0') * 8 + (text[i + 3] - '0'));
+    i += 3;
+  }
+  return out;
+}
+
+// True if the list, with commas, has the word.
+bool lists(std::string_view list, std::string_view word) {
+  while (!list.empty()) {
+    if (take_word(list, ",") == word) return true;
+  }
+  return false;
+}
+
+// Finds where groups of the controller are mounted, or with "" those of the
+// second kind. A line of mountinfo is "36 35 98:0 /root /directory options
+// [more...] - type source options".
+bool find_mount(std::string_view mounts, std::string_view controller,
+                Mount& found) {
+  while (!mounts.empty()) {
+    const auto words = words_of(take_word(mounts, "\n"));
+    const auto dash = std::find(words.begin(), words.end(), "-");
+    if (dash - words.begin() < 6 || words.end() - dash < 4) continue;
+    const bool is_it = controller.empty()
+                           ? dash[1] == "cgroup2"
+                           : dash[1] == "cgroup" && lists(dash[3], controller);
+    if (!is_it) continue;
+    found = {decoded(words[4]), decoded(words[3])};
+    return true;
+  }
+  return false;
+}
+
+// Finds this process's group of the controller, or with "" that of the second
+// kind. A line of /proc/self/cgroup is "4:cpu,cpuacct:/path", or "0::/path".
+bool find_group(std::string_view groups, std::string_view controller,
+                std::string& path) {
+  while (!groups.empty()) {
+    const std::string_view line = take_word(groups, "\n");
+    const size_t first = line.find(':');
+    const size_t second = line.find(':', first + 1);
+    if (second == std::string_view::npos) continue;
+    const std::string_view list = line.substr(first + 1, second - first - 1);
+    if (controller.empty() ? !list.empty() : !lists(list, controller)) continue;
+    path = line.substr(second + 1);
+    return true;
+  }
+  return false;
+}
+
+// Returns the directories of this process's group and of those above it, as far
+// as they are shown here. In a container the group may lie outside of what is
+// mounted; then what is mounted is the container's own group.
+std::vector<std::string> directories(const std::string& root,
+                                     const std::string& mounts,
+                                     const std::string& groups,
+                                     std::string_view controller) {
+  Mount mount;
+  std::string path;
+  if (!find_mount(mounts, controller, mount) ||
+      !find_group(groups, controller, path)) {
+    return {};
+  }
+  if (mount.root == "/") mount.root.clear();
+  std::string below;
+  if (path.starts_with(mount.root + "/") &&
+      path.find("/..") == std::string::npos) {
+    below = path.substr(mount.root.size());
+  }
+  std::vector<std::string> out;
+  while (!below.empty()) {
+    out.push_back(root + mount.directory + below);
+    below.resize(below.rfind('/'));
+  }
+  out.push_back(root + mount.directory);
+  return out;
+}
+
+// Reads a number that stands alone in a file.
+bool read_file(const std::string& path, int64_t& number) {
+  const std::string text = contents(path);
+  const auto words = words_of(text.substr(0, text.find('\n')));
+  return words.size() == 1 && read_number(words[0], number);
+}
+
+void take_quota(GroupLimits& limits, int64_t quota, int64_t period) {
+  if (quota <= 0 || period <= 0) return;
+  lower(limits.cores, static_cast<double>(quota) / static_cast<double>(period));
+}
+
+void take_memory(GroupLimits& limits, int64_t bytes) {
+  if (bytes <= 0 || static_cast<uint64_t>(bytes) >= kNoLimit) return;
+  lower(limits.memory, static_cast<size_t>(bytes));
+}
+
+// Returns the number of cores that this process is bound to.
+unsigned bound_cores() {
+  for (size_t cores = 1024; cores <= size_t{1} << 20; cores *= 2) {
+    cpu_set_t* set = CPU_ALLOC(cores);
+    if (set == nullptr) break;
+    const size_t bytes = CPU_ALLOC_SIZE(cores);
+    const bool is_known = ::sched_getaffinity(0, bytes, set) == 0;
+    const bool is_small = !is_known && errno == EINVAL;
+    const int count = is_known ? CPU_COUNT_S(bytes, set) : 0;
+    CPU_FREE(set);
+    if (is_known) return static_cast<unsigned>(std::max(1, count));
+    if (!is_small) break;
+  }
+  return std::max(1U, std::thread::hardware_concurrency());
+}
+
+}  // namespace
+
+GroupLimits group_limits(const std::string& root) {
+  GroupLimits limits;
+  const std::string mounts = contents(root + "/proc/self/mountinfo");
+  const std::string groups = contents(root + "/proc/self/cgroup");
+  for (const std::string& group : directories(root, mounts, groups, "")) {
+    // "200000 100000": so many microseconds in each period; or "max 100000".
+    const std::string text = contents(group + "/cpu.max");
+    const auto words = words_of(text.substr(0, text.find('\n')));
+    int64_t quota = 0, period = 0, bytes = 0;
+    if (words.size() == 2 && read_number(words[0], quota) &&
+        read_number(words[1], period)) {
+      take_quota(limits, quota, period);
+    }
+    if (read_file(group + "/memory.max", bytes)) take_memory(limits, bytes);
+  }
+  for (const std::string& group : directories(root, mounts, groups, "cpu")) {
+    int64_t quota = 0, period = 0;
+    if (read_file(group + "/cpu.cfs_quota_us", quota) &&
+        read_file(group + "/cpu.cfs_period_us", period)) {
+      take_quota(limits, quota, period);
+    }
+  }
+  for (const std::string& group : directories(root, mounts, groups, "memory")) {
+    int64_t bytes = 0;
+    if (read_file(group + "/memory.limit_in_bytes", bytes)) {
+      take_memory(limits, bytes);
+    }
+  }
+  return limits;
+}
+
+unsigned granted_cores() {
+  const unsigned cores = bound_cores();
+  const double quota = group_limits().cores;
+  // A part of a core is left: a thread that is stopped until the next period
+  // makes all others wait for it.
+  if (quota <= 0 || quota >= cores) return cores;
+  return std::max(1U, static_cast<unsigned>(std::floor(quota)));
+}
+
+size_t memory_for_values(size_t limit, unsigned processes) {
+  constexpr size_t kLeastMargin = size_t{256} << 20;
+  const size_t share = limit / std::max(1U, processes);
+  const size_t margin = std::max(kLeastMargin, share / 8);
+  return share - std::min(margin, share / 2);
+}
+
+}  // namespace gt
