@@ -97,7 +97,7 @@ int main(int argc, char** argv) {
   if (options.config.empty() && from_environment != nullptr) {
     options.config = from_environment;
   }
-  if (options.config.empty()) {
+  if (options.config.empty() && !options.plan) {
     gt::tell(
         "gt-shard: no config is given, by -c or GT_CONFIG, so the stream "
         "passes as it comes\n");

@@ -142,7 +142,7 @@ each_program() {
 @test "a stream of another version is rejected" {
   printf '#gt 2\na = ones f32[1]\nprint a\n#end 0\n' >later
   local program
-  for program in gt-emit gt-shard 'gt-shard --plan -n 2' gt-check; do
+  for program in gt-emit 'gt-shard -c /dev/null' 'gt-shard --plan -n 2' gt-check; do
     # shellcheck disable=SC2086
     run -3 --separate-stderr $program later
     [[ $stderr == "${program%% *}: later:1: this stream is of a version"* ]]

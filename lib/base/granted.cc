@@ -7,11 +7,12 @@
 #include <cerrno>
 #include <cmath>
 #include <cstdint>
+#include <fstream>
+#include <iterator>
 #include <string_view>
 #include <thread>
 #include <vector>
 
-#include "base/io.h"
 #include "base/text.h"
 
 namespace gt {
@@ -22,8 +23,8 @@ constexpr uint64_t kNoLimit = uint64_t{1} << 62;
 
 // Returns what the file says; "" if it cannot be read.
 std::string contents(const std::string& path) {
-  std::string text;
-  return read_whole(path, text, size_t{4} << 20) == 0 ? text : "";
+  std::ifstream file(path);
+  return {std::istreambuf_iterator<char>(file), {}};
 }
 
 template <typename Number>
