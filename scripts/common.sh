@@ -82,13 +82,13 @@ cpp_sources() {
     -o -name '*.def') | sort
 }
 
-# changed_lately keeps those paths on stdin that one of the last fifty commits changed,
+# changed_lately keeps those paths on stdin that one of the last thirty commits changed,
 # or that differ from the last one; all of them without such a history, and with
 # GT_TEST_SHARE=all.
 changed_lately() {
   local base
   if [[ ${GT_TEST_SHARE:-} == all ]] ||
-    ! base=$(git -C "$gt_root" rev-parse -q --verify 'HEAD~50' 2>/dev/null); then
+    ! base=$(git -C "$gt_root" rev-parse -q --verify 'HEAD~30' 2>/dev/null); then
     cat
     return
   fi

@@ -147,7 +147,7 @@ reduced() {
 @test "fake device: a reduction is part of the chain before it" {
   local kind share shares
   local kinds=('sum p' 'mean p axis=1' 'max p axis=0' 'argmin p axis=1' 'sum p axis=0,1' 'prod p')
-  read -r share shares < <(share_of 3)
+  read -r share shares < <(share_of 6)
   for kind in "${kinds[@]:share * (6 / shares):6 / shares}"; do
     # A round takes one launch but for the first rounds; without this it would take
     # two.
@@ -161,7 +161,7 @@ reduced() {
 @test "fake device: a softmax or a norm is part of the chain before it" {
   local kind share shares
   local kinds=('softmax p' 'log_softmax p' 'layer_norm p' 'layer_norm p b c' 'rms_norm p' 'rms_norm p b')
-  read -r share shares < <(share_of 3)
+  read -r share shares < <(share_of 6)
   for kind in "${kinds[@]:share * (6 / shares):6 / shares}"; do
     echo "$kind"
     (($(reduced 6,72 "s = $kind") < 17))
@@ -334,7 +334,7 @@ make_alike() {
 
 @test "fake device: chains of one form that read what others write have their bits" {
   local seed share shares
-  read -r share shares < <(share_of 3)
+  read -r share shares < <(share_of 6)
   for ((seed = 1 + share; seed <= 6; seed += shares)); do
     awk -v seed=$seed 'BEGIN {
       srand(seed)

@@ -280,7 +280,7 @@ y = ones f32[6,6]'
   } >p.s
   gt-work --backend cuda p.s >wanted
   local memory status step share shares
-  read -r share shares < <(share_of 4)
+  read -r share shares < <(share_of 8)
   step=$((500000 * shares))
   # 13,500,000 bytes are enough in any share.
   for ((memory = 1000000 + 500000 * share; memory < 13500000 + step; memory += step)); do
