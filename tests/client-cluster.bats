@@ -125,6 +125,7 @@ v = gt.tensor([1.0] * 2000, name="v")'
   # gt-emit by itself lends nothing.
   GT_CONNECT=ipc://$PWD/socket
   mkfifo back
+  # shellcheck disable=SC2094 # back is a FIFO
   gt-emit -l "$GT_CONNECT" --back back 3>&- | gt-work >back 3>&- &
   run -1 --separate-stderr client_travel
   kill %%
