@@ -82,11 +82,12 @@ class Recorder:
                         BATS_TEST_TIMEOUT="20",
                         PATH=f"{self.bin}:{os.environ['PATH']}")
 
-    def run(self, command):
-        """Runs the command, whose failures and slowness are not this test's
-        matter."""
+    def run(self, command, seconds):
+        """Runs the command for some seconds at most. Its failures and slowness
+        are not this test's matter."""
         with contextlib.suppress(subprocess.TimeoutExpired):
-            subprocess.run(command, env=self.env, timeout=600, check=False,
+            subprocess.run(["timeout", "-k", "5", str(seconds), *command],
+                           env=self.env, timeout=600, check=False,
                            cwd=ROOT, stdin=subprocess.DEVNULL,
                            stdout=subprocess.DEVNULL,
                            stderr=subprocess.DEVNULL)
@@ -98,10 +99,10 @@ def run(program, text, *options):
     return done.stdout, done.stderr, done.returncode
 
 
-def recorded(folder, commands):
+def recorded(folder, commands, seconds):
     recorder = Recorder(folder)
     with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
-        list(pool.map(recorder.run, commands))
+        list(pool.map(lambda command: recorder.run(command, seconds), commands))
     return {f"record {path.name}": path.read_bytes()
             for path in sorted(recorder.records.iterdir())
             if path.stat().st_size <= LARGEST}
@@ -190,7 +191,7 @@ def main():
         folder = pathlib.Path(name)
         first, step = options.share
         commands = COMMANDS + (BATS if options.all else [])
-        texts = recorded(folder, commands[first::step])
+        texts = recorded(folder, commands[first::step], 600 if step == 1 else 60)
         os.chdir(folder)
         streams = shipped.shipped(folder)
         for stream, text in streams.items():

@@ -75,7 +75,7 @@ KEYS = {
 }
 # These options choose the setting, run nothing, or need a GPU.
 LEFT_OUT = {"--help", "--version", "--bind", "--connect", "--list-devices",
-            "--device"}
+            "--device", "--granted"}
 
 
 def options_of(program):
