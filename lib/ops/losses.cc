@@ -437,19 +437,10 @@ constexpr Row kLossRows[] = {
      .index = "...,...->",
      .accepts = "float",
      .gradient = R"(
-       t = sub x target
-       v = sigmoid_grad 1 x
-       w = maximum v 1e-12
-       u = div t w
        [reduction=mean] s = div dy {count}
        [reduction!=mean] s = copy dy
-       dx = mul u s
-       o = sub 1 x
-       q = div x o
-       l = log q
-       c = clamp l -100 100
-       n = neg s
-       dtarget = mul c n)",
+       dx = bce_grad s x target
+       dtarget = bce_target_grad s x)",
      .expansion = kBce.data(),
      .in_f32 = true,
      .types = types_elementwise_loss,
@@ -469,6 +460,64 @@ constexpr Row kLossRows[] = {
                 "y = bce x t\n"
                 "print y\n"
                 "=> y = tensor f32[] 0"},
+    {.signature = "z = bce_grad g x target",
+     .index = "...,...,...->...",
+     .linear = "0",
+     .accepts = "float",
+     .gradient = R"(
+       dg = bce_grad dz x target
+       v = sigmoid_grad 1 x
+       w = maximum v 1e-12
+       h = mul dz g
+       k = div h w
+       dtarget = neg k
+       r = bce_grad 1 x target
+       t = mul x 2
+       u = sub 1 t
+       b = gt v 1e-12
+       c = where b u 0
+       p = mul r c
+       q = sub 1 p
+       dx = mul k q)",
+     .expansion = R"(
+       t = sub x target
+       v = sigmoid_grad 1 x
+       w = maximum v 1e-12
+       u = div t w
+       z = mul u g)",
+     .in_f32 = true,
+     .flops = 6,
+     .sense = "Gradient of bce by x: g (x - target) / (x (1 - x)), the divisor "
+              "at least 1e-12.",
+     .source = "PyTorch's binary_cross_entropy_backward",
+     .internal = true},
+    {.signature = "z = bce_target_grad g x",
+     .index = kTwoIndex,
+     .linear = "0",
+     .accepts = "float",
+     .gradient = R"(
+       dg = bce_target_grad dz x
+       v = sigmoid_grad 1 x
+       h = mul dz g
+       k = div h v
+       n = neg k
+       c = bce_target_grad 1 x
+       a = abs c
+       b = lt a 100
+       dx = where b n 0)",
+     .expansion = R"(
+       o = sub 1 x
+       q = div x o
+       l = log q
+       c = clamp l -100 100
+       n = neg g
+       z = mul c n)",
+     .in_f32 = true,
+     .flops = 14,
+     .sense = "Gradient of bce by target: -g log(x / (1 - x)), the logarithm "
+              "from -100 to 100.",
+     .source = "PyTorch's derivatives of binary_cross_entropy",
+     .internal = true},
 };
 
 }  // namespace

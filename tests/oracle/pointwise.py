@@ -217,6 +217,12 @@ def gradient_op_cases():
     yield from make("sigmoid_grad", "z = sigmoid_grad g y",
                     lambda g, y: g * y * (1 - y), {"g": (4,), "y": (4,)},
                     FLOATS, "unit", 2)
+    yield from make("bce_grad", "z = bce_grad g x t",
+                    lambda g, x, t: g * (x - t) / (x * (1 - x)),
+                    {"g": (4,), "x": (4,), "t": (4,)}, FLOATS, "unit", 2)
+    yield from make("bce_target_grad", "z = bce_target_grad g x",
+                    lambda g, x: -g * torch.log(x / (1 - x)),
+                    {"g": (4,), "x": (4,)}, FLOATS, "unit", 2)
     three = {"g": (3, 5), "a": (3, 5), "b": (3, 5)}
 
     def share(g, a, b):

@@ -210,6 +210,8 @@ constexpr Typed kTyped[] = {
     {"y = mse x 0.5 reduction=none", "x f64[2]", "f64[2]"},
     {"y = bce x t", "x f32[2] t f32[2]", "f32[]"},
     {"y = bce x 1 reduction=sum", "x f32[2]", "f32[]"},
+    {"z = bce_grad g x t", "g f32[] x f32[2] t f32[2]", "f32[2]"},
+    {"z = bce_target_grad g x", "g f32[2] x f32[2]", "f32[2]"},
     {"y = layer_norm x", "x f32[2,3]", "f32[2,3]"},
     {"y = layer_norm x w eps=0.1", "x f16[3] w f16[3]", "f16[3]"},
     {"y = layer_norm x w b", "x f32[0,3] w f64[3] b f32[3]", "f64[0,3]"},
