@@ -7,12 +7,12 @@
 #include <cerrno>
 #include <cmath>
 #include <cstdint>
-#include <fstream>
-#include <iterator>
+#include <initializer_list>
 #include <string_view>
 #include <thread>
 #include <vector>
 
+#include "base/io.h"
 #include "base/text.h"
 
 namespace gt {
@@ -23,8 +23,8 @@ constexpr uint64_t kNoLimit = uint64_t{1} << 62;
 
 // Returns what the file says; "" if it cannot be read.
 std::string contents(const std::string& path) {
-  std::ifstream file(path);
-  return {std::istreambuf_iterator<char>(file), {}};
+  std::string text;
+  return read_whole(path, text) == 0 ? text : "";
 }
 
 template <typename Number>
@@ -55,14 +55,6 @@ std::string decoded(std::string_view text) {
   return out;
 }
 
-// True if the list, with commas, has the word.
-bool lists(std::string_view list, std::string_view word) {
-  while (!list.empty()) {
-    if (take_word(list, ",") == word) return true;
-  }
-  return false;
-}
-
 // Finds where groups of the controller are mounted, or with "" those of the
 // second kind. A line of mountinfo is "36 35 98:0 /root /directory options
 // [more...] - type source options".
@@ -72,9 +64,10 @@ bool find_mount(std::string_view mounts, std::string_view controller,
     const auto words = words_of(take_word(mounts, "\n"));
     const auto dash = std::find(words.begin(), words.end(), "-");
     if (dash - words.begin() < 6 || words.end() - dash < 4) continue;
-    const bool is_it = controller.empty()
-                           ? dash[1] == "cgroup2"
-                           : dash[1] == "cgroup" && lists(dash[3], controller);
+    const bool is_it =
+        controller.empty()
+            ? dash[1] == "cgroup2"
+            : dash[1] == "cgroup" && has_word(dash[3], controller, ",");
     if (!is_it) continue;
     found = {decoded(words[4]), decoded(words[3])};
     return true;
@@ -92,7 +85,9 @@ bool find_group(std::string_view groups, std::string_view controller,
     const size_t second = line.find(':', first + 1);
     if (second == std::string_view::npos) continue;
     const std::string_view list = line.substr(first + 1, second - first - 1);
-    if (controller.empty() ? !list.empty() : !lists(list, controller)) continue;
+    const bool is_it =
+        controller.empty() ? list.empty() : has_word(list, controller, ",");
+    if (!is_it) continue;
     path = line.substr(second + 1);
     return true;
   }
@@ -127,11 +122,17 @@ std::vector<std::string> directories(const std::string& root,
   return out;
 }
 
-// Reads a number that stands alone in a file.
-bool read_file(const std::string& path, int64_t& number) {
+// Reads the numbers that the first line of a file consists of; false if it has
+// something else.
+bool read_line(const std::string& path,
+               std::initializer_list<int64_t*> numbers) {
   const std::string text = contents(path);
-  const auto words = words_of(text.substr(0, text.find('\n')));
-  return words.size() == 1 && read_number(words[0], number);
+  std::string_view line(text);
+  line = line.substr(0, line.find('\n'));
+  for (int64_t* number : numbers) {
+    if (!read_number(take_word(line), *number)) return false;
+  }
+  return take_word(line).empty();
 }
 
 void take_quota(GroupLimits& limits, int64_t quota, int64_t period) {
@@ -168,25 +169,22 @@ GroupLimits group_limits(const std::string& root) {
   const std::string groups = contents(root + "/proc/self/cgroup");
   for (const std::string& group : directories(root, mounts, groups, "")) {
     // "200000 100000": so many microseconds in each period; or "max 100000".
-    const std::string text = contents(group + "/cpu.max");
-    const auto words = words_of(text.substr(0, text.find('\n')));
     int64_t quota = 0, period = 0, bytes = 0;
-    if (words.size() == 2 && read_number(words[0], quota) &&
-        read_number(words[1], period)) {
+    if (read_line(group + "/cpu.max", {&quota, &period})) {
       take_quota(limits, quota, period);
     }
-    if (read_file(group + "/memory.max", bytes)) take_memory(limits, bytes);
+    if (read_line(group + "/memory.max", {&bytes})) take_memory(limits, bytes);
   }
   for (const std::string& group : directories(root, mounts, groups, "cpu")) {
     int64_t quota = 0, period = 0;
-    if (read_file(group + "/cpu.cfs_quota_us", quota) &&
-        read_file(group + "/cpu.cfs_period_us", period)) {
+    if (read_line(group + "/cpu.cfs_quota_us", {&quota}) &&
+        read_line(group + "/cpu.cfs_period_us", {&period})) {
       take_quota(limits, quota, period);
     }
   }
   for (const std::string& group : directories(root, mounts, groups, "memory")) {
     int64_t bytes = 0;
-    if (read_file(group + "/memory.limit_in_bytes", bytes)) {
+    if (read_line(group + "/memory.limit_in_bytes", {&bytes})) {
       take_memory(limits, bytes);
     }
   }

@@ -43,10 +43,12 @@ inline std::vector<std::string_view> words_of(std::string_view text) {
   }
 }
 
-// True if `word` is one of the words of the text.
-inline bool has_word(std::string_view text, std::string_view word) {
+// True if `word` is one of the words of the text, which are separated as for
+// take_word().
+inline bool has_word(std::string_view text, std::string_view word,
+                     std::string_view between = " \t") {
   while (true) {
-    const std::string_view next = take_word(text);
+    const std::string_view next = take_word(text, between);
     if (next.empty() || next == word) return !next.empty();
   }
 }
