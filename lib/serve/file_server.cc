@@ -7,17 +7,11 @@
 #include "serve/client_hello.h"
 
 namespace gt::serve {
-namespace {
-
-constexpr int64_t kThreadLook = 2;  // ms between looks whether threads are done
-
-}  // namespace
 
 FileServer::FileServer(FileServerOptions options, DiskThreads& threads,
                        int64_t now)
     : options_(std::move(options)),
       threads_(threads),
-      now_(now),
       next_beat_(now + options_.beat) {}
 
 void FileServer::put(const std::string& peer, std::string message) {
@@ -28,7 +22,6 @@ void FileServer::put(const std::string& peer, std::string message) {
 
 void FileServer::receive(const std::string& peer, net::Frame frame, int64_t now,
                          const std::string& key) {
-  now_ = now;
   auto owned = net::read_owned_message(std::move(frame));
   const auto at = peers_.find(peer);
   if (at == peers_.end()) {
@@ -171,14 +164,7 @@ void FileServer::check(const std::string& peer, const Status& status) {
       status.error().message);
 }
 
-int64_t FileServer::next_tick() const {
-  const bool is_busy = std::ranges::any_of(
-      peers_, [](const auto& peer) { return peer.second.lender->is_busy(); });
-  return is_busy ? std::min(next_beat_, now_ + kThreadLook) : next_beat_;
-}
-
 void FileServer::tick(int64_t now, bool all_read) {
-  now_ = now;
   const bool beats = now >= next_beat_;
   if (beats) next_beat_ = now + options_.beat;
   std::vector<std::pair<std::string, Status>> bad;

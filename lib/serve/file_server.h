@@ -34,7 +34,8 @@ struct FileServerOptions {
 
 class FileServer : public net::ListenerState {
  public:
-  // Files are touched on `threads`, which must outlive the object.
+  // Files are touched on `threads`, which must outlive the object, and whose
+  // fd() says that tick() has answers to collect.
   FileServer(FileServerOptions options, DiskThreads& threads, int64_t now);
 
   // True if it is the hello of a borrower of files.
@@ -53,7 +54,7 @@ class FileServer : public net::ListenerState {
   void link_ended(const std::string& peer) override { drop(peer); }
   void undelivered(const std::string& peer) override { drop(peer); }
   void tick(int64_t now, bool all_read) override;
-  int64_t next_tick() const override;
+  int64_t next_tick() const override { return next_beat_; }
   bool next(Outgoing& out) override { return take_front(outgoing_, out); }
 
   // With keys: sets who is admitted from now on. Borrowers that no longer are
@@ -84,7 +85,6 @@ class FileServer : public net::ListenerState {
   DiskThreads& threads_;
   std::unordered_map<std::string, Peer> peers_;
   std::deque<Outgoing> outgoing_;
-  int64_t now_;
   int64_t next_beat_;
 };
 

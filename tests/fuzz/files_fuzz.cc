@@ -80,10 +80,14 @@ class Borrowing {
       require(file_server_.knows(peer));
     }
     say(peer, message);
-    while (file_server_.next_tick() < now_ + 100)
+    // An answer lets the next request begin.
+    bool goes_on = true;
+    while (goes_on) {
+      goes_on = threads_.busy() > 0;
       file_server_.tick(++now_, true);
+      goes_on = drain() || goes_on;
+    }
     now_ = 0;
-    drain();
   }
 
   void end() {
@@ -99,11 +103,15 @@ class Borrowing {
     file_server_.receive(peer, gt::net::Frame(message), now_, "");
     drain();
   }
-  void drain() {
+  // Returns true if something was there to be sent.
+  bool drain() {
     gt::net::ListenerState::Outgoing out;
+    bool is_any = false;
     while (file_server_.next(out)) {
       require(gt::net::parse_message(out.frame.bytes()).ok());
+      is_any = true;
     }
+    return is_any;
   }
   void answer(const std::string& message) {
     if (!talk_.is_full()) talk_.ask(gt::net::Frame("get"), 0);
