@@ -50,19 +50,15 @@ LenderFiles::LenderFiles(LenderOptions options, std::string user)
       user_(std::move(user)),
       secret_(random_token()) {}
 
-LenderFiles::Place LenderFiles::directory_of(const std::string& user) {
-  Place place;
+Result<const UserDirectory*> LenderFiles::directory_of(
+    const std::string& user) {
   auto at = directories_.find(user);
   if (at == directories_.end()) {
     auto made = UserDirectory::make(options_.files, user);
-    if (!made.ok()) {
-      place.status = made.error();
-      return place;
-    }
+    if (!made.ok()) return made.error();
     at = directories_.emplace(user, std::move(made.value())).first;
   }
-  place.directory = &at->second;
-  return place;
+  return &at->second;
 }
 
 Result<LentPath> LenderFiles::path_of(const std::string& path) const {
@@ -77,24 +73,20 @@ Result<LentPath> LenderFiles::path_of(const std::string& path) const {
   return LentPath{path.substr(0, slash), path.substr(slash + 1)};
 }
 
-LenderFiles::Place LenderFiles::place_of(const std::string& path) {
+Result<LenderFiles::Place> LenderFiles::place_of(const std::string& path) {
   const auto lent = path_of(path);
-  if (!lent.ok()) {
-    Place none;
-    none.status = lent.error();
-    return none;
-  }
-  Place place = directory_of(lent.value().user);
-  place.path = lent.value().below;
-  return place;
+  if (!lent.ok()) return lent.error();
+  const auto directory = directory_of(lent.value().user);
+  if (!directory.ok()) return directory.error();
+  return Place{directory.value(), lent.value().below};
 }
 
 // ---- requests ---------------------------------------------------------------
 
 Answer LenderFiles::greet() {
   if (!is_worker()) {
-    const Place place = directory_of(user_);
-    if (!place.status.ok()) return disconnect(place.status.error().message);
+    const auto directory = directory_of(user_);
+    if (!directory.ok()) return disconnect(directory.error().message);
   }
   return answer_with(MessageWriter(Verb::kWelcome).finish());
 }
@@ -140,10 +132,10 @@ Status LenderFiles::take_ticket(const Message& request) {
 // Opens the file. If that fails, file_ is null, and the answer says why.
 Answer LenderFiles::open(const std::string& path) {
   file_.reset();
-  const Place place = place_of(path);
-  if (!place.status.ok()) return report(place.status.error().message);
+  const auto place = place_of(path);
+  if (!place.ok()) return report(place.error().message);
   bool is_missing = false;
-  auto fd = place.directory->open(place.path, is_missing);
+  auto fd = place.value().directory->open(place.value().path, is_missing);
   if (!fd.ok()) {
     return report(fd.error().message, is_missing ? "missing" : nullptr);
   }
@@ -206,10 +198,10 @@ Answer LenderFiles::sum(const Message& request) {
 
 Answer LenderFiles::put(const Message& request, Upload* upload,
                         uint64_t promised) {
-  const Place place = place_of(request.text("path"));
-  if (!place.status.ok()) return report(place.status.error().message);
+  const auto place = place_of(request.text("path"));
+  if (!place.ok()) return report(place.error().message);
   if (upload == nullptr) return report("a file cannot have this name");
-  upload->directory = place.directory;
+  upload->directory = place.value().directory;
   const std::string kept = upload->begin(request.find("anew") != nullptr,
                                          options_.quota, promised, stop_);
   return kept.empty() ? disconnect("another one stores this file just now")
@@ -246,11 +238,11 @@ Answer LenderFiles::end(const Message& request, Upload* upload) {
 }
 
 Answer LenderFiles::forget(const Message& request) {
-  const Place place = place_of(request.text("path"));
+  const auto place = place_of(request.text("path"));
   bool is_missing = false;
-  const Status done = place.status.ok()
-                          ? place.directory->remove(place.path, is_missing)
-                          : place.status;
+  const Status done = place.ok() ? place.value().directory->remove(
+                                       place.value().path, is_missing)
+                                 : place.error();
   return answer_with(done.ok() ? MessageWriter(Verb::kDone).finish()
                                : report_text(done.error().message,
                                              is_missing ? "missing" : nullptr));

@@ -61,14 +61,13 @@ class LenderFiles {
 
  private:
   struct Place {
-    Status status = ok_status();
     const UserDirectory* directory = nullptr;
     std::string path;  // below the user's directory
   };
 
   bool is_worker() const { return user_.empty(); }
-  Place directory_of(const std::string& user);
-  Place place_of(const std::string& path);
+  Result<const UserDirectory*> directory_of(const std::string& user);
+  Result<Place> place_of(const std::string& path);
   Answer open(const std::string& path);
   Answer get(const net::Message& request);
   Status take_ticket(const net::Message& request);

@@ -18,7 +18,6 @@ class UserDirectory {
   static Result<UserDirectory> make(const std::string& files,
                                     const std::string& user);
 
-  const std::string& root() const { return root_; }
   // Opens a file for reading. Errors name only the path below the directory.
   // `is_missing` is set if there is no such file.
   Result<Fd> open(const std::string& path, bool& is_missing) const;
