@@ -39,12 +39,10 @@ std::string Messages::place_of(Origin origin, std::string_view text) const {
 void Messages::error(const Error& error, Origin origin, std::string_view text) {
   ++count_;
   status_ = worst(status_, Exit::kRejected);
-  const NotedPlace place = noted_place(origin, text);
-  if (!reported_.is_first({place.file, static_cast<size_t>(place.line)},
-                          error.message, text)) {
-    return;
-  }
-  say_(format_error(program_, {place_of(origin, text)}, error, text));
+  const NotedPlace noted = noted_place(origin, text);
+  const Place place{noted.file, static_cast<size_t>(noted.line)};
+  if (!reported_.is_first(place, error.message, text)) return;
+  say_(format_error(program_, {to_string(place)}, error, text));
 }
 
 void Messages::warn(const std::string& message, Origin origin,

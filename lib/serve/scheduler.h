@@ -13,8 +13,8 @@
 // right in proportion, since they are compared with what was done. The part of
 // each is never less than kLeastBlocks times its largest block, so that the
 // programs behind gt-emit always have one of each to work on, and the parts
-// stay in proportion. A part is measured in cost,
-// not in blocks, since otherwise clients with small blocks would get less.
+// stay in proportion. A part is measured in cost, not in blocks, since
+// otherwise clients with small blocks would get less.
 //
 // A client that has been alone for kAlone may have kDeep times as much under
 // way: nobody waits for it, and with deeper queues the processes behind gt-emit
@@ -122,7 +122,7 @@ class Scheduler {
   double done_cost_ = 0;
   int64_t at_ = 0;
   double speed_ = 1;
-  double least_part_ = 0;  // the greatest least_part_of() any busy client
+  double least_part_ = 0;  // the greatest least_part_of() a busy client
 };
 
 }  // namespace gt::serve

@@ -376,10 +376,6 @@ class Server {
   std::string why_;
 };
 
-}  // namespace
-
-namespace {
-
 // Returns how many clients may be there at once.
 size_t most_clients(size_t asked,
                     const std::function<void(std::string_view)>& say) {

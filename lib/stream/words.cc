@@ -41,8 +41,6 @@ bool glob_matches(std::string_view glob, std::string_view name) {
   return g == glob.size();
 }
 
-// A '#' within quotes would begin the notes for code that does not parse the
-// line.
 bool needs_quotes(std::string_view value) {
   return value.empty() || std::ranges::any_of(value, [](char c) {
            return is_control(c) || c == ' ' || c == '"' || c == '#' ||
@@ -50,6 +48,8 @@ bool needs_quotes(std::string_view value) {
          });
 }
 
+// A '#' within quotes would begin the notes for code that does not parse the
+// line.
 std::string quote(std::string_view text) {
   return quoted(text, {"\n\t", "nt", "\\x", "\x7f#"});
 }
