@@ -15,11 +15,8 @@
 // since libzmq 4.3.4 does not check its allocations there, and glibc's look at
 // /etc/protocols. Calls before main are not counted, nor calls that cannot
 // fail: transfers on eventfd and the like, and messages on standard error.
-#ifndef _GNU_SOURCE
-#define _GNU_SOURCE
-#endif
-#include <dlfcn.h>
-#include <fcntl.h>
+#include "preload.h"
+
 #include <link.h>
 #include <netdb.h>
 #include <pthread.h>
@@ -29,8 +26,6 @@
 #include <sys/random.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
-#include <unistd.h>
 
 #include <atomic>
 #include <cerrno>
@@ -38,8 +33,6 @@
 #include <cstdarg>
 #include <cstdint>
 #include <cstdio>
-#include <cstdlib>
-#include <cstring>
 
 extern "C" {
 void* __libc_malloc(size_t);
@@ -75,16 +68,6 @@ long g_k = 0;
 bool g_goes_on = false;
 int g_how = 0;
 uintptr_t g_begin = 0, g_end = 0;  // where the program itself is
-
-void append(const char* variable, const char* text) {
-  const char* path = std::getenv(variable);
-  if (path == nullptr) return;
-  const auto fd = static_cast<int>(::syscall(
-      SYS_openat, AT_FDCWD, path, O_WRONLY | O_CREAT | O_APPEND, 0666));
-  if (fd < 0) return;
-  ::syscall(SYS_write, fd, text, std::strlen(text));
-  ::syscall(SYS_close, fd);
-}
 
 bool is_own(void* caller) {
   const auto at = reinterpret_cast<uintptr_t>(caller);
@@ -129,11 +112,6 @@ void* run_foreign(void* data) {
   std::free(data);
   g_is_foreign = true;
   return foreign.start(foreign.argument);
-}
-
-template <typename F>
-F* next(F*, const char* name) {
-  return reinterpret_cast<F*>(::dlsym(RTLD_NEXT, name));
 }
 
 // Sets errno if a call that gives a descriptor or a status has to fail with -1.

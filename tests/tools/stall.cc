@@ -2,18 +2,10 @@
 // what is below a directory called "files" wait while the file that GT_STALL
 // names has their kind in it: open, read, write, flush or remove. Each call
 // that waits first appends its kind to the file that GT_STALLED names.
-#ifndef _GNU_SOURCE
-#define _GNU_SOURCE
-#endif
-#include <dlfcn.h>
-#include <fcntl.h>
-#include <sys/syscall.h>
-#include <unistd.h>
+#include "preload.h"
 
 #include <cstdarg>
 #include <cstdio>
-#include <cstdlib>
-#include <cstring>
 
 namespace {
 
@@ -39,25 +31,14 @@ bool is_on_disk(int fd) {
 }
 
 void stall(const char* call) {
-  const char* path = std::getenv("GT_STALLED");
-  if (path != nullptr) {
-    const auto fd = static_cast<int>(::syscall(
-        SYS_openat, AT_FDCWD, path, O_WRONLY | O_CREAT | O_APPEND, 0666));
-    char line[64];
-    const int size = std::snprintf(line, sizeof line, "%s\n", call);
-    ::syscall(SYS_write, fd, line, size);
-    ::syscall(SYS_close, fd);
-  }
+  char line[64];
+  std::snprintf(line, sizeof line, "%s\n", call);
+  append("GT_STALLED", line);
   while (is_stalled(call)) ::usleep(10'000);
 }
 
 void may_stall(const char* call, int fd) {
   if (is_stalled(call) && is_on_disk(fd)) stall(call);
-}
-
-template <typename F>
-F* next(F*, const char* name) {
-  return reinterpret_cast<F*>(::dlsym(RTLD_NEXT, name));
 }
 
 }  // namespace
