@@ -3,6 +3,7 @@
 # workers load from and save to tcp://HOST:PORT.
 
 load helper
+load clients
 
 # serve OPTION... starts gt-emit -l --files at $at, with a gt-route behind it, and
 # keeps the stream between them in the file `stream`.
@@ -23,31 +24,6 @@ client() {
   status=0
   within 100 gt-emit --to "${link:-$at}" --user "${user:-ann}" "$@" >out 2>err </dev/null ||
     status=$?
-}
-
-at_socket() {
-  at=ipc://$PWD/at
-}
-
-at_port() {
-  at=tcp://127.0.0.1:$(free_port 2)
-}
-
-# lay_link starts a relay to the port of $at. Tests write commands for it to
-# descriptor 6, and clients connect to $link.
-lay_link() {
-  local port=${at##*:}
-  mkfifo commands
-  spawn bash -c 'exec python3 "$0" "$@" <commands >relayed' \
-    "$GT_ROOT/tests/tools/relay.py" $((port + 1)) "$port"
-  exec 6>commands
-  await ready relayed
-  link=tcp://127.0.0.1:$((port + 1))
-}
-
-tell_link() {
-  echo "$*" >&6
-  await "^$*\$" relayed
 }
 
 # await_part NAME waits until a mebibyte of that file has come.

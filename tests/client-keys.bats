@@ -3,6 +3,7 @@
 # client says which user it is.
 
 load helper
+load clients
 
 # serve_with_keys starts gt-emit -l at $at, with the key server.key and the list
 # `allowed`, and gt-route behind it.
@@ -12,13 +13,6 @@ serve_with_keys() {
   spawn bash -c 'exec gt-emit -l "$0" --back back -v --key server.key --allow allowed --files files >to_route 2>served' "$at"
   spawn bash -c 'exec gt-route -n 1 <to_route >back'
   await 'listens at' served
-}
-
-# visit PROGRAM... has the server run it; its output, messages and status go to out,
-# err and $status.
-visit() {
-  status=0
-  within 60 gt-emit --to "$at" "$@" >out 2>err || status=$?
 }
 
 @test "with keys, those in the list are let in, and the key says which user a client is" {

@@ -1,12 +1,21 @@
 # shellcheck shell=bash disable=SC2034 # variables of the tests
 # What the tests of gt-emit -l share: they `load clients` after `load helper`.
 
-# serve WORKERS OPTION... starts gt-emit -l at $at, with gt-route behind it, and
-# keeps the stream between them in the file `stream`.
+# at_socket and at_port choose an endpoint for this test alone.
+at_socket() {
+  at=ipc://$PWD/at
+}
+
+at_port() {
+  at=tcp://127.0.0.1:$(free_port 2)
+}
+
+# serve WORKERS OPTION... starts gt-emit -l at $at, or at a socket, with gt-route
+# behind it, and keeps the stream between them in the file `stream`.
 serve() {
   local workers=$1
   shift
-  at=ipc://$PWD/at
+  [[ -n ${at:-} ]] || at_socket
   rm -f back to_route
   mkfifo back to_route
   # shellcheck disable=SC2094
@@ -39,4 +48,22 @@ same_as_here() {
   diff out.here out
   diff err.here err.there
   [ "$status" = "$here" ]
+}
+
+# lay_link starts a relay to the port of $at. Tests write commands for it to
+# descriptor 6, and clients connect to $link.
+lay_link() {
+  local port=${at##*:}
+  mkfifo commands
+  spawn bash -c 'exec python3 "$0" "$@" <commands >relayed' \
+    "$GT_ROOT/tests/tools/relay.py" $((port + 1)) "$port"
+  exec 6>commands
+  await ready relayed
+  link=tcp://127.0.0.1:$((port + 1))
+}
+
+# tell_link COMMAND... has the relay do it (tests/tools/relay.py).
+tell_link() {
+  echo "$*" >&6
+  await "^$*\$" relayed
 }

@@ -50,6 +50,20 @@ nothing_left() {
   [ ! -e "$GT_CLUSTER_DIR" ]
 }
 
+# is_left_to_others: gt-cluster takes $state, in which others have a file, for no
+# cluster's, and leaves it as it is. Then it is removed.
+is_left_to_others() {
+  local command
+  echo mine >"$state/file"
+  for command in up down 'run p.gt'; do
+    # shellcheck disable=SC2086
+    run -2 gt-cluster $command
+    lines_are "gt-cluster: $state: is no cluster's directory, and has files; take another --name or GT_CLUSTER_DIR"
+  done
+  [ "$(<"$state/file")" = mine ]
+  rm -r "$state"
+}
+
 # ends_with STATUS PID waits for a child of the test, which must end with that
 # status.
 ends_with() {

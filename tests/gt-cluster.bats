@@ -295,14 +295,7 @@ waits_for_more() {
   [ -z "$(ls -A "$GT_CLUSTER_DIR")" ]
   # A folder with other files is not taken for the folder of a cluster.
   mkdir "$state"
-  echo mine >"$state/file"
-  for command in up down 'run p.gt'; do
-    # shellcheck disable=SC2086
-    run -2 gt-cluster $command
-    lines_are "gt-cluster: $state: is no cluster's directory, and has files; take another --name or GT_CLUSTER_DIR"
-  done
-  [ "$(<"$state/file")" = mine ]
-  rm -r "$state"
+  is_left_to_others
   # The last of two clusters removes their directory, if up has made it.
   rmdir "$GT_CLUSTER_DIR"
   gt-cluster up -n 1

@@ -3,54 +3,11 @@
 # their connection ended.
 
 load helper
-
-# serve OPTION... starts gt-emit -l at $at, with a gt-route behind it, and keeps the
-# stream between them in the file `stream`.
-serve() {
-  mkfifo back to_route
-  # shellcheck disable=SC2094
-  spawn bash -c 'exec gt-emit -l "$0" --back back -v "${@}" 2>served' "$at" "$@" \
-    > >(tee stream >to_route)
-  spawn bash -c 'exec gt-route -n 2 <to_route >back 2>routed'
-  await 'listens at' served
-}
-
-# visit OPTION... runs a client; its output, messages and status go to out, err and
-# $status.
-visit() {
-  status=0
-  within 60 gt-emit --to "$at" "$@" >out 2>err || status=$?
-}
-
-# lay_link starts a relay to the port of $at. Tests write commands for it to
-# descriptor 6, and clients connect to $link.
-lay_link() {
-  local port=${at##*:}
-  mkfifo commands
-  spawn bash -c 'exec python3 "$0" "$@" <commands >relayed' \
-    "$GT_ROOT/tests/tools/relay.py" $((port + 1)) "$port"
-  exec 6>commands
-  await ready relayed
-  link=tcp://127.0.0.1:$((port + 1))
-}
-
-tell_link() {
-  echo "$*" >&6
-  await "^$*\$" relayed
-}
-
-# at_socket and at_port choose an endpoint for this test alone.
-at_socket() {
-  at=ipc://$PWD/at
-}
-
-at_port() {
-  at=tcp://127.0.0.1:$(free_port 2)
-}
+load clients
 
 @test "a client that detaches finds its tensors and its results when it is back" {
   at_socket
-  serve
+  serve 2
   visit --detach job -e 'w = full f32[2] 7' -e 'print w'
   [ "$status" = 0 ]
   visit --attach job --detach job --wait -e 'v = add w 1' -e 'print v'
@@ -72,7 +29,7 @@ at_port() {
 
 @test "messages and the status of a visit are those of what the visit sent" {
   at_socket
-  serve
+  serve 2
   visit --detach job --wait -e 'w = ones f32[2]' -e 'q = add w nobody'
   [ "$status" = 3 ]
   grep -q "unknown name 'nobody'" err
@@ -93,7 +50,7 @@ at_port() {
 
 @test "a detached client is ended when it does not come back in time" {
   at_socket
-  serve --keep 1
+  serve 2 --keep 1
   visit --detach job -e 'w = ones f32[2]'
   await '^free c1/w' stream
   grep -q "nobody came back to 'job' within 1.0 s" served
@@ -110,7 +67,7 @@ at_port() {
 
 @test "a named client that is killed is kept, and loses nothing" {
   at_socket
-  serve
+  serve 2
   mkfifo in
   spawn bash -c 'exec gt-emit --to "$0" --detach job <in >first 2>err' "$at"
   visitor=$!
@@ -134,7 +91,7 @@ at_port() {
 
 @test "each user has names of clients of its own" {
   at_socket
-  serve
+  serve 2
   visit --user ann --detach job -e 'w = full f32[1] 1'
   visit --user bob --attach job -e 'print w'
   [ "$status" = 4 ]
@@ -161,7 +118,7 @@ at_port() {
 
 @test "a client that comes back takes the place of one that is there" {
   at_socket
-  serve
+  serve 2
   mkfifo in
   spawn bash -c 'gt-emit --to "$0" --detach job <in >first 2>err; echo $? >code' "$at"
   exec 5>in
@@ -176,7 +133,7 @@ at_port() {
 
 @test "SIGINT ends a client, but one that is to be kept goes on" {
   at_socket
-  serve
+  serve 2
   mkfifo in
   spawn bash -c 'gt-emit --to "$0" --detach job <in >first 2>err; echo $? >code' "$at"
   exec 5>in
@@ -208,7 +165,7 @@ at_port() {
 
 @test "a connection that is cut at any point changes no result" {
   at_port
-  serve --silence 1
+  serve 2 --silence 1
   lay_link
   for ((i = 0; i < 400; i++)); do
     printf 'x = full f32[50] %d\nprint x\nq%d = add x nobody\n' $i $i
@@ -235,7 +192,7 @@ at_port() {
 
 @test "a connection that stalls for longer than a silence goes on" {
   at_port
-  serve --silence 1
+  serve 2 --silence 1
   lay_link
   mkfifo in
   spawn bash -c 'gt-emit --to "$0" --silence 1 --detach job --wait <in >out 2>err; echo $? >code' "$link"
@@ -259,7 +216,7 @@ at_port() {
 
 @test "a visit that was stopped for longer than a silence goes on" {
   at_socket
-  serve --silence 1
+  serve 2 --silence 1
   mkfifo in
   spawn bash -c 'exec gt-emit --to "$0" --silence 1 --detach job --wait <in >out 2>err' "$at"
   local visitor=$!
