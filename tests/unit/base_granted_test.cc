@@ -73,6 +73,9 @@ TEST_F(Granted, AGroupOfTheSecondKindSaysItsOwnLimits) {
   write("/sys/fs/cgroup/docker/c1/memory.max", "1073741824\n");
   EXPECT_EQ(limits().cores, 2.5);
   EXPECT_EQ(limits().memory, 1024 * kMiB);
+  // Such a line is longer than what a string keeps in itself.
+  write("/sys/fs/cgroup/docker/c1/cpu.max", "350000000000 100000000000\n");
+  EXPECT_EQ(limits().cores, 3.5);
 }
 
 TEST_F(Granted, TheLeastOfAllGroupsAboveHolds) {
