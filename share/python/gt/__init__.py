@@ -75,6 +75,14 @@ from ._words import _DTYPE_NAMES, Error, Failed, Lost, bf16, f16, f32, f64, i32,
 
 _ops = _table_of_ops._ops
 
+# What stands on all of this is imported before there is a __getattr__, which would ask gt-emit about
+# each of these names.
+from . import autograd, client, debug, nn, optim
+from ._files import load, save
+from .nn import (Conv2d, Dropout, Embedding, LayerNorm, Linear, Module, ModuleList, Parameter, RMSNorm,
+                 Sequential)
+from .optim import SGD, Adam, AdamW
+
 
 def __getattr__(name):
     if name == "_session":  # the one that is open
@@ -87,10 +95,3 @@ def __getattr__(name):
 
 def __dir__():
     return sorted([n for n in globals() if n[0] != "_"] + list(_ops))
-
-
-from . import autograd, client, debug, nn, optim  # which stand on all of this
-from ._files import load, save
-from .nn import (Conv2d, Dropout, Embedding, LayerNorm, Linear, Module, ModuleList, Parameter, RMSNorm,
-                 Sequential)
-from .optim import SGD, Adam, AdamW
