@@ -159,6 +159,15 @@ END_RUN
   [ "$(cut -d ' ' -f 2 whole.out | sort -u | wc -l)" = 6 ]
 }
 
+@test "gt.save keeps apart tensors whose keys read alike, and saves once what is in two places" {
+  run -0 python '
+x = gt.ones(1)
+gt.save({"a.b": x, "a": {"b": gt.zeros(2)}, "gt.outline": x * 3, "again": x}, "alike.safetensors")
+state = gt.load("alike.safetensors")
+print(state["a.b"].tolist(), state["a"]["b"].tolist(), state["gt.outline"].tolist(), state["again"] is state["a.b"])'
+  lines_are '[1.0] [0.0, 0.0] [3.0] True'
+}
+
 @test "a seed settles what is drawn, in this process and others" {
   run -0 python '
 def draw():

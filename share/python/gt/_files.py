@@ -30,11 +30,12 @@ def save(obj, f):
 def _outlined(value, name, tensors):
     """What JSON can hold: [kind, ...] of each value."""
     if isinstance(value, Tensor):
-        key = name or "value"
-        for known, x in tensors.items():  # what is in two places is saved once
-            if x is value:
-                key = known
-        tensors[key] = value
+        key = next((known for known, x in tensors.items() if x is value), None)
+        if key is None:  # else it is in two places, and is saved once
+            key = name or "value"
+            while key in tensors or key == _OUTLINE:  # as the "a.b" of a dict beside the b of its a
+                key += "_"
+            tensors[key] = value
         return ["tensor", key, value.dtype, list(value.shape)]
     if isinstance(value, dict):
         return ["dict", [[_outlined(k, "", {}), _outlined(v, f"{name}.{k}" if name else str(k), tensors)]
