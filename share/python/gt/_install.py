@@ -85,6 +85,11 @@ def _contains(x, value):
     return _py.bool(_ops["any"](_ops["eq"](x, value)).item())
 
 
+def _where(x, condition, other, **keys):
+    """x where the condition is true, else other; gt.where(condition, x, other) has the condition first."""
+    return _ops["where"](condition, x, other, **keys)
+
+
 def _install():
     text = subprocess.run([_program("gt-emit"), "--ops=json"], stdout=subprocess.PIPE, check=True).stdout
     table, words = json.loads(text), {"and", "or", "not", "print"}
@@ -135,7 +140,7 @@ def _install():
     for name in _DTYPE_NAMES:
         if not name[-1].isdigit() or name == "bfloat16":
             setattr(Tensor, name, (lambda dtype: lambda self, memory_format=None: self.to(dtype))(_DTYPE_NAMES[name]))
-    Tensor.where = lambda x, condition, other, **k: _ops["where"](condition, x, other, **k)
+    Tensor.where = _where
     Tensor.where_ = lambda x, condition, other: x.where(condition, other, into=x)
     for method, op in dict(add="add", sub="sub", mul="mul", truediv="div", pow="pow", mod="mod",
                            floordiv="floordiv", matmul="matmul").items():

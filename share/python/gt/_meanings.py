@@ -7,7 +7,7 @@ from ._ops import _ops
 from ._table import _Pair
 from ._tensor import Tensor, _is_bool, _shown, tensor
 from ._types import _kind, _many
-from ._words import Error, _is_data, _is_flag, _is_number, _is_whole, _plain
+from ._words import _EPSILON, Error, _is_data, _is_flag, _is_number, _is_whole, _plain
 
 _meanings = {}
 
@@ -162,7 +162,7 @@ def _product(f, a, b=None, *args, name=None, into=None, **keys):
     # What is no data, as a text is, f refuses.
     a, b = (tensor(x) if not isinstance(x, Tensor) and not _is_number(x) and _is_data(x) else x
             for x in (a, b))
-    rows, columns = (isinstance(x, Tensor) and x._find_rank() == 1 for x in (a, b))
+    rows, columns = (isinstance(x, Tensor) and x._rank == 1 for x in (a, b))
     if not rows and not columns:
         return f(a, b, *args, name=name, into=into, **keys)
     y = f(_ops["unsqueeze"](a, axis=0) if rows else a, _ops["unsqueeze"](b, axis=1) if columns else b,
@@ -270,12 +270,6 @@ def _norm(f, x, *args, **keys):
             return _ops["amin"](sizes, **dims)
         return _ops["pow"](_ops["sum"](_ops["pow"](sizes, order), **dims), 1 / order)
     return f(x, order, *args, **keys)
-
-
-@_means("where")
-def _where(f, *args, **keys):
-    """where(c, a, b); as a method, x.where(c, b) is x where c is true, as in PyTorch."""
-    return f(*args, **keys)
 
 
 @_means("clamp")
@@ -504,9 +498,6 @@ def _over_last(f, x, *args, normalized_shape=None, weight=None, bias=None, **key
     flat = own[:len(own) - len(shape)] + (math.prod(shape),)
     y = f(_ops["reshape"](x, flat), *(_ops["reshape"](v, (-1,)) for v in more), **keys)
     return _ops["reshape"](y, own)
-
-
-_EPSILON = {"f32": 2.0 ** -23, "f64": 2.0 ** -52, "f16": 2.0 ** -10, "bf16": 2.0 ** -7}
 
 
 @_means("dropout")

@@ -7,7 +7,7 @@ from ._meanings import _without
 from ._ops import _ops
 from ._tensor import Tensor, _is_bool, _shown, tensor
 from ._types import _broadcast, _expands, _kind
-from ._words import Error, _dtype, _found_dtype, _is_whole, _type
+from ._words import _LARGEST, Error, _dtype, _found_dtype, _is_whole, _type
 
 
 class _Methods:
@@ -485,8 +485,6 @@ def _below(x, diagonal):
 
 
 _FUNCTIONS = "linspace randint normal".split()
-_LARGEST = {"f32": 3.4028234663852886e38, "f64": 1.7976931348623157e308, "f16": 65504.0,
-            "bf16": 3.3895313892515355e38}
 
 
 def _like(op, x, *args, dtype=None, **keys):

@@ -5,10 +5,10 @@ import builtins as _py
 from ._hints import _meant
 from ._ops import _ops
 from ._pipeline import _Register, _the
-from ._scopes import _end, _has_grad, _scope, no_grad, signal
+from ._scopes import _end, _has_grad, _scope, enable_grad, no_grad, signal
 from ._types import _common, _kind
-from ._words import (_CODE, _NPY, Error, Failed, Lost, _dtype, _flat, _is_flag, _is_name, _is_number,
-                     _key, _nested, _np, _number, _parse, _plain, _quote, _type)
+from ._words import (_CODE, _NPY, _WHOLE, _WIDTH, Error, Failed, Lost, _dtype, _flat, _is_flag, _is_name,
+                     _is_number, _key, _nested, _np, _number, _of_numpy, _parse, _plain, _quote, _type)
 
 _TEXT_MOST = 1000     # values that are written as numbers; more go by a file
 _leaves = weakref.WeakValueDictionary()  # by number: what requires a gradient
@@ -83,10 +83,6 @@ class Tensor:
             self._known = dtype, shape[1:]
         return self._known
 
-    def _find_rank(self):
-        """How many dimensions it has, or None where only the program knows."""
-        return self._rank
-
     def _has_masks_type(self):
         """Whether it is bool. Asks, where nothing says so and there is somebody to ask."""
         return self._is_mask or (self._dtype is not None or self._session.can_answer()) and \
@@ -101,8 +97,7 @@ class Tensor:
     shape = property(lambda self: self._shape if self._shape is not None else self._find_type()[1])
     ndim = property(lambda self: len(self.shape) if self._rank is None else self._rank)
     is_leaf = property(lambda self: not self._reach or self._leaf is not None)
-    itemsize = property(lambda self: 1 if self.dtype == "bool" else struct.calcsize(
-        "H" if self.dtype == "bf16" else _CODE[self.dtype]))
+    itemsize = property(lambda self: _WIDTH[self.dtype])
     nbytes = property(lambda self: self.numel() * self.itemsize)
     T = property(lambda self: self.transpose())
     mT = property(lambda self: self.transpose(-2, -1))
@@ -291,7 +286,7 @@ class Tensor:
             if not isinstance(gradient, Tensor):
                 raise TypeError(f"backward: expected a tensor as gradient; found {gradient!r}; "
                                 "retain_graph= is a keyword")
-            with _enabled():
+            with enable_grad():
                 whole = (self * gradient).sum()
             return whole.backward(None, retain_graph, create_graph, inputs)
         self._is_loss("backward")
@@ -388,11 +383,6 @@ class Tensor:
                         "copy.copy: write x.clone() or copy.deepcopy(x), or x.save(path) for its values")
 
 
-def _enabled():
-    from ._scopes import enable_grad
-    return enable_grad()
-
-
 def _is_bool(value):
     """Whether it is True, False, or a tensor that is bool as far as Python can tell."""
     return value._is_mask if isinstance(value, Tensor) else _is_flag(value)
@@ -483,7 +473,7 @@ def grad(loss, targets, *, retain_graph=False):
             raise TypeError(f"grad: expected tensors, a scalar and what it depends on; found {x!r}")
     since, whole = loss._register.made if loss._register else 0, loss
     if not loss._is_loss("grad"):
-        with _enabled():
+        with enable_grad():
             loss = loss.sum()
     registers = [target._register for target in targets]
     for register in registers:
@@ -517,7 +507,7 @@ def tensor(data, dtype=None, name=None, requires_grad=False):
         return out.requires_grad_() if requires_grad else out
     if hasattr(data, "__array__") and _np is not None:
         data = _np.asarray(data)
-        found = {k: d for d, k in _NPY.items()}.get(data.dtype.newbyteorder("<").str)
+        found = _of_numpy(data.dtype)
         if found is None:
             raise TypeError(f"tensor: an array of {data.dtype}; there are {' '.join(_NPY)}: write "
                             'array.astype("float32")')
@@ -553,7 +543,7 @@ def tensor(data, dtype=None, name=None, requires_grad=False):
 
 def _whole_number(value, dtype):
     """A value as one of an integer dtype, which is refused where the dtype does not hold it."""
-    low, high = {"u8": (0, 255), "i32": (-2**31, 2**31 - 1), "i64": (-2**63, 2**63 - 1)}[dtype]
+    low, high = _WHOLE[dtype]
     if isinstance(value, float) and not math.isfinite(value) or not low <= int(value) <= high:
         raise Error(f"tensor: {value} is none of the values of {dtype}, which are {low} to {high}")
     return int(value)
@@ -570,7 +560,7 @@ def _found_in(data):
     if isinstance(data, Tensor):
         return data.dtype
     if hasattr(data, "dtype") and _np is not None:
-        found = {k: d for d, k in _NPY.items()}.get(data.dtype.newbyteorder("<").str)
+        found = _of_numpy(data.dtype)
         if found is not None:
             return found
     if not _is_number(data):
@@ -642,9 +632,8 @@ def set_rng_state(new_state):
     _the().seeds["next"] = _ops["copy"](tensor(new_state, "i64"))
 
 
-def _next_seed(whole=False):
-    """The register of a seed, or None where manual_seed() was not called. With whole, it is a tensor of
-    its own, which stays."""
+def _next_seed():
+    """A scalar with the seed of what is drawn next, or None where manual_seed() was not called."""
     state = _the().seeds.get("next")
     if state is None:
         return None

@@ -5,10 +5,7 @@ x.shape waits for nothing, and a call in place is refused where it would change 
 a shape. None stands for what only the program knows: with it no conclusion is drawn."""
 import math
 
-from ._words import _DTYPES, _is_number, _is_whole, _plain, f32, i64
-
-_FLOATS = "f32 f64 f16 bf16".split()
-_WIDTH = {"u8": 1, "i32": 4, "i64": 8, "f16": 2, "bf16": 2, "f32": 4, "f64": 8}
+from ._words import _DTYPES, _FLOATS, _WIDTH, _is_number, _is_whole, _plain, f32, i64
 
 
 def _kind(dtype):
@@ -34,10 +31,10 @@ def _promoted(operands):
     for x in operands:
         if _is_number(x):
             kind, dtype = 2, {bool: "bool", int: i64, float: f32}[type(_plain(x))]
-        elif x._dtype is None or x._find_rank() is None:
+        elif x._dtype is None or x._rank is None:
             return None
         else:
-            kind, dtype = int(x._find_rank() == 0), x._dtype
+            kind, dtype = int(x._rank == 0), x._dtype
         groups[kind] = _common(groups[kind], dtype)
     out = None
     for dtype in groups:
@@ -153,7 +150,7 @@ def _dtype_of(row, words, tensors):
 
 def _rank(row, words, keys):
     """The rank of the results where the shape is not known, or None."""
-    ranks, op = [0 if isinstance(word, (str, int, float)) or _is_number(word) else word._find_rank()
+    ranks, op = [0 if isinstance(word, (str, int, float)) or _is_number(word) else word._rank
                  for word in words], row["name"]
     if row["places"] == "*shape":
         return _many(keys["shape"])

@@ -18,6 +18,14 @@ _NPY = {"f32": "<f4", "f64": "<f8", "f16": "<f2", "i64": "<i8", "i32": "<i4",
         "u8": "|u1", "bool": "|b1"}
 _CODE = {"f32": "f", "f64": "d", "f16": "e", "i64": "q", "i32": "i", "u8": "B",
          "bool": "?"}
+_OF_NUMPY = {code: dtype for dtype, code in _NPY.items()}
+_FLOATS = [f32, f64, f16, bf16]
+_WIDTH = {"bool": 1, "u8": 1, "i32": 4, "i64": 8, "f16": 2, "bf16": 2, "f32": 4, "f64": 8}  # in bytes
+# The largest of each, and the distance from 1 to the next number.
+_LARGEST = {"f32": 3.4028234663852886e38, "f64": 1.7976931348623157e308, "f16": 65504.0,
+            "bf16": 3.3895313892515355e38}
+_EPSILON = {"f32": 2.0 ** -23, "f64": 2.0 ** -52, "f16": 2.0 ** -10, "bf16": 2.0 ** -7}
+_WHOLE = {"u8": (0, 2**8 - 1), "i32": (-2**31, 2**31 - 1), "i64": (-2**63, 2**63 - 1)}  # the least and the largest
 
 
 class Error(Exception):
@@ -133,11 +141,15 @@ def _found_dtype(word):
         return {float: f64, int: i64, _py.bool: "bool"}[word]  # as PyTorch takes them
     if _np is not None and isinstance(word, (type, _np.dtype)):
         try:
-            found = _np.dtype(word).newbyteorder("<").str
+            return _of_numpy(_np.dtype(word))
         except TypeError:
             return None
-        return {k: d for d, k in _NPY.items()}.get(found)
     return None
+
+
+def _of_numpy(dtype):
+    """The dtype that is one of NumPy, or None."""
+    return _OF_NUMPY.get(dtype.newbyteorder("<").str)
 
 
 def _type(shape, dtype="f32"):

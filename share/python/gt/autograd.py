@@ -1,6 +1,6 @@
 """Gradients, as torch.autograd has them."""
 from ._scopes import enable_grad, inference_mode, no_grad, set_grad_enabled
-from ._tensor import Tensor, _enabled, _none, grad as _grad
+from ._tensor import Tensor, _none, grad as _grad
 from ._words import Error
 
 
@@ -13,7 +13,7 @@ def grad(outputs, inputs, grad_outputs=None, retain_graph=None, create_graph=Fal
         raise TypeError("grad: is_grads_batched is not here; write a loop")
     factors = [None] * len(outputs) if grad_outputs is None else \
         [grad_outputs] if isinstance(grad_outputs, Tensor) else list(grad_outputs)
-    with _enabled():
+    with enable_grad():
         loss = None
         for x, factor in zip(outputs, factors):
             part = x if factor is None else (x * factor).sum()
