@@ -136,7 +136,8 @@ class Grid:
                     return self.wrong(call, f"it is refused: {short(got)}")
             return None
         if isinstance(want, Exception):
-            # Not for what PyTorch has no method or no kernel for.
+            # What PyTorch refuses by a rule, as a result that does not fit into its tensor, gt refuses too. That a
+            # method is not there, or has no kernel for a dtype on a CPU ("not implemented for 'Half'"), is no rule.
             if inplace and isinstance(want, RuntimeError) and "not implemented for" not in str(want):
                 return self.wrong(call, f"PyTorch refuses it ({want}), and gt gives {short(got)}")
             self.counts["more"] += 1

@@ -153,15 +153,13 @@ def _install():
         setattr(Tensor, f"__{method}__", (lambda f: lambda a, b: f(a, b))(_ops[method]))
     for method in "eq", "ne":
         setattr(Tensor, f"__{method}__", _of_equals(_ops[method]))
-    for method, op in {"neg": "neg", "abs": "abs"}.items():
-        setattr(Tensor, f"__{method}__", (lambda f: lambda a: f(a))(_ops[op]))
+    for op in "neg", "abs":
+        setattr(Tensor, f"__{op}__", (lambda f: lambda a: f(a))(_ops[op]))
     Tensor.__pos__, Tensor.__contains__ = lambda x: x, _contains
-    for method, sign, op in ("and", "&", "and_"), ("or", "|", "or_"), ("invert", "~", "not_"):
-        setattr(Tensor, f"__{method}__", _of_masks(sign, op, _ops[op]))
-    for method, op in ("xor", "ne"), ("rxor", "ne"):
-        setattr(Tensor, f"__{method}__", _of_masks("^", "ne", _ops[op]))
-    for method, op in ("rand", "and_"), ("ror", "or_"):
-        setattr(Tensor, f"__{method}__", _of_masks("&" if op == "and_" else "|", op, _ops[op]))
+    for methods, sign, op in ("and rand", "&", "and_"), ("or ror", "|", "or_"), ("xor rxor", "^", "ne"), \
+            ("invert", "~", "not_"):
+        for method in methods.split():
+            setattr(Tensor, f"__{method}__", _of_masks(sign, op, _ops[op]))
 
 
 _install()

@@ -377,14 +377,19 @@ def _pair(sizes):
     return sizes * 2 if len(sizes) == 1 else sizes
 
 
+def _weight(w, keys):
+    """The weight, which may be one of the keys; a bias among them is called b from now on."""
+    for name, own in ("weight", "w"), ("bias", "b"):
+        if name in keys:
+            keys[own] = keys.pop(name)
+    return keys.pop("w") if w is None and "w" in keys else w
+
+
 @_means("conv2d")
 def _convolved(f, x, w=None, *args, **keys):
     """An image may be without a batch; padding may be "valid" or "same", for which the shape of w
     is asked where Python does not know it."""
-    for name in ("weight", "bias"):
-        if name in keys:
-            keys[{"weight": "w", "bias": "b"}[name]] = keys.pop(name)
-    w = keys.pop("w") if w is None and "w" in keys else w
+    w = _weight(w, keys)
     if w is None:
         return f(x, **keys)  # which says what is missing
     for name, value in zip(("b", "stride", "padding", "dilation", "groups"), args):
@@ -409,10 +414,7 @@ def _convolved(f, x, w=None, *args, **keys):
 @_means("conv_transpose2d")
 def _convolved_back(f, x, w=None, *args, **keys):
     """An image may be without a batch."""
-    for name in ("weight", "bias"):
-        if name in keys:
-            keys[{"weight": "w", "bias": "b"}[name]] = keys.pop(name)
-    w = keys.pop("w") if w is None and "w" in keys else w
+    w = _weight(w, keys)
     if w is None:
         return f(x, **keys)
     if isinstance(x, Tensor) and x.ndim == 3:

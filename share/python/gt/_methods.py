@@ -60,13 +60,11 @@ class _Methods:
 
     def var_mean(self, *args, **keys):
         """var and mean, of which the first has these arguments."""
-        where = {k: v for k, v in keys.items() if k in ("dim", "axis", "keepdim", "keepdims")}
-        return _ops["var"](self, *args, **keys), _ops["mean"](self, *args[:1], **where)
+        return _with_mean("var", self, args, keys)
 
     def std_mean(self, *args, **keys):
         """std and mean, of which the first has these arguments."""
-        where = {k: v for k, v in keys.items() if k in ("dim", "axis", "keepdim", "keepdims")}
-        return _ops["std"](self, *args, **keys), _ops["mean"](self, *args[:1], **where)
+        return _with_mean("std", self, args, keys)
 
     def masked_fill(self, mask, value, **keys):
         """value where mask is true, else x."""
@@ -485,6 +483,11 @@ def _below(x, diagonal):
 
 
 _FUNCTIONS = "linspace randint normal".split()
+
+
+def _with_mean(op, x, args, keys):
+    where = {k: v for k, v in keys.items() if k in ("dim", "axis", "keepdim", "keepdims")}
+    return _ops[op](x, *args, **keys), _ops["mean"](x, *args[:1], **where)
 
 
 def _like(op, x, *args, dtype=None, **keys):

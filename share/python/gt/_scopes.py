@@ -182,7 +182,11 @@ def _end():
     while frame is not None and frame.f_code.co_filename.startswith(_PACKAGE):
         frame = frame.f_back
     if frame is not None:
-        file = re.sub(r'[\s\0-\x1f\x7f\ud800-\udfff"#\\]', "_",
-                      os.path.basename(frame.f_code.co_filename))
-        text += f" #at={file}:{frame.f_lineno}"
+        text += f" #at={_shown_file(frame.f_code.co_filename)}:{frame.f_lineno}"
     return text + "\n"
+
+
+@functools.lru_cache(None)
+def _shown_file(path):
+    """The name of a source as a note can have it."""
+    return re.sub(r'[\s\0-\x1f\x7f\ud800-\udfff"#\\]', "_", os.path.basename(path))

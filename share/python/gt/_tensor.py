@@ -493,6 +493,15 @@ def grad(loss, targets, *, retain_graph=False):
     return out
 
 
+def _zero_grads(tensors, set_to_none):
+    """Forgets the gradients of these, or fills them with zeros."""
+    for x in tensors:
+        if x.grad is not None and not set_to_none:
+            x.grad.zero_()
+        else:
+            x.grad = None
+
+
 # ---- data ---------------------------------------------------------------------------
 
 def tensor(data, dtype=None, name=None, requires_grad=False):

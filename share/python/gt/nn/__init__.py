@@ -4,7 +4,7 @@ import collections, copy as _copy, functools, math, warnings
 from .._ops import _ops
 from .._pipeline import _the, sync
 from .._scopes import no_grad
-from .._tensor import Tensor, _call, _next_seed, _shown, tensor
+from .._tensor import Tensor, _call, _next_seed, _shown, _zero_grads, tensor
 from .._words import Error, _dtype, _is_name, _is_whole, _quote, _type
 from .._types import _kind
 
@@ -253,11 +253,7 @@ class Module:
 
     def zero_grad(self, set_to_none=True):
         """Forgets the gradients of all parameters."""
-        for p in self.parameters():
-            if p.grad is not None and not set_to_none:
-                p.grad.zero_()
-            else:
-                p.grad = None
+        _zero_grads(self.parameters(), set_to_none)
 
     # States.
     def state_dict(self, *, prefix=""):
@@ -513,33 +509,35 @@ class Sequential(ModuleList):
 class ModuleDict(Module):
     """Modules by names."""
 
+    _named = property(lambda self: dict(self.named_children()))
+
     def __init__(self, modules=()):
         for name, part in dict(modules).items():
             setattr(self, name, part)
 
     def __getitem__(self, name):
-        return dict(self.named_children())[name]
+        return self._named[name]
 
     def __setitem__(self, name, part):
         setattr(self, name, part)
 
     def __contains__(self, name):
-        return name in dict(self.named_children())
+        return name in self._named
 
     def __len__(self):
-        return len(dict(self.named_children()))
+        return len(self._named)
 
     def __iter__(self):
-        return iter(dict(self.named_children()))
+        return iter(self._named)
 
     def keys(self):
-        return dict(self.named_children()).keys()
+        return self._named.keys()
 
     def values(self):
-        return dict(self.named_children()).values()
+        return self._named.values()
 
     def items(self):
-        return dict(self.named_children()).items()
+        return self._named.items()
 
 
 class Identity(Module):

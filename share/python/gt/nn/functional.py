@@ -153,22 +153,25 @@ def group_norm(input, num_groups, weight=None, bias=None, eps=1e-5):
 
 def conv1d(input, weight, bias=None, stride=1, padding=0, dilation=1, groups=1):
     """conv2d of images of height 1."""
-    one = lambda n, low: (low, n if isinstance(n, int) else n[0])
     if isinstance(padding, str):
-        wide = one(dilation, 1)[1] * (weight.shape[2] - 1) if padding == "same" else 0
+        wide = _flat(1, dilation)[1] * (weight.shape[2] - 1) if padding == "same" else 0
         if wide % 2:
             input = _ops["pad"](input, (0, 1))
         padding = wide // 2
     y = _ops["conv2d"](_ops["unsqueeze"](input, axis=-2), _ops["unsqueeze"](weight, axis=-2), bias,
-                       one(stride, 1), one(padding, 0), one(dilation, 1), groups)
+                       _flat(1, stride), _flat(0, padding), _flat(1, dilation), groups)
     return _ops["squeeze"](y, axis=-2)
+
+
+def _flat(height, n):
+    """A number along one dimension, or a tuple with it, as that of height and width."""
+    return height, n if isinstance(n, int) else n[0]
 
 
 def max_pool1d(input, kernel_size, stride=None, padding=0, dilation=1, ceil_mode=False, return_indices=False):
     """max_pool2d of images of height 1."""
-    one = lambda n, low: (low, n if isinstance(n, int) else n[0])
-    y = _ops["max_pool2d"](_ops["unsqueeze"](input, axis=-2), one(kernel_size, 1),
-                           None if stride is None else one(stride, 1), one(padding, 0), one(dilation, 1),
+    y = _ops["max_pool2d"](_ops["unsqueeze"](input, axis=-2), _flat(1, kernel_size),
+                           None if stride is None else _flat(1, stride), _flat(0, padding), _flat(1, dilation),
                            ceil_mode, return_indices)
     return _ops["squeeze"](y, axis=-2)
 

@@ -2,7 +2,7 @@
 from .._ops import _ops
 from .._pipeline import _the
 from .._scopes import no_grad
-from .._tensor import Tensor, _call, tensor
+from .._tensor import Tensor, _call, _zero_grads, tensor
 from .._words import Error, _is_number
 from . import lr_scheduler
 
@@ -61,11 +61,7 @@ class Optimizer:
 
     def zero_grad(self, set_to_none=True):
         """Forgets the gradients."""
-        for p in self.parameters:
-            if p.grad is not None and not set_to_none:
-                p.grad.zero_()
-            else:
-                p.grad = None
+        _zero_grads(self.parameters, set_to_none)
 
     def step(self, closure=None):
         """Changes each parameter that has a gradient; a closure computes them first."""
