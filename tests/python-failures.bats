@@ -3,13 +3,7 @@
 # killed one leaves is removed.
 
 load helper
-
-# python CODE runs it with gt.
-python() {
-  PYTHONPATH=$GT_ROOT/share/python PYTHONDONTWRITEBYTECODE=1 \
-    within 60 /usr/bin/python3 -c "import gt
-$1"
-}
+load python
 
 @test "a save that failed is an exception at its wait, at sync() and at close()" {
   run -0 --separate-stderr python '

@@ -3,29 +3,16 @@
 # is refused with what to write instead.
 
 load helper
+load python
 
-# python CODE runs it with gt; told(f) prints the exception that f raises.
-python() {
-  PYTHONPATH=$GT_ROOT/share/python PYTHONDONTWRITEBYTECODE=1 \
-    within 60 /usr/bin/python3 -c "import gt
-def told(*calls):
-    for f in calls:
-        try:
-            print('taken:', f())
-        except Exception as e:
-            print(type(e).__name__, e)
-m = gt.tensor([[1.0, 2.0], [3.0, 4.0]])
+# shellcheck disable=SC2034 # of python.bash
+before="${told}m = gt.tensor([[1.0, 2.0], [3.0, 4.0]])
 i = gt.tensor([[0, 1], [1, 0]])
 n = gt.tensor([6, 3])
-$1"
-}
-
-need_torch() {
-  /usr/bin/python3 -c "import torch, numpy" 2>/dev/null || skip "/usr/bin/python3 has no torch"
-}
+"
 
 @test "calls that PyTorch has give what PyTorch gives" {
-  need_torch
+  need_module torch numpy
   cat >calls <<'END_CALLS'
 m.transpose(0, 1); m.transpose(-2, -1); x.transpose(dim0=1, dim1=2); x.swapaxes(0, 2); m.t(); x.mT
 x.permute(2, 0, 1); gt.permute(x, (2, 0, 1)); x.flip(0, 1); gt.flip(x, (1,))
@@ -83,7 +70,7 @@ print(len(calls) > 140)'
 }
 
 @test "gradients of these calls are PyTorch's, for equal values too" {
-  need_torch
+  need_module torch numpy
   run -0 python '
 import torch, numpy as np
 rows = [[1.0, 2, 2], [0, 3, -1]]
@@ -327,7 +314,7 @@ True False"
 }
 
 @test "x.data are the values without their history, and changing them changes x" {
-  need_torch
+  need_module torch numpy
   run -0 python '
 import torch
 a, b = (m(rows, requires_grad=True) for m, rows in ((torch.tensor, [1.0, 2.0, 3.0]), (gt.tensor, [1.0, 2.0, 3.0])))
@@ -375,7 +362,7 @@ taken: [[1.0, 2.0], [3.0, 4.0]]'
 }
 
 @test "modules compute what those of PyTorch do, and eval ends dropout" {
-  need_torch
+  need_module torch numpy
   run -0 python '
 import torch, numpy as np
 from gt import nn

@@ -2,24 +2,11 @@
 # Training with the module gt: parameters, optimizers, states and random numbers, as PyTorch has them.
 
 load helper
+load python
 
-# python CODE runs it with gt; told(f) prints the exception that f raises.
-python() {
-  PYTHONPATH=$GT_ROOT/share/python PYTHONDONTWRITEBYTECODE=1 \
-    within 60 /usr/bin/python3 -c "import gt
-from gt import nn
-def told(*calls):
-    for f in calls:
-        try:
-            print('taken:', f())
-        except Exception as e:
-            print(type(e).__name__, e)
-$1"
-}
-
-need_torch() {
-  /usr/bin/python3 -c "import torch, numpy" 2>/dev/null || skip "/usr/bin/python3 has no torch"
-}
+# shellcheck disable=SC2034 # of python.bash
+before="from gt import nn
+$told"
 
 @test "a parameter in two places is one parameter, and is stepped once" {
   run -0 python '
@@ -47,7 +34,7 @@ told(lambda: gt.SGD([{"params": [p]}, {"params": p}], lr=0.1))'
 }
 
 @test "optimizers step as those of PyTorch, also parameters whose gradients come late" {
-  need_torch
+  need_module torch numpy
   run -0 python '
 import torch, numpy as np
 def run(lib, make):

@@ -2,17 +2,7 @@
 # The module gt, in share/python, as its users see it.
 
 load helper
-
-# python CODE runs it with gt, by the Python that has NumPy.
-python() {
-  PYTHONPATH=$GT_ROOT/share/python PYTHONDONTWRITEBYTECODE=1 \
-    within 60 /usr/bin/python3 -c "import gt
-$1"
-}
-
-need_module() {
-  /usr/bin/python3 -c "import $1" 2>/dev/null || skip "/usr/bin/python3 has no $1"
-}
+load python
 
 @test "a tensor program in Python prints what NumPy computes" {
   need_module numpy
