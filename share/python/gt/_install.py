@@ -104,6 +104,7 @@ def _install():
         op = row["name"]
         if not row["results"] or op in ("tensor", "grad", "fail"):
             continue
+        row["keys"] = [key["name"] for key in row["keys"]]  # all that is asked of them
         plain, shown = _make(row), op + "_" * (op in words)
         _ops[shown] = function = _meant_so(op, plain)
         is_method = row["operands"] and row["operands"][0]["kind"] in ("tensor", "any")

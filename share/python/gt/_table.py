@@ -34,7 +34,7 @@ def _cast_to(x, dtype):
 
 def _operands(row, args, kwargs):
     """The call's operands in their order, and its keys."""
-    declared, keys = row["operands"], [k["name"] for k in row["keys"]]
+    declared, keys = row["operands"], row["keys"]
     kwargs = {_own_name(k, declared, keys): v for k, v in kwargs.items() if v is not None}
     args, out, given = list(args), [], set()
     named = {o["name"] for o in declared if o["name"] in kwargs and o["name"] not in keys}
@@ -96,7 +96,7 @@ def _place(row, args, kwargs):
         if value is not None:
             kwargs[key] = value
     if len(args) > len(places):
-        keys = [k["name"] + "=" for k in row["keys"] if k["name"] not in {*kwargs, *_INTERNAL}]
+        keys = [key + "=" for key in row["keys"] if key not in {*kwargs, *_INTERNAL}]
         advice = f"; {', '.join(keys)} take{'s' * (len(keys) == 1)} a keyword" if keys else ""
         raise TypeError(f"{row['signature']}: unexpected {_shown(args[len(places)])}{advice}")
 
@@ -157,7 +157,7 @@ def _make(row):
             kwargs["dtype"] = dtype
         pairs, keys, given = _operands(row, args, kwargs)
         if isinstance(keys.get("axis"), (list, tuple)) and not keys["axis"]:  # no dimension
-            if "keepdims" not in [k["name"] for k in row["keys"]]:
+            if "keepdims" not in row["keys"]:
                 return pairs[0][1].clone()
             del keys["axis"]  # by which PyTorch means all
         if _is_whole(keys.get("axis")) and int(keys["axis"]) in (0, -1) and pairs and \

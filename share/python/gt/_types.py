@@ -3,7 +3,7 @@
 The program has the types of all lines. Python follows them by the table of ops, so that
 x.shape waits for nothing, and a call in place is refused where it would change a dtype or
 a shape. None stands for what only the program knows: with it no conclusion is drawn."""
-import math
+import functools, math
 
 from ._words import _DTYPES, _FLOATS, _WIDTH, _is_number, _is_whole, _plain, f32, i64
 
@@ -157,7 +157,7 @@ def _rank(row, words, keys):
     if None in ranks:
         return None
     axes = _many(keys["axis"]) if "axis" in keys else None
-    if "keepdims" in [k["name"] for k in row["keys"]]:
+    if "keepdims" in row["keys"]:
         return ranks[0] if keys.get("keepdims") else ranks[0] - axes if axes else 0
     if op in ("unsqueeze", "stack", "one_hot"):
         return ranks[0] + (axes or 1)
@@ -172,14 +172,21 @@ def _rank(row, words, keys):
 def _index_rank(row, ranks):
     """The rank of the first result by the op's index rule, as "...mk,...kn->...mn": leading
     dimensions, which are those of the operand that has most of them, and one for each letter."""
-    operands, _, results = row["index"].replace("!", "").partition("->")
-    leading = [rank - len(term[3:]) for term, rank in zip(operands.split(","), ranks) if term[:3] == "..."]
-    result = results.split(",")[0]
     if not row["index"] or any(o.get("variadic") for o in row["operands"]):
         return None
-    if result[:3] != "...":
-        return len(result)
-    return max(leading) + len(result[3:]) if leading else None
+    operands, results = _terms(row["index"])
+    leading = [rank - len(letters) for (leads, letters), rank in zip(operands, ranks) if leads]
+    leads, letters = results[0]
+    if not leads:
+        return len(letters)
+    return max(leading) + len(letters) if leading else None
+
+
+@functools.lru_cache(None)
+def _terms(index):
+    """The operands and the results of an index rule: of each, whether it has leading dimensions, and its letters."""
+    sides = index.replace("!", "").split("->")
+    return [[(term[:3] == "...", term.removeprefix("...")) for term in side.split(",")] for side in sides]
 
 
 def _shapes(row, words, keys, count):
@@ -193,7 +200,7 @@ def _shapes(row, words, keys, count):
             return rule(shapes, keys, words, count)
         if None in shapes or row["name"] in _WITHOUT:
             return []
-        if "keepdims" in [k["name"] for k in row["keys"]]:
+        if "keepdims" in row["keys"]:
             return [_reduced(shapes[0], keys)]
         return _by_index(row, shapes, keys)
     except (IndexError, ValueError, KeyError, TypeError, ZeroDivisionError):
@@ -213,25 +220,22 @@ def _reduced(shape, keys):
 
 
 def _by_index(row, shapes, keys):
-    operands, _, results = row["index"].replace("!", "").partition("->")
     if not row["index"] or any(o.get("variadic") for o in row["operands"]) or \
             keys.get("reduction") == "none" and row["name"] == "cross_entropy":
         return []
-    if row["name"] in ("cumsum", "sort", "argsort"):
-        return [shapes[0]] * 2
     if row["name"] == "topk":
         axis = _axes_of(keys.get("axis", -1))[0] % len(shapes[0])
         size = int(keys["size"])
         return [tuple(size if i == axis else n for i, n in enumerate(shapes[0]))] * 2
     leading, sizes = [], {}
     flip = [keys.get("ta"), keys.get("tb")]
-    for i, (term, shape) in enumerate(zip(operands.split(","), shapes)):
-        letters = term.replace("...", "")
+    operands, results = _terms(row["index"])
+    for i, ((leads, letters), shape) in enumerate(zip(operands, shapes)):
         if i < 2 and flip[i]:
             letters = letters[::-1]
         if len(letters) > len(shape):
             return []
-        if term.startswith("..."):
+        if leads:
             leading.append(shape[:len(shape) - len(letters)])
         elif len(letters) != len(shape):
             return []
@@ -244,11 +248,10 @@ def _by_index(row, shapes, keys):
     if keys.get("reduction") == "none":
         return [lead]
     out = []
-    for term in results.split(","):
-        if any(letter not in sizes for letter in term.replace("...", "")):
+    for leads, letters in results:
+        if any(letter not in sizes for letter in letters):
             return out
-        out.append((lead if term.startswith("...") else ()) +
-                   tuple(sizes[letter] for letter in term.replace("...", "")))
+        out.append((lead if leads else ()) + tuple(sizes[letter] for letter in letters))
     return out
 
 
@@ -388,5 +391,4 @@ _SHAPES = {
     "one_hot": lambda shapes, keys, words, count: [shapes[0] + (int(keys["num_classes"]),)],
     "clip": lambda shapes, keys, words, count: shapes[:count],
     "sgd": _of_first, "adamw": _of_first, "flip": _of_first, "scatter": _of_first,
-    "scatter_add": _of_first, "copy": _of_first, "detach": _of_first, "cast": _of_first,
-    "rope": _of_first, "dropout": _of_first}
+    "scatter_add": _of_first, "cast": _of_first, "rope": _of_first}
