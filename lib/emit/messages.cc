@@ -8,7 +8,7 @@ namespace gt::emit {
 uint32_t InputFiles::add(std::string_view name, bool at) {
   File file{std::string(name), at, {}, {}};
   // The note is quoted if a blank or the like would end it.
-  if (name.empty() || !needs_quotes(name)) {
+  if (!needs_quotes(name)) {
     file.note_head = " #at=" + file.name + ":";
   } else {
     file.note_head = " #at=" + quote(file.name + ":");

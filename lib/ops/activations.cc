@@ -7,9 +7,9 @@
 namespace gt {
 namespace {
 
-// The placeholder of softplus. {chosen}: 0 if beyond threshold= the formula
-// itself gives x, and its slope is 1, to the last digit, so that none is
-// chosen.
+// The placeholder of softplus. {chosen}: 1 if the op must choose between x and
+// the formula by threshold=; 0 if beyond it the formula gives x itself, with
+// the slope 1, to the last digit.
 std::string softplus_word(const Call& call, std::string_view name, size_t) {
   if (name != "chosen") return "";
   const bool exact = call.number("beta") == 1 &&

@@ -113,8 +113,8 @@ bool glob_matches(std::string_view glob, std::string_view name);
 // Returns the text as a string of the language: in double quotes, with
 // backslash escapes. "#" is written \x23, so that sed can strip notes.
 std::string quote(std::string_view text);
-// True if a value can only stand in a note in quotes: it is empty, or has a
-// blank, a quote, '#', a backslash, or a byte that does not print.
+// True if a text can only stand in a note in quotes: it has a blank, a quote,
+// '#', a backslash, or a control character.
 bool needs_quotes(std::string_view value);
 // Returns the size in bytes of the escape that `text` begins with, or 0 if it
 // begins with none.

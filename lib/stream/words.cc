@@ -42,10 +42,9 @@ bool glob_matches(std::string_view glob, std::string_view name) {
 }
 
 bool needs_quotes(std::string_view value) {
-  return value.empty() || std::ranges::any_of(value, [](char c) {
-           return is_control(c) || c == ' ' || c == '"' || c == '#' ||
-                  c == '\\';
-         });
+  return std::ranges::any_of(value, [](char c) {
+    return is_control(c) || c == ' ' || c == '"' || c == '#' || c == '\\';
+  });
 }
 
 // A '#' within quotes would begin the notes for code that does not parse the

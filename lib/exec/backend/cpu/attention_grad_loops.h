@@ -73,7 +73,6 @@ inline void make_ready(const AttentionGradBlock<T>& x,
     const T* g = x.go + i * x.go_row;
     const T* o = f.o + i * f.o_row;
     const double sum = join_row<Sum, T>(f.width, [&](int64_t d, int64_t left) {
-      if (left == kWidth<T>) return load(g + d) * load(o + d);
       return load_rest<Sum, T>(g + d, left) * load_rest<Sum, T>(o + d, left);
     });
     const T more = x.glse == nullptr ? T{0} : x.glse[i];

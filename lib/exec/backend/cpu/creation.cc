@@ -2,7 +2,6 @@
 // reference's, on any machine.
 #include <algorithm>
 #include <bit>
-#include <cstring>
 #include <string>
 #include <vector>
 

@@ -8,7 +8,6 @@
 #include "exec/backend/cpu/cpu.h"
 #include "exec/backend/cpu/parallel.h"
 #include "exec/backend/element.h"
-#include "exec/memory/part_runs.h"
 #include "ops/shape_rules.h"
 
 namespace gt::exec::cpu {

@@ -31,6 +31,10 @@ struct PointwiseRow {
   Loop f32, f64;
 };
 
+// What elements of type T are reduced to: integers to one that wraps.
+template <typename T>
+using Reduced = std::conditional_t<std::is_integral_v<T>, int64_t, double>;
+
 // The loops of a reduction. `row` reduces a contiguous row of n elements to one
 // value. `columns` reduces `rows` rows, which are `width` elements apart, to
 // one value for each of the first `columns` columns. `join` joins the values of
@@ -38,20 +42,10 @@ struct PointwiseRow {
 template <typename T>
 struct ReduceRow {
   const char* op;
-  double (*row)(const T* x, int64_t n);
+  Reduced<T> (*row)(const T* x, int64_t n);
   void (*columns)(const T* x, int64_t rows, int64_t width, int64_t columns,
-                  double* total);
-  double (*join)(double a, double b);
-};
-
-// The same of integers, in int64 that wraps.
-template <typename T>
-struct WholeReduceRow {
-  const char* op;
-  int64_t (*row)(const T* x, int64_t n);
-  void (*columns)(const T* x, int64_t rows, int64_t width, int64_t columns,
-                  int64_t* total);
-  int64_t (*join)(int64_t a, int64_t b);
+                  Reduced<T>* total);
+  Reduced<T> (*join)(Reduced<T> a, Reduced<T> b);
 };
 
 // The numbers of an AdamW step, in which t counts steps from 1.
@@ -212,7 +206,7 @@ struct FloatLoops {
 
 template <typename T>
 struct WholeLoops {
-  const WholeReduceRow<T>* reductions;
+  const ReduceRow<T>* reductions;
   // Computes c[m,n] = a[m,k] b[k,n] (+ bias[n] unless it is null), which wraps;
   // the rows of b are contiguous.
   void (*product)(const GemmOperand<T>& a, const T* b, const T* bias, T* c,

@@ -63,10 +63,12 @@ inline double join_doubles(double a, double b) {
   return Join::join(One{a, a}, One{b, b})[0];
 }
 
-// Loads the last n elements of a row; lanes past the end are kNone.
+// Loads a pack of a row that has `left` elements of it; lanes past the end are
+// kNone.
 template <typename Join, typename T>
-inline Pack<T> load_rest(const T* x, int64_t n) {
-  return load_part(x, n, static_cast<T>(Join::kNone));
+inline Pack<T> load_rest(const T* x, int64_t left) {
+  return left == kWidth<T> ? load(x)
+                           : load_part(x, left, static_cast<T>(Join::kNone));
 }
 
 // Joins the lanes of a pack by halves until one value is left.
@@ -112,8 +114,7 @@ inline double join_row(int64_t n, const Map& map) {
 template <typename Join, typename T, typename Of = Same>
 double reduce_row(const T* x, int64_t n) {
   return join_row<Join, T>(n, [x](int64_t i, int64_t left) {
-    return Of::map(left == kWidth<T> ? load(x + i)
-                                     : load_rest<Join, T>(x + i, left));
+    return Of::map(load_rest<Join, T>(x + i, left));
   });
 }
 
@@ -247,7 +248,6 @@ void log_softmax(const T* x, T* y, int64_t n) {
 template <typename T>
 void softmax_grad(const T* g, const T* y, T* z, int64_t n) {
   const double sum = join_row<Sum, T>(n, [&](int64_t i, int64_t left) {
-    if (left == kWidth<T>) return load(g + i) * load(y + i);
     return load_rest<Sum, T>(g + i, left) * load_rest<Sum, T>(y + i, left);
   });
   const Pack<T> s = splat(static_cast<T>(sum));
@@ -269,7 +269,6 @@ void log_softmax_grad(const T* g, const T* y, T* z, int64_t n) {
 template <typename T, typename Loss>
 inline double distance(const T* x, const T* y, int64_t n, const Loss& loss) {
   return join_row<Sum, T>(n, [&](int64_t i, int64_t left) {
-    if (left == kWidth<T>) return loss(load(x + i) - load(y + i));
     return loss(load_rest<Sum, T>(x + i, left) -
                 load_rest<Sum, T>(y + i, left));
   });
@@ -292,21 +291,20 @@ double huber(const T* x, const T* y, int64_t n, T delta) {
   });
 }
 
-// The product of the elements that are not zero, over each; where there is one
-// zero, only that has a product of the others. Rounded as the expansion rounds.
+// An element's gradient is g times the product of the others, which is that of
+// all elements that are not zero, divided by the element. Beside a zero it is
+// 0: in a row with one zero only that zero's gradient is not 0, and in a row
+// with more none is. Rounded as the expansion rounds.
 template <typename T>
 void prod_grad(T g, const T* x, T* z, int64_t n) {
   const Pack<T> one = splat(T{1});
   const Pack<T> none{};
-  const auto element = [x](int64_t i, int64_t left) {
-    return left == kWidth<T> ? load(x + i) : load_rest<Product, T>(x + i, left);
-  };
   const double product = join_row<Product, T>(n, [&](int64_t i, int64_t left) {
-    const Pack<T> a = element(i, left);
+    const Pack<T> a = load_rest<Product, T>(x + i, left);
     return a == 0 ? one : a;
   });
   const double zeros = join_row<Sum, T>(n, [&](int64_t i, int64_t left) {
-    return element(i, left) == 0 ? one : none;
+    return load_rest<Product, T>(x + i, left) == 0 ? one : none;
   });
   const Pack<T> p = splat(static_cast<T>(product));
   const Pack<T> scale = splat(g);

@@ -164,19 +164,21 @@ inline void put_any(void* out, int64_t i, Y y, int64_t n) {
   }
 }
 
+// Stores map(pack) for the packs of n elements.
+template <typename T, typename Map>
+inline void map_packs(const void* in, void* out, int64_t n, const Map& map) {
+  const auto* x = static_cast<const T*>(in);
+  int64_t i = 0;
+  for (; i + kWidth<T> <= n; i += kWidth<T>) {
+    put_any<T>(out, i, map(load(x + i)), kWidth<T>);
+  }
+  if (i < n) put_any<T>(out, i, map(load_part(x + i, n - i)), n - i);
+}
+
 template <typename T, typename F>
 const char* unary(const void* const* in, const bool* /*repeat*/, void* out,
                   int64_t n) {
-  const auto* x = static_cast<const T*>(in[0]);
-  int64_t i = 0;
-  for (; i + kWidth<T> <= n; i += kWidth<T>) {
-    const Pack<T> a = load(x + i);
-    put_any<T>(out, i, F{}(a, a, a), kWidth<T>);
-  }
-  if (i < n) {
-    const Pack<T> a = load_part(x + i, n - i);
-    put_any<T>(out, i, F{}(a, a, a), n - i);
-  }
+  map_packs<T>(in[0], out, n, [](Pack<T> a) { return F{}(a, a, a); });
   return nullptr;
 }
 
@@ -223,17 +225,10 @@ const char* power(const void* const* in, const bool* repeat, void* out,
 template <typename T, typename F>
 const char* ternary(const void* const* in, const bool* repeat, void* out,
                     int64_t n) {
-  if (!repeat[0] && repeat[1] && repeat[2]) {
-    const auto* x = static_cast<const T*>(in[0]);
+  if (!repeat[0] && repeat[1] && repeat[2]) {  // such as clamp x -1 1
     const Pack<T> b = splat(*static_cast<const T*>(in[1]));
     const Pack<T> c = splat(*static_cast<const T*>(in[2]));
-    int64_t i = 0;
-    for (; i + kWidth<T> <= n; i += kWidth<T>) {
-      put_any<T>(out, i, F{}(load(x + i), b, c), kWidth<T>);
-    }
-    if (i < n) {
-      put_any<T>(out, i, F{}(load_part(x + i, n - i), b, c), n - i);
-    }
+    map_packs<T>(in[0], out, n, [=](Pack<T> a) { return F{}(a, b, c); });
     return nullptr;
   }
   for (int64_t i = 0; i < n; i += kWidth<T>) {

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "exec/backend/cpu/convert.h"
+#include "exec/backend/cpu/copy.h"
 #include "exec/backend/cpu/cpu.h"
 #include "exec/backend/cpu/dnnl_product.h"
 #include "exec/backend/cpu/parallel.h"
@@ -172,7 +173,12 @@ class IntegerProduct final : public Kernel {
                batch_steps(s_.b_batch, s_.batch, s_.k * s_.n)},
         loop_(whole_loops_for<T>(context).product),
         threads_(context.threads) {
-    if (s_.tb) upright_.resize(static_cast<size_t>(s_.k * s_.n));
+    if (!s_.tb) return;
+    View upright;
+    upright.shape = {s_.k, s_.n};
+    upright.strides = {1, s_.k};
+    turn_ = StridedCopy(upright, sizeof(T), context.threads);
+    upright_.resize(static_cast<size_t>(s_.k * s_.n));
   }
 
   Status run(std::span<const void* const> in,
@@ -193,7 +199,10 @@ class IntegerProduct final : public Kernel {
   void one(const T* a, const T* b, const T* bias, T* c) {
     const int64_t row = s_.ta ? 1 : s_.k;
     const int64_t column = s_.ta ? s_.m : 1;
-    if (s_.tb) b = transposed(b);
+    if (s_.tb) {
+      turn_.run(b, upright_.data());
+      b = upright_.data();
+    }
     const int64_t cost = std::max<int64_t>(1, s_.n * s_.k);
     in_parallel(threads_, s_.m, std::max<int64_t>(1, kWorthAThread / cost),
                 [&](int64_t begin, int64_t end) {
@@ -202,20 +211,11 @@ class IntegerProduct final : public Kernel {
                 });
   }
 
-  // Returns b[n,k] as [k,n].
-  const T* transposed(const T* b) {
-    for (int64_t j = 0; j < s_.n; ++j) {
-      for (int64_t p = 0; p < s_.k; ++p) {
-        upright_[static_cast<size_t>(p * s_.n + j)] = b[j * s_.k + p];
-      }
-    }
-    return upright_.data();
-  }
-
   ProductShape s_;
   std::array<Strides, 2> steps_;
   decltype(WholeLoops<T>::product) loop_;
   int threads_;
+  StridedCopy turn_;  // makes [k,n] of b[n,k]
   std::vector<T> upright_;
 };
 

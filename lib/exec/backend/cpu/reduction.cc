@@ -6,6 +6,7 @@
 #include <cmath>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "exec/backend/cpu/convert.h"
@@ -86,21 +87,17 @@ class Source {
   std::vector<char> ordered_, converted_;
 };
 
-// Return the loops of a reduction that there is.
-template <typename Row>
-const Row& row_of(std::string_view op, const Row* rows) {
-  while (op != rows->op) ++rows;
-  return *rows;
-}
+// Returns the loops of a reduction that there is.
 template <typename T>
-const ReduceRow<T>& float_reduction(std::string_view op,
-                                    const Context& context) {
-  return row_of(op, loops_for<T>(context).reductions);
-}
-template <typename T>
-const WholeReduceRow<T>& whole_reduction(std::string_view op,
-                                         const Context& context) {
-  return row_of(op, whole_loops_for<T>(context).reductions);
+const ReduceRow<T>& reduction(std::string_view op, const Context& context) {
+  const ReduceRow<T>* row = nullptr;
+  if constexpr (std::is_integral_v<T>) {
+    row = whole_loops_for<T>(context).reductions;
+  } else {
+    row = loops_for<T>(context).reductions;
+  }
+  while (op != row->op) ++row;
+  return *row;
 }
 
 // The number of elements of a row, and of rows of columns, that are reduced as
@@ -110,150 +107,82 @@ constexpr int64_t kColumnPart = 2048;
 // The number of columns that are reduced side by side.
 constexpr int64_t kColumns = 256;
 
-// sum, mean, prod, max, min and the Euclidean norm of floats. f16 and bf16
-// accumulate in f32, like f32 itself, and parts are joined in f64.
+// sum, prod, max and min, and of floats also mean and the Euclidean norm. f16
+// and bf16 accumulate in f32, like f32 itself, and parts of floats are joined
+// in f64. Integers wrap as i64.
 template <typename T>
-class FloatReduction final : public Kernel {
+class Reduce final : public Kernel {
  public:
-  FloatReduction(const Call& call, const Context& context)
+  // The operand is converted to `compute`, the dtype of T.
+  Reduce(const Call& call, const Context& context, Dtype compute)
       : to_(call.results[0]),
         plan_(plan_of(call.type(0).shape, axis_mask(call, 0))),
-        source_(call, context, plan_,
-                sizeof(T) == 8 ? Dtype::kF64 : Dtype::kF32),
-        threads_(context.threads) {
-    const std::string& op = call.op->name;
-    const bool mean = op == "mean";
-    loop_ = &float_reduction<T>(mean ? "sum" : op, context);
-    if (mean) divisor_ = static_cast<double>(plan_.reduced);
-    norm_ = op == "norm";
-    const int64_t part = plan_.inner == 1 ? kRowPart : kColumnPart;
-    parts_ = std::max<int64_t>(1, (plan_.reduced + part - 1) / part);
+        source_(call, context, plan_, compute),
+        threads_(context.threads),
+        mean_(call.op->name == "mean"),
+        norm_(call.op->name == "norm"),
+        loop_(reduction<T>(mean_ ? "sum" : call.op->name, context)),
+        part_(plan_.inner == 1 ? kRowPart : kColumnPart),
+        parts_(std::max<int64_t>(1, (plan_.reduced + part_ - 1) / part_)) {
     totals_.resize(static_cast<size_t>(plan_.outer * parts_ * plan_.inner));
   }
 
   Status run(std::span<const void* const> in,
              std::span<void* const> out) override {
     const T* x = static_cast<const T*>(source_.get(in[0]));
-    plan_.inner == 1 ? rows(x, out[0]) : columns(x, out[0]);
+    const int64_t inner = plan_.inner;
+    const int64_t strips = (inner + kColumns - 1) / kColumns;
+    const int64_t cost = std::min(plan_.reduced, part_) *
+                         std::min(inner, kColumns) *
+                         static_cast<int64_t>(sizeof(T));
+    each_in_parallel(
+        threads_, plan_.outer * parts_ * strips, cost, [=, this](int64_t u) {
+          // `part` counts over outer positions and parts.
+          const auto [part, strip] = divide(u, strips);
+          const auto [outer, number] = divide(part, parts_);
+          const int64_t column = strip * kColumns;
+          const int64_t first = number * part_;
+          const int64_t n = std::min(part_, plan_.reduced - first);
+          const T* from = x + (outer * plan_.reduced + first) * inner + column;
+          const int64_t columns = std::min(kColumns, inner - column);
+          const int64_t at = part * inner + column;
+          if (inner == 1) {
+            totals_[static_cast<size_t>(at)] = loop_.row(from, n);
+          } else {
+            loop_.columns(from, n, inner, columns, totals_.data() + at);
+          }
+          if (parts_ == 1) store(out[0], at, columns);
+        });
     if (parts_ > 1) store(out[0], 0, plan_.outer * plan_.inner);
     return ok_status();
   }
 
  private:
+  // Returns a / b and a % b. Short rows have one part and one strip each, and
+  // would wait for the divisions.
+  static std::pair<int64_t, int64_t> divide(int64_t a, int64_t b) {
+    if (b == 1) return {a, 0};
+    return {a / b, a % b};
+  }
+
   // Stores n results from r on. The thread that has reduced what has one part
   // stores it, since another one would have to fetch it.
   void store(void* out, int64_t r, int64_t n) const {
     const int64_t inner = plan_.inner;
     for (const int64_t end = r + n; r < end; ++r) {
-      const double* first =
-          totals_.data() + r / inner * parts_ * inner + r % inner;
-      double total = *first;
-      for (int64_t p = 1; p < parts_; ++p) {
-        total = loop_->join(total, first[p * inner]);
-      }
-      if (norm_) total = std::sqrt(total);
-      store_real(to_.dtype, out, r, total / divisor_);
-    }
-  }
-
-  void rows(const T* x, void* out) {
-    const int64_t cost =
-        std::min(plan_.reduced, kRowPart) * static_cast<int64_t>(sizeof(T));
-    each_in_parallel(threads_, plan_.outer * parts_, cost, [&](int64_t u) {
-      const int64_t first = u % parts_ * kRowPart;
-      const T* row = x + u / parts_ * plan_.reduced + first;
-      totals_[static_cast<size_t>(u)] =
-          loop_->row(row, std::min(kRowPart, plan_.reduced - first));
-      if (parts_ == 1) store(out, u, 1);
-    });
-  }
-
-  void columns(const T* x, void* out) {
-    const int64_t inner = plan_.inner;
-    const int64_t strips = (inner + kColumns - 1) / kColumns;
-    const int64_t cost = std::min(plan_.reduced, kColumnPart) *
-                         std::min(inner, kColumns) *
-                         static_cast<int64_t>(sizeof(T));
-    each_in_parallel(
-        threads_, plan_.outer * parts_ * strips, cost, [&](int64_t u) {
-          const int64_t column = u % strips * kColumns;
-          // Counts over outer positions and parts.
-          const int64_t part = u / strips;
-          const int64_t first = part % parts_ * kColumnPart;
-          const T* from =
-              x + (part / parts_ * plan_.reduced + first) * inner + column;
-          const int64_t n = std::min(kColumns, inner - column);
-          const int64_t at = part * inner + column;
-          loop_->columns(from, std::min(kColumnPart, plan_.reduced - first),
-                         inner, n, totals_.data() + at);
-          if (parts_ == 1) store(out, at, n);
-        });
-  }
-
-  Type to_;
-  Plan plan_;
-  Source source_;
-  int threads_;
-  const ReduceRow<T>* loop_ = nullptr;
-  double divisor_ = 1;
-  bool norm_ = false;
-  int64_t parts_ = 1;
-  std::vector<double> totals_;
-};
-
-// sum, prod, max and min of integers, in wrapping i64. They are cut into parts
-// for the threads, since no order shows in an integer.
-template <typename T>
-class IntegerReduction final : public Kernel {
- public:
-  IntegerReduction(const Call& call, const Context& context, Dtype compute)
-      : to_(call.results[0]),
-        plan_(plan_of(call.type(0).shape, axis_mask(call, 0))),
-        source_(call, context, plan_, compute),
-        threads_(context.threads),
-        loop_(whole_reduction<T>(call.op->name, context)),
-        parts_(std::max<int64_t>(1, (plan_.reduced + kPart - 1) / kPart)) {
-    totals_.resize(static_cast<size_t>(plan_.outer * parts_ * plan_.inner));
-  }
-
-  Status run(std::span<const void* const> in,
-             std::span<void* const> out) override {
-    const T* x = static_cast<const T*>(source_.get(in[0]));
-    const int64_t inner = plan_.inner;
-    const int64_t strips = (inner + kColumns - 1) / kColumns;
-    const int64_t cost = std::min(plan_.reduced, kPart) *
-                         std::min(inner, kColumns) *
-                         static_cast<int64_t>(sizeof(T));
-    each_in_parallel(threads_, plan_.outer * parts_ * strips, cost,
-                     [&](int64_t u) { part(x, u / strips, u % strips); });
-    for (int64_t r = 0; r < plan_.outer * inner; ++r) {
-      const int64_t* first =
-          totals_.data() + r / inner * parts_ * inner + r % inner;
-      int64_t total = *first;
+      const auto [outer, column] = divide(r, inner);
+      const Reduced<T>* first =
+          totals_.data() + outer * parts_ * inner + column;
+      Reduced<T> total = *first;
       for (int64_t p = 1; p < parts_; ++p) {
         total = loop_.join(total, first[p * inner]);
       }
-      store_int(to_.dtype, out[0], r, total);
-    }
-    return ok_status();
-  }
-
- private:
-  static constexpr int64_t kPart = 4096;
-
-  // `part` counts over outer positions and parts.
-  void part(const T* x, int64_t part, int64_t strip) {
-    const int64_t inner = plan_.inner;
-    const int64_t column = strip * kColumns;
-    const int64_t first = part % parts_ * kPart;
-    const int64_t n = std::min(kPart, plan_.reduced - first);
-    const T* from =
-        x + (part / parts_ * plan_.reduced + first) * inner + column;
-    int64_t* total = totals_.data() + part * inner + column;
-    if (inner == 1) {
-      *total = loop_.row(from, n);
-    } else {
-      loop_.columns(from, n, inner, std::min(kColumns, inner - column), total);
+      if constexpr (std::is_integral_v<T>) {
+        store_int(to_.dtype, out, r, total);
+      } else {
+        if (mean_) total /= static_cast<double>(plan_.reduced);
+        store_real(to_.dtype, out, r, norm_ ? std::sqrt(total) : total);
+      }
     }
   }
 
@@ -261,9 +190,11 @@ class IntegerReduction final : public Kernel {
   Plan plan_;
   Source source_;
   int threads_;
-  const WholeReduceRow<T>& loop_;
-  int64_t parts_;
-  std::vector<int64_t> totals_;
+  bool mean_, norm_;
+  const ReduceRow<T>& loop_;
+  int64_t part_;   // elements or rows of a part
+  int64_t parts_;  // of each outer position
+  std::vector<Reduced<T>> totals_;
 };
 
 std::unique_ptr<Kernel> cpu_reduction(const Call& call,
@@ -271,10 +202,10 @@ std::unique_ptr<Kernel> cpu_reduction(const Call& call,
   const Dtype dtype = call.type(0).dtype;
   return with_element(dtype, [&]<typename T>() -> std::unique_ptr<Kernel> {
     if constexpr (std::is_integral_v<T>) {
-      return std::make_unique<IntegerReduction<T>>(call, context, dtype);
+      return std::make_unique<Reduce<T>>(call, context, dtype);
     } else {
       using Sum = std::conditional_t<std::is_arithmetic_v<T>, T, float>;
-      return make<FloatReduction<Sum>>(call, context);
+      return std::make_unique<Reduce<Sum>>(call, context, dtype_of<Sum>());
     }
   });
 }
@@ -341,7 +272,7 @@ class Argmax final : public Kernel {
                    ? lines_along(call.type(0).shape, single_axis(call, 0))
                    : rows_of({call.type(0).elements()})),
         largest_(call.op->name == "argmax"),
-        most_(row_loop(largest_ ? "max" : "min", context)),
+        most_(reduction<T>(largest_ ? "max" : "min", context).row),
         threads_(context.threads) {}
 
   Status run(std::span<const void* const> in,
@@ -356,23 +287,6 @@ class Argmax final : public Kernel {
   }
 
  private:
-  // A row's most, or nan if it has one.
-  using RowLoop = decltype([] {
-    if constexpr (std::is_integral_v<T>) {
-      return WholeReduceRow<T>{}.row;
-    } else {
-      return ReduceRow<T>{}.row;
-    }
-  }());
-
-  static RowLoop row_loop(std::string_view op, const Context& context) {
-    if constexpr (std::is_integral_v<T>) {
-      return whole_reduction<T>(op, context).row;
-    } else {
-      return float_reduction<T>(op, context).row;
-    }
-  }
-
   template <bool kLargest>
   int64_t best(const T* x) const {
     if (lines_.step == 1)
@@ -401,7 +315,7 @@ class Argmax final : public Kernel {
 
   Lines lines_;
   bool largest_;
-  RowLoop most_;
+  Reduced<T> (*most_)(const T*, int64_t);  // a row's most; nan if it has one
   int threads_;
 };
 

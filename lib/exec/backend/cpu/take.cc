@@ -2,7 +2,6 @@
 // seen as [lead,rows,trail], and what was picked from it as [lead,picks,trail].
 #include <algorithm>
 #include <atomic>
-#include <cstring>
 
 #include "exec/backend/cpu/convert.h"
 #include "exec/backend/cpu/cpu.h"
@@ -45,11 +44,22 @@ class Picks {
   int64_t trail() const { return trail_; }
   int64_t rows() const { return rows_.size; }
 
-  // What each() goes through from now on.
-  void read(const void* index) {
-    numbers_ = static_cast<const int64_t*>(index_.get(index));
-    is_wrong_ = false;
-  }
+  // The picks as one run of the kernel is given them.
+  class Run;
+
+ private:
+  int64_t count_;
+  bool wraps_;
+  Converted index_;
+  int64_t lead_ = 1, trail_ = 1;
+  Window rows_;
+};
+
+class Picks::Run {
+ public:
+  Run(Picks& picks, const void* index)
+      : picks_(picks),
+        numbers_(static_cast<const int64_t*>(picks.index_.get(index))) {}
 
   // Calls use(i, row) for the picks [begin, end) and the rows here that they
   // name; -1 if a row is elsewhere. Stops where one names no row.
@@ -57,13 +67,14 @@ class Picks {
   void each(int64_t begin, int64_t end, Use use) {
     constexpr int64_t kSome = 256;
     int64_t row[kSome];
-    const Window rows = rows_;
-    const bool wraps = wraps_;
+    const int64_t* numbers = numbers_;
+    const Window rows = picks_.rows_;
+    const bool wraps = picks_.wraps_;
     for (int64_t i = begin; i < end; i += kSome) {
       const int64_t n = std::min(kSome, end - i);
       uint64_t wrong = 0;
       for (int64_t k = 0; k < n; ++k) {
-        const int64_t named = named_by(numbers_[i + k], rows, wraps);
+        const int64_t named = named_by(numbers[i + k], rows, wraps);
         wrong |= rows.beyond(named);
         row[k] = named - rows.start;
       }
@@ -83,13 +94,14 @@ class Picks {
   // An error if a pick names no row: that of the first. Without any [lead],
   // nothing else has looked at the picks.
   Status status() {
-    if (lead_ == 0) each(0, count_, [](int64_t, int64_t) {});
+    const int64_t n = picks_.count_;
+    if (picks_.lead_ == 0) each(0, n, [](int64_t, int64_t) {});
     if (!is_wrong_) return ok_status();
+    const Window& rows = picks_.rows_;
     const auto names = [&](int64_t i) {
-      return rows_.names(named_by(i, rows_, wraps_));
+      return rows.names(named_by(i, rows, picks_.wraps_));
     };
-    return out_of_range(*std::find_if_not(numbers_, numbers_ + count_, names),
-                        rows_);
+    return out_of_range(*std::find_if_not(numbers_, numbers_ + n, names), rows);
   }
 
  private:
@@ -97,12 +109,8 @@ class Picks {
     return wraps && i < 0 ? i + rows.whole : i;
   }
 
-  int64_t count_;
-  bool wraps_;
-  Converted index_;
-  int64_t lead_ = 1, trail_ = 1;
-  Window rows_;
-  const int64_t* numbers_ = nullptr;
+  const Picks& picks_;
+  const int64_t* numbers_;
   std::atomic<bool> is_wrong_ = false;
 };
 
@@ -115,7 +123,7 @@ class Take final : public Kernel {
 
   Status run(std::span<const void* const> in,
              std::span<void* const> out) override {
-    picks_.read(in[1]);
+    Picks::Run picks(picks_, in[1]);
     const int64_t n = picks_.count();
     const int64_t trail = picks_.trail();
     const auto size = static_cast<int64_t>(sizeof(T));
@@ -125,12 +133,12 @@ class Take final : public Kernel {
       T* y = static_cast<T*>(out[0]) + l * n * trail;
       in_parallel(threads_, n, least, [&](int64_t begin, int64_t end) {
         if (trail == 1) {
-          picks_.each(begin, end, [=](int64_t i, int64_t row) {
+          picks.each(begin, end, [=](int64_t i, int64_t row) {
             y[i] = row < 0 ? T{0} : x[row];
           });
           return;
         }
-        picks_.each(begin, end, [=](int64_t i, int64_t row) {
+        picks.each(begin, end, [=](int64_t i, int64_t row) {
           if (row < 0) {
             std::fill_n(y + i * trail, trail, T{0});
           } else {
@@ -139,7 +147,7 @@ class Take final : public Kernel {
         });
       });
     }
-    return picks_.status();
+    return picks.status();
   }
 
  private:
@@ -159,7 +167,7 @@ class TakeGrad final : public Kernel {
 
   Status run(std::span<const void* const> in,
              std::span<void* const> out) override {
-    picks_.read(in[1]);
+    Picks::Run picks(picks_, in[1]);
     const auto* g = static_cast<const T*>(in[0]);
     auto* z = static_cast<T*>(out[0]);
     const int64_t n = picks_.count();
@@ -172,26 +180,27 @@ class TakeGrad final : public Kernel {
                 });
     if (picks_.lead() != 1) {
       each_in_parallel(threads_, picks_.lead(), 8 * n * trail, [&](int64_t l) {
-        add(g + l * n * trail, z + l * table, 0, trail);
+        add(picks, g + l * n * trail, z + l * table, 0, trail);
       });
     } else {
       const int64_t least = kWorthAThread / (8 * std::max<int64_t>(n, 1));
-      in_parallel(threads_, trail, std::max<int64_t>(least, 64),
-                  [&](int64_t begin, int64_t end) { add(g, z, begin, end); });
+      in_parallel(
+          threads_, trail, std::max<int64_t>(least, 64),
+          [&](int64_t begin, int64_t end) { add(picks, g, z, begin, end); });
     }
-    return picks_.status();
+    return picks.status();
   }
 
  private:
-  void add(const T* g, T* z, int64_t begin, int64_t end) {
+  void add(Picks::Run& picks, const T* g, T* z, int64_t begin, int64_t end) {
     const int64_t trail = picks_.trail();
     if (trail == 1) {
-      picks_.each(0, picks_.count(), [=](int64_t i, int64_t row) {
+      picks.each(0, picks_.count(), [=](int64_t i, int64_t row) {
         if (row >= 0) z[row] += g[i];
       });
       return;
     }
-    picks_.each(0, picks_.count(), [=, this](int64_t i, int64_t row) {
+    picks.each(0, picks_.count(), [=, this](int64_t i, int64_t row) {
       if (row < 0) return;
       add_(z + row * trail + begin, g + i * trail + begin, end - begin);
     });
@@ -204,19 +213,19 @@ class TakeGrad final : public Kernel {
 
 // A shape= without part= speaks of a tensor that is not cut yet; that is left
 // to the expansion.
-bool is_cut(const Call& call) {
+bool is_uncut(const Call& call) {
   return call.has_key("shape") && !call.has_key("part");
 }
 
 std::unique_ptr<Kernel> cpu_take(const Call& call, const Context& context) {
-  if (is_take(call) && is_cut(call)) return nullptr;
+  if (is_take(call) && is_uncut(call)) return nullptr;
   return make_by_size<Take>(call, context);
 }
 
 std::unique_ptr<Kernel> cpu_take_grad(const Call& call,
                                       const Context& context) {
   if (call.type(0).dtype != call.results[0].dtype) return nullptr;
-  if (is_take(call) && is_cut(call)) return nullptr;
+  if (is_take(call) && is_uncut(call)) return nullptr;
   return make_float<TakeGrad>(call, context);
 }
 

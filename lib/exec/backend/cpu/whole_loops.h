@@ -89,7 +89,7 @@ void whole_product(const GemmOperand<T>& a, const T* b, const T* bias, T* c,
 }
 
 template <typename T>
-constexpr WholeReduceRow<T> kWholeReductions[] = {
+constexpr ReduceRow<T> kWholeReductions[] = {
     {"sum", whole_row<WrappingSum, T>, whole_columns<WrappingSum, T>,
      WrappingSum::join},
     {"prod", whole_row<WrappingProduct, T>, whole_columns<WrappingProduct, T>,
