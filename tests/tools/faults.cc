@@ -14,10 +14,13 @@
 // memory are calls of its libraries, too, except those of libzmq's own threads,
 // since libzmq 4.3.4 does not check its allocations there, and glibc's look at
 // /etc/protocols. Calls before main are not counted, nor calls that cannot
-// fail: transfers on eventfd and the like, and messages on standard error.
+// fail: transfers on eventfd and the like, and messages on standard error; nor
+// what the kernel tells about the machine, since each machine has more or less
+// of it (the limits of control groups) and K would mean another call.
 #include "preload.h"
 
 #include <link.h>
+#include <linux/magic.h>
 #include <netdb.h>
 #include <pthread.h>
 #include <sys/epoll.h>
@@ -26,6 +29,7 @@
 #include <sys/random.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/statfs.h>
 
 #include <atomic>
 #include <cerrno>
@@ -74,9 +78,18 @@ bool is_own(void* caller) {
   return at >= g_begin && at < g_end;
 }
 
+// Whether the kernel makes up the file's text as it is read.
+bool is_of_kernel(int fd) {
+  struct statfs info {};
+  if (::fstatfs(fd, &info) != 0) return false;
+  return info.f_type == PROC_SUPER_MAGIC || info.f_type == SYSFS_MAGIC ||
+         info.f_type == CGROUP_SUPER_MAGIC ||
+         info.f_type == CGROUP2_SUPER_MAGIC;
+}
+
 // Only calls on files, pipes and terminals can fail.
 bool can_fail(int fd) {
-  if (fd == STDERR_FILENO) return false;
+  if (fd == STDERR_FILENO || is_of_kernel(fd)) return false;
   struct stat info {};
   return ::fstat(fd, &info) != 0 || (info.st_mode & S_IFMT) != 0;
 }
