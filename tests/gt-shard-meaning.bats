@@ -71,8 +71,8 @@ END
         gt-check -q placed
         run -1 --separate-stderr gt-work placed
         [ "${#lines[@]}" = 2 ]
-        [[ ${lines[0]} == "l = fail "*"index $class is out of range for 64 rows"* ]]
-        [[ ${lines[1]} == "g = fail "*"index $class is out of range for 64 rows"* ]]
+        [[ ${lines[0]} == "l = fail "*"index $class is out of range, which is 0 to 63"* ]]
+        [[ ${lines[1]} == "g = fail "*"index $class is out of range, which is 0 to 63"* ]]
       done
     done
   done

@@ -29,13 +29,18 @@ TEST(Reported, TellsOncePerTextOfAStream) {
   const auto is_first = [&](size_t line, const char* why, const char* text) {
     return reported.is_first({"<stdin>", line}, why, text);
   };
-  EXPECT_TRUE(is_first(4, "index 7 is out of range for 2 rows", "y = f t x"));
-  EXPECT_FALSE(is_first(9, "index 12 is out of range for 2 rows", "y = f t x"));
+  EXPECT_TRUE(
+      is_first(4, "index 7 is out of range, which is 0 to 1", "y = f t x"));
+  EXPECT_FALSE(
+      is_first(9, "index 12 is out of range, which is 0 to 1", "y = f t x"));
   EXPECT_TRUE(is_first(9, "size 3 from 7 is out of range", "y = f t x"));
-  EXPECT_FALSE(is_first(14, "index 0 is out of range for 2 rows", "y = f t x"));
+  EXPECT_FALSE(
+      is_first(14, "index 0 is out of range, which is 0 to 1", "y = f t x"));
   // Digits that are part of a name tell lines apart; numbers do not.
-  EXPECT_TRUE(is_first(5, "index 7 is out of range for 2 rows", "y1 = f t x"));
-  EXPECT_TRUE(is_first(6, "index 7 is out of range for 2 rows", "y2 = f t x"));
+  EXPECT_TRUE(
+      is_first(5, "index 7 is out of range, which is 0 to 1", "y1 = f t x"));
+  EXPECT_TRUE(
+      is_first(6, "index 7 is out of range, which is 0 to 1", "y2 = f t x"));
   EXPECT_TRUE(is_first(7, "why", "w = sgd w g 0.25"));
   EXPECT_FALSE(is_first(8, "why", "w = sgd w g 0.1"));
   EXPECT_FALSE(is_first(8, "why", "w = sgd w g 12"));

@@ -257,7 +257,8 @@ TEST(Part, AnIndexBeyondTheWholeIsAnError) {
       EXPECT_TRUE(evaluate(*backend, line + " part=2,0/6,3", bad).ok());
       const auto result = evaluate(*backend, line + " part=2,0/5,3", bad);
       ASSERT_FALSE(result.ok()) << line;
-      EXPECT_EQ(result.error().message, "index 5 is out of range for 5 rows");
+      EXPECT_EQ(result.error().message,
+                "index 5 is out of range, which is 0 to 4");
     }
   }
 }

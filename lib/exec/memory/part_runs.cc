@@ -42,9 +42,9 @@ Window window_of(const Call& call, size_t axis) {
 }
 
 Error out_of_range(int64_t index, const Window& rows) {
-  return Error{"index " + std::to_string(index) + " is out of range for " +
-               std::to_string(rows.whole) + " row" +
-               (rows.whole == 1 ? "" : "s")};
+  return Error{
+      "index " + std::to_string(index) + " is out of range, which is " +
+      (rows.whole == 0 ? "empty" : "0 to " + std::to_string(rows.whole - 1))};
 }
 
 }  // namespace gt::exec
