@@ -127,7 +127,23 @@ wrong() { # MESSAGE COMMAND...
 }
 
 @test "a secret key is not taken for the public one that others may know" {
-  (umask 077 && gt-key >me.key)
+  make_keys
+  local told='this is a secret key, which nobody but its owner may know; gt-key --public FILE prints the public one of the key in FILE'
+  for key in route a; do # its own, and that of a worker
+    cat b.pub "$key.key" >mixed
+    wrong "gt-route: --allow: mixed:2: $told; try gt-route --help" \
+      gt-route --bind "$at" --workers 1 --key route.key --allow mixed
+    wrong "gt-work: --route-key: $key.key: $told; try gt-work --help" \
+      gt-work --connect "$at" --key a.key --route-key "$key.key"
+    wrong "gt-work: --route-key: $told; try gt-work --help" \
+      gt-work --connect "$at" --key a.key --route-key "$(<"$key.key")"
+  done
+}
+
+# Half of the keys of other programs do not show that they are secret; here is one
+# of such.
+@test "the own secret key is not taken for a public one, whoever made it" {
+  (umask 077 && printf '%040d\n' 0 >me.key)
   run -2 --separate-stderr gt-route --bind tcp://127.0.0.1:1 --workers 1 --key me.key --allow me.key
   [[ $stderr == 'gt-route: --allow: me.key has the secret key of --key, which nobody else may know; a public one is printed by gt-key --public me.key; '* ]]
   run -2 --separate-stderr gt-work --connect tcp://127.0.0.1:1 --key me.key --route-key me.key

@@ -21,8 +21,16 @@ namespace {
 
 constexpr size_t kSize = 40;  // characters of a key
 constexpr size_t kBytes = 32;
+// The top bit of a key's last byte. A public key is a number below 2^255, so it
+// never has it. Curve25519 does not look at it in a secret key, so make_keys()
+// sets it there: that tells a secret key from a public one.
+constexpr uint8_t kSecretBit = 0x80;
 constexpr size_t kMostBytes = size_t{64} << 20;  // size limit of a file of keys
 const char* const kNoCurve = "this libzmq was built without CURVE";
+const char* const kIsSecret =
+    "this is a secret key, which nobody but its owner may know; gt-key "
+    "--public "
+    "FILE prints the public one of the key in FILE";
 
 Error in_file(const std::string& path, size_t line, const std::string& why) {
   return Error{path + (line == 0 ? "" : ":" + std::to_string(line)) + ": " +
@@ -110,12 +118,22 @@ bool is_key(std::string_view text) {
          zmq_z85_decode(bytes, std::string(text).c_str()) != nullptr;
 }
 
+bool is_secret(const std::string& key) {
+  uint8_t bytes[kBytes];
+  return is_key(key) && zmq_z85_decode(bytes, key.c_str()) != nullptr &&
+         (bytes[kBytes - 1] & kSecretBit) != 0;
+}
+
 Result<Keys> make_keys() {
   char open[kSize + 1];
   char secret[kSize + 1];
+  uint8_t bytes[kBytes];
   // libzmq would end the process without a word.
   need_random(secret, sizeof secret);
   if (zmq_curve_keypair(open, secret) != 0) return Error{kNoCurve};
+  zmq_z85_decode(bytes, secret);
+  bytes[kBytes - 1] |= kSecretBit;
+  zmq_z85_encode(secret, bytes, kBytes);
   return Keys{secret, open};
 }
 
@@ -146,6 +164,7 @@ Result<std::map<std::string, KeyHolder>> reread_open_keys(
   if (!keys.ok()) return keys.error();
   std::map<std::string, KeyHolder> holders;
   for (KeyLine& line : keys.value()) {
+    if (is_secret(line.key)) return in_file(path, line.number, kIsSecret);
     auto holder = holder_of(line.rest);
     if (!holder.ok()) return in_file(path, line.number, holder.error().message);
     const bool is_new =
@@ -185,9 +204,14 @@ Result<std::function<bool(const std::string&)>> follow_open_keys(
 
 Result<std::string> read_open_key(const std::string& path_or_key) {
   if (is_key(path_or_key) && ::access(path_or_key.c_str(), F_OK) != 0) {
+    if (is_secret(path_or_key)) return Error{kIsSecret};
     return path_or_key;
   }
-  return read_one_key(path_or_key);
+  auto key = read_one_key(path_or_key);
+  if (key.ok() && is_secret(key.value())) {
+    return in_file(path_or_key, 0, kIsSecret);
+  }
+  return key;
 }
 
 }  // namespace gt::net

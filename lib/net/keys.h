@@ -52,6 +52,9 @@ Result<Keys> make_keys();
 Result<Keys> keys_of(const std::string& secret);
 // True if a text has the form of a key, public or secret.
 bool is_key(std::string_view text);
+// True if a key can only be a secret one. That is so for all that make_keys()
+// makes, and for half of those that other programs make.
+bool is_secret(const std::string& key);
 
 // True if a text is a valid user name. Shares of the machine and directories of
 // files go by user name.
@@ -70,8 +73,8 @@ struct KeyHolder {
   bool operator==(const KeyHolder&) const = default;
 };
 // Returns the public keys in a file. Errors: the file cannot be read or has no
-// key; a line has no valid key, a key that was there before, or an invalid user
-// name.
+// key; a line has no valid key, a secret key, a key that was there before, or
+// an invalid user name.
 Result<std::map<std::string, KeyHolder>> read_open_keys(
     const std::string& path);
 // Does the same for a file that was read before and that may have become empty.
@@ -85,6 +88,7 @@ Result<std::map<std::string, KeyHolder>> reread_open_keys(
 Result<std::function<bool(const std::string&)>> follow_open_keys(
     const std::string& path);
 // Returns the only public key in a file, or the text itself if it is a key.
+// Error: there is none, or it is a secret one.
 Result<std::string> read_open_key(const std::string& path_or_key);
 
 }  // namespace gt::net

@@ -67,6 +67,24 @@ TEST_F(KeysTest, FilesHaveThemOneALine) {
   EXPECT_FALSE(read_open_key(file("# none\n")).ok());
 }
 
+TEST_F(KeysTest, ASecretKeyIsNoPublicOne) {
+  for (int i = 0; i < 100; ++i) {
+    const Keys keys = make_keys().value();
+    EXPECT_TRUE(is_secret(keys.secret));
+    EXPECT_FALSE(is_secret(keys.open));
+    // The bit that tells them apart has no part in the pair.
+    EXPECT_EQ(keys_of(keys.secret).value().open, keys.open);
+  }
+  EXPECT_FALSE(is_secret("no key"));
+  const auto list = read_open_keys(file(keys_.open + "\n" + other_.secret));
+  ASSERT_FALSE(list.ok());
+  EXPECT_NE(list.error().message.find("gt-key:2: this is a secret key"),
+            std::string::npos);
+  EXPECT_EQ(list.error().message.find(other_.secret), std::string::npos);
+  EXPECT_FALSE(read_open_key(keys_.secret).ok());
+  EXPECT_FALSE(read_open_key(file(keys_.secret)).ok());
+}
+
 // So no key is taken for a comment: # is Z85's last digit, and too large to
 // begin with.
 TEST_F(KeysTest, NoKeyBeginsAsCommentsDo) {
