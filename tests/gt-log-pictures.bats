@@ -90,9 +90,111 @@ END
   run -2 gt-log --timeline svg --from 2 --to 1 t.trace
 }
 
+# rows writes a trace; each argument is START END QUEUE RANK OP INSTRUCTION, parted
+# by commas.
+rows() {
+  printf '# start\tend\tqueue\trank\tat\top\tbytes\tflops\tsignal\t# instruction\n'
+  local row
+  for row; do
+    IFS=, read -r start end queue rank op text <<<"$row"
+    printf '%s\t%s\t%s\t%s\tp:1\t%s\t4\t1\t-\t%s\n' "$start" "$end" "$queue" \
+      "$rank" "$op" "$text"
+  done
+}
+
+# frames FILE prints, for each slice of the JSON that is no instruction, its name
+# and its times.
+frames() {
+  sed -n 's/.*"name": "\([^"]*\)", "cat": "\(pass\|wait\)", "ts": \([0-9.]*\), "dur": \([0-9.]*\).*/\1: \3 \4/p' "$1"
+}
+
+@test "a timeline says what is forward, backward, a weight's gradient and an update, and of which microbatch" {
+  rows 0,100000,compute,-,randn,'w = randn f32[4,4] 1' \
+    100000,200000,compute,-,matmul,'h = matmul x w #mb=0' \
+    200000,300000,compute,-,exp,'l = exp h #mb=0' \
+    300000,400000,compute,-,matmul,'h = matmul x w #mb=1' \
+    400000,500000,compute,-,mul,'d = mul l 2 #mb=0 #bwd' \
+    500000,510000,compute,-,ones,'o = ones f32[] #bwd' \
+    510000,600000,compute,-,mul,'d = mul d o #mb=0 #bwd' \
+    600000,700000,compute,-,matmul,'g = matmul d x #mb=0 #bwd #grad=w' \
+    700000,800000,compute,-,add,'s = add s g #mb=0' \
+    800000,900000,compute,-,sgd,'w = sgd w s 0.1' \
+    900000,950000,compute,-,mul,'q = mul g 0.1' \
+    950000,980000,compute,-,sub,'v = sub v q' \
+    980000,999000,compute,-,matmul,'h = matmul v w' >t.trace
+  gt-log --timeline chrome t.trace >t.json
+  python3 "$GT_ROOT/tests/tools/check_trace.py" t.json
+  run -0 frames t.json
+  lines_are 'forward 0: 100.000 200.000
+forward 1: 300.000 100.000
+backward 0: 400.000 200.000
+weight 0: 600.000 100.000
+update 0: 700.000 100.000
+update: 800.000 180.000
+forward: 980.000 19.000'
+  grep -q '"pass": "weight", "microbatch": "0"' t.json
+  gt-log --timeline svg t.trace >t.svg
+  xmllint --noout t.svg
+  [ "$(grep -c '<title>forward 0</title>' t.svg)" = 1 ]
+  grep -q '>backward 0</text>' t.svg
+  grep -q '>update</text>' t.svg
+  # Where there is no gradient and no microbatch, there is nothing to tell apart.
+  rows 0,100,compute,-,exp,'y = exp x' >t.trace
+  run -0 gt-log --timeline svg t.trace
+  [[ $output != *forward* ]]
+}
+
+@test "the gaps of a worker say for whom it waited" {
+  rows 0,100000,0/compute,0,ones,'x@0 = ones f32[4]' \
+    0,20000,1/compute,1,ones,'a@1 = ones f32[4]' \
+    100000,110000,1/comm,1,copy,'y@1 = copy x@0' \
+    112000,150000,1/compute,1,exp,'z@1 = exp y@1' \
+    190000,200000,1/compute,1,exp,'z@1 = exp a@1' \
+    195000,205000,0/compute,0,exp,'x@0 = exp x@0' >t.trace
+  gt-log --timeline chrome t.trace >t.json
+  python3 "$GT_ROOT/tests/tools/check_trace.py" t.json
+  run -0 frames t.json
+  lines_are 'waits for worker 0: 20.000 90.000
+waits for its next line: 100.000 95.000
+waits for its next line: 150.000 40.000'
+  gt-log --timeline svg t.trace >t.svg
+  xmllint --noout t.svg
+  grep -q '<title>waits for worker 0, 90 µs' t.svg
+  grep -q '>waits for worker 0</text>' t.svg
+  # Of chosen lines nobody knows what else ran.
+  run -0 gt-log --timeline svg --op exp t.trace
+  [[ $output != *'waits for'* ]]
+}
+
+@test "0 is at the left of a timeline, and what it is" {
+  rows 5000000,6000000,compute,-,exp,'y = exp x' \
+    6000000,9000000,compute,-,exp,'y = exp x' >t.trace
+  gt-log --timeline svg t.trace >t.svg
+  grep -q "2 instructions in 4 ms; 0 is 5 ms after the run's start" t.svg
+  [ "$(sed -n 's/.*text-anchor="middle" fill="#52606d">\([^<]*\)<.*/\1/p' t.svg | head -n 1)" = '0.0 ms' ]
+  grep -q '3 ms from 1 ms' t.svg
+  run -0 gt-log --timeline svg --from 7ms t.trace
+  [[ $output == *"in 2 ms; 0 is 7 ms after the run's start"* ]]
+}
+
+@test "the trace of a pipeline has microbatches and passes" {
+  "$GT_ROOT/examples/microbatches" 2 | gt-emit --no-at |
+    gt-shard -c "$GT_ROOT/configs/schedule.yaml" >p.s
+  gt-route -n 2 --threads 1 --trace p.trace p.s >/dev/null
+  grep -q '#mb=1 #bwd #grad=w1$' p.trace
+  gt-log --timeline svg p.trace >p.svg
+  xmllint --noout p.svg
+  for word in forward backward weight update; do
+    grep -q "<title>$word [01]</title>" p.svg
+  done
+}
+
 @test "--timeline wants a trace" {
   run -3 --separate-stderr gt-log --timeline svg <<<'x = zeros f32[1]'
   [ "$stderr" = 'gt-log: <stdin>:1: not a trace; gt-work --trace FILE makes one' ]
+  gt-log -o s.log <<<'x = zeros f32[1]' >/dev/null
+  run -3 --separate-stderr gt-log --timeline svg s.log
+  [ "$stderr" = 'gt-log: s.log:2: this log says what was sent, not when it ran; gt-work --trace FILE or gt-route --trace FILE writes that' ]
 }
 
 @test "--plot: a picture of printed numbers" {

@@ -138,7 +138,7 @@ c1          1   36 B         1' ]]
   make_run
   gt-log --timeline chrome run.log >run.json
   run -0 python3 "$GT_ROOT/tests/tools/check_trace.py" run.json
-  [ "$output" = '4 slices of 3 threads, 1 flows' ]
+  [ "$output" = '6 slices of 3 threads, 1 flows' ] # two are waits
   run -0 grep -o '"process_name", [^}]*"name": "[^"]*"' run.json
   gt-log --timeline svg run.log >run.svg
   xmllint --noout run.svg
@@ -162,11 +162,36 @@ c1          1   36 B         1' ]]
   gt-emit -e 'x = ones f32[4]' -e 'y = exp x' -e 'print y' |
     gt-route -n 1 --log batch.log --trace batch.trace >out
   run -0 --separate-stderr gt-log --timeline svg batch.log
-  [[ $output == *'>batch 100 %<'* ]]
+  [[ $output == *'times within messages are estimated'*'<title>2: y = exp x'*'about '* ]]
+  [[ $output != *batch* ]]
   [[ $stderr == *'draw what gt-route --trace FILE writes' ]]
   run -0 --separate-stderr gt-log --timeline svg batch.trace
   [[ $output == *'exp'* && $output != *batch* ]]
   [ -z "$stderr" ]
+}
+
+@test "the instructions of a message share its time by what they compute, after what they wait for" {
+  begin 2
+  row 00.000000 1 issue 0 'a@0 = ones f32[1000] #mb=0'
+  row 00.000000 2 issue 1 'b@1 = ones f32[1000] #mb=0'
+  row 00.000000 3 issue 0-1 'c@1 = copy a@0 #mb=0'
+  row 00.000000 4 issue 1 'd@1 = exp c@1 #mb=0 #bwd'
+  row 00.000000 5 issue 1 'e@1 = exp d@1 #mb=0 #bwd'
+  row 00.000000 6 issue 1 'free d@1'
+  row 00.000000 3 send 0 '# first=1'
+  row 00.000000 6 send 1 '# first=2'
+  row 00.010000 3 'done' 1 '# queue=comm first=3 begin=1763654400.004000 end=1763654400.005000'
+  BYTES=4000 row 00.010000 3 transfer 1 '# from=0 begin=1763654400.004000 end=1763654400.005000'
+  row 00.010000 1 'done' 0 '# first=1 begin=1763654400.001000 end=1763654400.003000'
+  row 00.010000 6 'done' 1 '# first=2 begin=1763654400.001000 end=1763654400.009000'
+  gt-log --timeline chrome run.log >run.json
+  run -0 python3 "$GT_ROOT/tests/tools/check_trace.py" run.json
+  # d begins when c is there; it and e, which are alike, end when the message did.
+  run -0 sed -n 's/.*"name": "exp".*"ts": \([0-9]*\).*"dur": \([0-9]*\).*"estimated": true.*/\1 \2/p' run.json
+  [[ ${lines[0]} =~ ^(5000|4999)\ (1999|2000)$ ]]
+  [[ ${lines[1]} =~ ^(6999|7000)\ (1999|2000)$ ]]
+  grep -q '"waits for worker 0"' run.json
+  grep -q '"name": "backward 0"' run.json
 }
 
 @test "the log of a run says whose each line and result is" {

@@ -1,11 +1,14 @@
 // Writes the trace event format of Chrome, which Perfetto opens: an object with
 // "traceEvents". Events are in the order of their times, those of one thread
-// nest (here they never overlap), and flows are pairs of "s" within the slice
+// nest (runs of a pass hold their instructions, and the waits between them),
+// and flows are pairs of "s" within the slice
 // that makes a value and "f" at the start of one that reads it.
 #include <algorithm>
+#include <tuple>
 
 #include "base/units.h"
 #include "log/escape.h"
+#include "log/steps.h"
 #include "log/timeline.h"
 #include "stream/rows.h"
 
@@ -32,7 +35,7 @@ void append_field(std::string& out, const char* name, uint64_t value) {
 class ChromeWriter {
  public:
   ChromeWriter(const Timeline& timeline, Writer& out)
-      : timeline_(timeline), out_(out) {
+      : timeline_(timeline), steps_(timeline), out_(out) {
     for (uint32_t i = 0; i < timeline.words(); ++i) {
       words_.push_back("\"" + json_text(timeline.word(i)) + "\"");
     }
@@ -42,12 +45,15 @@ class ChromeWriter {
     out_.write("{\"displayTimeUnit\": \"ns\", \"traceEvents\": [");
     name_lanes();
     sort_flows();
+    sort_frames();
     for (uint32_t i = 0; i < timeline_.events().size() && out_.ok(); ++i) {
       const Event& event = timeline_.events()[i];
+      frames_until(event.start);
       flow_starts_before(event.start);
       slice(event);
       flow_ends(i);
     }
+    frames_until(UINT64_MAX);
     flow_starts_before(UINT64_MAX);
     out_.write("\n]}\n");
   }
@@ -100,19 +106,73 @@ class ChromeWriter {
     }
   }
 
-  void slice(const Event& event) {
+  void begin_slice(const std::string& name, const std::string& category,
+                   uint64_t start, uint64_t end, size_t lane) {
     begin();
-    text_ += "{\"ph\": \"X\", \"name\": " + words_[event.op];
-    text_ += ", \"cat\": ";
-    text_ += timeline_.word(event.signal).empty() ? "\"instruction\""
-                                                  : words_[event.signal];
-    text_ += ", \"ts\": ";
-    append_micros(text_, event.start);
+    text_ += "{\"ph\": \"X\", \"name\": " + name + ", \"cat\": " + category +
+             ", \"ts\": ";
+    append_micros(text_, start);
     text_ += ", \"dur\": ";
-    append_micros(text_, event.length());
-    place(event.lane);
+    append_micros(text_, end - start);
+    place(lane);
+  }
+
+  // A slice that is no instruction: what a run of them is, or a wait.
+  struct Frame {
+    uint64_t start, end;
+    uint32_t lane;
+    std::string name;
+    const char* category;
+    uint32_t event;  // what is waited to begin; or kNobody
+  };
+
+  void sort_frames() {
+    for (const Steps::Run& run : steps_.runs()) {
+      frames_.push_back({run.start, run.end, run.lane,
+                         steps_.label(run.pass, run.mb), "pass",
+                         Timeline::kNobody});
+    }
+    for (const Steps::Wait& wait : steps_.waits()) {
+      frames_.push_back({wait.start, wait.end, wait.lane, steps_.label(wait),
+                         "wait", wait.event});
+    }
+    std::ranges::stable_sort(frames_, [](const Frame& a, const Frame& b) {
+      return std::tuple(a.start, b.end) < std::tuple(b.start, a.end);
+    });
+  }
+
+  // Writes the frames that begin until then. They hold what begins with them.
+  void frames_until(uint64_t time) {
+    for (; next_frame_ < frames_.size() && out_.ok(); ++next_frame_) {
+      const Frame& frame = frames_[next_frame_];
+      if (frame.start > time) return;
+      flow_starts_before(frame.start);
+      begin_slice("\"" + json_text(frame.name) + "\"",
+                  "\"" + std::string(frame.category) + "\"", frame.start,
+                  frame.end, frame.lane);
+      if (frame.event != Timeline::kNobody) {
+        text_ += ", \"args\": {\"instruction\": " +
+                 words_[timeline_.events()[frame.event].text] + "}";
+      }
+      text_ += "}";
+      end();
+    }
+  }
+
+  void slice(const Event& event) {
+    begin_slice(words_[event.op],
+                timeline_.word(event.signal).empty() ? "\"instruction\""
+                                                     : words_[event.signal],
+                event.start, event.end, event.lane);
     text_ += ", \"args\": {\"instruction\": " + words_[event.text] +
              ", \"at\": " + words_[event.at];
+    if (!steps_.runs().empty() && event.pass != Pass::kNone) {
+      text_ += ", \"pass\": \"" + std::string(word_of(event.pass)) + "\"";
+    }
+    if (event.mb != Timeline::kNobody) {
+      text_ += ", \"microbatch\": " + words_[event.mb];
+    }
+    if (event.is_estimated) text_ += ", \"estimated\": true";
     append_field(text_, ", \"bytes\": ", event.bytes);
     text_ += ", \"flops\": " + decimal(event.flops, 0) + "}}";
     end();
@@ -132,7 +192,8 @@ class ChromeWriter {
     const auto& flows = timeline_.flows();
     for (uint32_t i = 0; i < flows.size(); ++i) {
       const Event& to = timeline_.events()[flows[i].to];
-      if (timeline_.events()[flows[i].from].length() == 0 || to.length() == 0 ||
+      if (!flows[i].is_drawn ||
+          timeline_.events()[flows[i].from].length() == 0 || to.length() == 0 ||
           leaves(flows[i]) > to.start) {
         continue;
       }
@@ -180,10 +241,13 @@ class ChromeWriter {
   }
 
   const Timeline& timeline_;
+  const Steps steps_;
   Writer& out_;
   std::vector<std::string> words_;   // quoted
   std::vector<uint64_t> processes_;  // indexed by lane
   std::vector<uint32_t> starts_, ends_;
+  std::vector<Frame> frames_;
+  size_t next_frame_ = 0;
   size_t next_start_ = 0;
   size_t next_end_ = 0;
   std::string text_;

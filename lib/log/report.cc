@@ -97,7 +97,11 @@ class Reporter {
       if (input_.form() == Input::Form::kTrace) {
         timeline.take(input_);
       } else if (!is_other && !(is_log_row() && timeline.is_run())) {
-        input_.complain("not a trace; gt-work --trace FILE makes one",
+        input_.complain(input_.form() == Input::Form::kLog
+                            ? "this log says what was sent, not when it ran; "
+                              "gt-work --trace "
+                              "FILE or gt-route --trace FILE writes that"
+                            : "not a trace; gt-work --trace FILE makes one",
                         Exit::kRejected);
         is_other = true;
       }
@@ -110,8 +114,9 @@ class Reporter {
     }
     if (timeline.batches() > 0) {
       say_(
-          "gt-log: the log of a run has times of messages, with many "
-          "instructions each (batch); for those of every instruction draw what "
+          "gt-log: the log of a run has times of messages; those of the "
+          "instructions in a message are estimated; for measured ones draw "
+          "what "
           "gt-route --trace FILE writes\n");
     }
     if (options_.kind == Kind::kTimelineSvg) {

@@ -1,6 +1,7 @@
 #include "log/run_log.h"
 
 #include "base/text.h"
+#include "stream/ranks.h"
 
 #include <algorithm>
 
@@ -13,7 +14,8 @@ RunLog::Event RunLog::take(const LogRow& row) {
   if (!has_start_) start_ = *time;
   has_start_ = true;
   if (row.event == "issue") {
-    issues_.emplace_back(seq, row.text.substr(0, kMaxText));
+    issues_.push_back({seq, std::string(row.peer),
+                       std::string(row.text.substr(0, kMaxText)), 0});
     if (issues_.size() > kMaxIssues) issues_.pop_front();
     return Event::kIssue;
   }
@@ -37,12 +39,31 @@ RunLog::Event RunLog::take(const LogRow& row) {
   return Event::kOther;
 }
 
+// Returns the first issue with this number or a later one.
+std::deque<RunLog::Issue>::const_iterator RunLog::issue_at(uint64_t seq) const {
+  return std::ranges::lower_bound(issues_, seq, {}, &Issue::seq);
+}
+
 std::string_view RunLog::text_of(uint64_t seq) const {
-  const auto at = std::lower_bound(
-      issues_.begin(), issues_.end(), seq,
-      [](const auto& issue, uint64_t wanted) { return issue.first < wanted; });
-  return at == issues_.end() || at->first != seq ? std::string_view{}
-                                                 : at->second;
+  const auto at = issue_at(seq);
+  return at == issues_.end() || at->seq != seq ? std::string_view{} : at->text;
+}
+
+std::vector<const RunLog::Issue*> RunLog::issues_of(const Span& span) const {
+  std::vector<const Issue*> out;
+  auto at = issue_at(span.first);
+  const bool is_kept =
+      at != issues_.begin() || (at != issues_.end() && at->seq == span.first);
+  if (!is_kept) return out;
+  const auto worker = static_cast<int64_t>(span.worker);
+  for (; at != issues_.end() && at->seq <= span.last; ++at) {
+    const auto peers = parse_ranks(at->peers);
+    if (!peers.ok()) continue;
+    if (std::ranges::find(peers.value(), worker) != peers.value().end()) {
+      out.push_back(&*at);
+    }
+  }
+  return out;
 }
 
 // Returns false if the queue finished nothing since the row before.

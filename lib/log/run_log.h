@@ -9,6 +9,7 @@
 #include <map>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "stream/log_words.h"
 #include "stream/rows.h"
@@ -50,6 +51,19 @@ class RunLog {
   Event take(const LogRow& row);
   const Span& span() const { return span_; }
   const Transfer& transfer() const { return transfer_; }
+  // An instruction that was issued.
+  struct Issue {
+    uint64_t seq = 0;
+    std::string peers;  // the workers, a rank set
+    std::string text;
+    double cost = 0;  // as given to price()
+  };
+  // Keeps what the instruction of the last row costs, if that was kIssue.
+  void price(double cost) { issues_.back().cost = cost; }
+  // Returns the instructions of a span, in order; none if some of them are no
+  // longer kept.
+  std::vector<const Issue*> issues_of(const Span& span) const;
+
   // True if there was a row about a worker: then this is the log of a run, and
   // not one that gt-log -o wrote of a stream.
   bool is_run() const { return is_run_; }
@@ -74,14 +88,15 @@ class RunLog {
   uint64_t since_start(uint64_t time) const {
     return time > start_ ? time - start_ : 0;
   }
+  std::deque<Issue>::const_iterator issue_at(uint64_t seq) const;
   std::string_view text_of(uint64_t seq) const;
   bool take_span(uint64_t worker, uint64_t seq, uint64_t time);
   bool take_transfer(uint64_t worker, uint64_t seq, uint64_t time,
                      std::string_view bytes);
 
   std::map<uint64_t, Worker> workers_;
-  std::deque<std::pair<uint64_t, std::string>> issues_;  // by seq
-  uint64_t start_ = 0;  // time of the first row
+  std::deque<Issue> issues_;  // by seq
+  uint64_t start_ = 0;        // time of the first row
   bool has_start_ = false;
   bool is_run_ = false;
   LogWords words_;

@@ -25,21 +25,6 @@ std::tuple<bool, uint64_t, std::string_view> order_of(std::string_view rank) {
   return {!numbered, number, rank};
 }
 
-// Returns the rank from which one rank of a line gets an operand: the same
-// rank; or, for a copy from elsewhere, the rank at the same position, or the
-// only one.
-std::string source_rank(std::string_view set, const std::string& rank,
-                        size_t place, size_t ranks) {
-  if (set.empty() || set == rank) return rank;
-  const auto parsed = parse_ranks(set);
-  if (!parsed.ok()) return rank;
-  const std::vector<int64_t>& all = parsed.value();
-  for (const int64_t one : all) {
-    if (std::to_string(one) == rank) return rank;
-  }
-  return std::to_string(all.size() == ranks ? all[place] : all[0]);
-}
-
 template <typename T>
 using MinHeap = std::priority_queue<T, std::vector<T>, std::greater<T>>;
 
@@ -97,6 +82,12 @@ void Timeline::take_seat(const TraceRow& row, const Seat& seat,
   if (subject.line != nullptr) find_flows(seat, event);
 }
 
+void Timeline::take_notes(Event& event, const Line& line) {
+  if (const auto* mb = line.note("mb")) event.mb = intern(unquote(*mb));
+  event.pass = pass_of(line);
+  event.in_place = is_in_place(line);
+}
+
 uint32_t Timeline::add_row(const TraceRow& row, const Seat& seat,
                            const Subject& subject) {
   rows_ += seat.place == 0 ? 1 : 0;
@@ -110,6 +101,7 @@ uint32_t Timeline::add_row(const TraceRow& row, const Seat& seat,
   event.signal = intern(subject.signal);
   event.at = intern(row.at);
   event.text = intern(row.text);
+  if (subject.line != nullptr) take_notes(event, *subject.line);
   events_.push_back(event);
   return static_cast<uint32_t>(events_.size() - 1);
 }
@@ -122,7 +114,7 @@ void Timeline::take_worker_row(const TraceRow& row, const Seat& seat,
   }
   const bool aliases = row.start == row.end && is_alias(row.op);
   const uint32_t event = aliases ? kNobody : add_row(row, seat, subject);
-  workers_.insert(seat.rank);
+  makers_.add_worker(seat.rank);
   worker_rows_.push_back({row.start, event, intern(seat.rank), intern(row.rank),
                           intern(row.text), row.queue == "comm"});
 }
@@ -145,74 +137,34 @@ void Timeline::find_worker_flows() {
   }
 }
 
-std::string Timeline::key_of(std::string_view name, std::string_view rank,
-                             std::string_view worker) {
-  std::string key(name);
-  for (const std::string_view part : {rank, worker}) {
-    key += '@';
-    key += part;
-  }
-  return key;
-}
-
-uint32_t Timeline::maker_at(const std::string& key) const {
-  const auto it = makers_.find(key);
-  return it == makers_.end() ? kNobody : it->second;
-}
-
-// Returns the event that made an operand. A worker computes with the value that
-// it has; an exchange takes the newest value that any worker has.
-uint32_t Timeline::maker_of(const Operand& operand, const Seat& seat) {
-  const std::string rank =
-      source_rank(operand.ranks, seat.rank, seat.place, seat.ranks);
-  uint32_t maker = maker_at(key_of(operand.text, rank, seat.worker));
-  if (!seat.crosses) return maker;
-  for (const std::string& worker : workers_) {
-    const uint32_t other = maker_at(key_of(operand.text, rank, worker));
-    if (other == kNobody) continue;
-    if (maker == kNobody || events_[other].start > events_[maker].start) {
-      maker = other;
-    }
-  }
-  return maker;
-}
-
-// Adds the flows from the events that made the operands. The results are made
-// by this event; or, if the line only gives a value another name, by the event
-// that made the operand.
+// Adds the flows to an event, or what takes its place, from those that made
+// what its line reads. What reads the gradient of a weight is the update, until
+// a result takes the place of what was updated.
 void Timeline::find_flows(const Seat& seat, uint32_t event) {
-  uint32_t maker = event;
-  for (const Operand& operand : line_.operands) {
-    if (operand.kind != Operand::Kind::kName) continue;
-    const uint32_t from = maker_of(operand, seat);
-    if (from == kNobody) continue;
-    if (event == kNobody) {
-      maker = from;
-    } else if (flows_.size() < kMaxFlows) {
-      flows_.push_back({from, event});
+  const uint64_t start = event == kNobody ? 0 : events_[event].start;
+  for (const uint32_t from : makers_.take(line_, seat, event, start)) {
+    const Event& maker = events_[from];
+    Event& reader = events_[event];
+    if (reader.pass == Pass::kForward &&
+        (maker.pass == Pass::kWeight ||
+         (maker.pass == Pass::kUpdate && !maker.in_place))) {
+      reader.pass = Pass::kUpdate;
     }
-  }
-  if (makers_.size() > kMaxFlows) makers_.clear();
-  for (const Name& name : line_.results) {
-    const std::string key = key_of(name.text, seat.rank, seat.worker);
-    if (maker == kNobody) {
-      makers_.erase(key);
-    } else {
-      makers_.insert_or_assign(key, maker);
-    }
+    if (flows_.size() < kMaxFlows) flows_.push_back({from, event, !is_run()});
   }
 }
 
 void Timeline::finish() {
+  draw_messages();
   draw_transfers();
   find_worker_flows();
   sort_events();
-  sort_lanes();
   begin_ = events_.empty() ? 0 : events_.front().start;
   end_ = begin_;
   for (const Event& event : events_) end_ = std::max(end_, event.end);
   if (options_.from > 0) begin_ = options_.from;
   if (options_.to != UINT64_MAX) end_ = options_.to;
+  sort_lanes();
 }
 
 // Sorts events by start: each queue writes its rows in order, but the rows of
@@ -231,7 +183,9 @@ void Timeline::sort_events() {
     sorted.push_back(events_[order[i]]);
   }
   events_ = std::move(sorted);
-  for (Flow& flow : flows_) flow = {place[flow.from], place[flow.to]};
+  for (Flow& flow : flows_) {
+    flow = {place[flow.from], place[flow.to], flow.is_drawn};
+  }
   // A value cannot be read before it is made, whatever the file says.
   std::erase_if(flows_, [this](const Flow& flow) {
     return flow.from >= flow.to ||

@@ -4,11 +4,13 @@
 // of several ranks is in the lanes of all of them. For the trace or the log of
 // a run (gt-route --trace, --log) there is a lane for each worker and queue,
 // and a row is in one of them. Times are in nanoseconds.
+//
+// What its events are in a training step, and what they waited for, says Steps
+// (steps.h).
 #pragma once
 
 #include <cstdint>
 #include <map>
-#include <set>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -17,6 +19,9 @@
 #include "base/hash.h"
 #include "base/writer.h"
 #include "log/input.h"
+#include "log/makers.h"
+#include "log/messages.h"
+#include "log/pass.h"
 #include "log/run_log.h"
 #include "log/select.h"
 
@@ -31,6 +36,7 @@ struct TimelineOptions {
 
 class Timeline {
  public:
+  static constexpr uint32_t kNobody = UINT32_MAX;
   // The most events in a picture: larger ones are of no use. The rest is left
   // out, and reported.
   static constexpr size_t kMaxEvents = 1'000'000;
@@ -49,11 +55,16 @@ class Timeline {
     uint64_t bytes;
     uint32_t lane;
     uint32_t op, signal, at, text;  // numbers of words, see word()
+    uint32_t mb = kNobody;          // the microbatch, a word; or kNobody
+    Pass pass = Pass::kNone;
+    bool in_place = false;      // a result has the name of an operand
+    bool is_estimated = false;  // the times are not measured
     uint64_t length() const { return end - start; }
   };
   // A value that goes from the event that made it to one that reads it.
   struct Flow {
     uint32_t from, to;
+    bool is_drawn;  // of a run's log only transfers are
   };
 
   Timeline(const Selection* selection, TimelineOptions options)
@@ -73,11 +84,13 @@ class Timeline {
   // The events are ordered by start.
   const std::vector<Event>& events() const { return events_; }
   const std::vector<Flow>& flows() const { return flows_; }
+  bool is_whole() const { return selection_ == nullptr; }  // has all lines
   // True if the input is the log of a run, whose flows are transfers.
   bool is_run() const { return log_.is_run(); }
-  // Returns how many events of such a log stand for a message of several
-  // instructions: the log has the time of the message, not of each instruction.
-  size_t batches() const { return batches_; }
+  // Returns how many messages of such a log had several instructions: the log
+  // has the time of the message, and that of each instruction is estimated. Of
+  // those whose instructions are not known an event stands for the message.
+  size_t batches() const { return messages_.count(); }
   // True if the lanes are those of workers.
   bool has_workers() const { return is_run() || !worker_rows_.empty(); }
   // Returns "rank 3", "worker 0", or "" for a lane that is not placed.
@@ -94,18 +107,7 @@ class Timeline {
   size_t left_out() const { return left_out_; }  // rows beyond kMaxEvents
 
  private:
-  static constexpr uint32_t kNobody = UINT32_MAX;
   static constexpr size_t kMaxFlows = 4 * kMaxEvents;
-
-  // The place at which a row is drawn: as one rank of its set, "3" or "-", or
-  // as a worker.
-  struct Seat {
-    std::string rank;      // the rank; or the worker, if the row is drawn once
-    size_t place;          // the position of the rank in the set
-    size_t ranks;          // the size of the set
-    std::string worker{};  // set if this is a rank of a worker's row; else ""
-    bool crosses = false;  // the row may read a value that another worker made
-  };
 
   // A transfer in the log of a run; `text` is the number of a word.
   struct Transfer {
@@ -134,6 +136,10 @@ class Timeline {
     return end < options_.from || start > options_.to;
   }
   void take_span(const RunLog::Span& span);
+  void draw_messages();
+  void add_log_row(uint32_t event, uint64_t worker, std::string_view text,
+                   bool crosses);
+  void name_event(Event& event, std::string_view text);
   void take_transfer(const RunLog::Transfer& transfer);
   void draw_transfers();
   void draw_transfer(const Transfer& transfer);
@@ -148,10 +154,7 @@ class Timeline {
                    const Subject& subject);
   void take_seat(const TraceRow& row, const Seat& seat, const Subject& subject);
   void find_flows(const Seat& seat, uint32_t event);
-  uint32_t maker_of(const Operand& operand, const Seat& seat);
-  uint32_t maker_at(const std::string& key) const;
-  static std::string key_of(std::string_view name, std::string_view rank,
-                            std::string_view worker);
+  void take_notes(Event& event, const Line& line);
   void sort_events();
   void sort_lanes();
 
@@ -163,10 +166,8 @@ class Timeline {
   std::vector<Flow> flows_;
   std::unordered_map<std::string, uint32_t, TextHash, std::equal_to<>> ids_;
   std::vector<const std::string*> words_;
-  // The event that made each value, by name and rank.
-  std::unordered_map<std::string, uint32_t, TextHash, std::equal_to<>> makers_;
+  Makers makers_;
   std::vector<WorkerRow> worker_rows_;
-  std::set<std::string> workers_;
   RunLog log_;
   // The spans of each worker's compute queue, in order.
   std::map<uint64_t, std::vector<uint32_t>> computed_;
@@ -176,7 +177,7 @@ class Timeline {
   uint64_t end_ = 0;
   size_t rows_ = 0;
   size_t left_out_ = 0;
-  size_t batches_ = 0;
+  Messages messages_;
   Line line_;
   std::string signal_;
 };

@@ -6,9 +6,23 @@
 #include <utility>
 
 namespace gt::log {
+namespace {
+
+std::string_view ranks_of(const Line& line) {
+  for (const Name& name : line.results) {
+    if (!name.ranks.empty()) return name.ranks;
+  }
+  for (const Operand& operand : line.operands) {
+    if (!operand.ranks.empty()) return operand.ranks;
+  }
+  return "-";
+}
+
+}  // namespace
 
 void Timeline::take(const LogRow& row) {
   const RunLog::Event event = log_.take(row);
+  if (event == RunLog::Event::kIssue) log_.price(messages_.price(row.text));
   if (event == RunLog::Event::kSpan) take_span(log_.span());
   if (event == RunLog::Event::kTransfer) take_transfer(log_.transfer());
 }
@@ -33,25 +47,70 @@ uint32_t Timeline::add_event(uint64_t worker, std::string_view queue,
   return static_cast<uint32_t>(events_.size() - 1);
 }
 
-// Adds a span. A span of one instruction is named after its op, one of several
-// is a batch.
+// Names an event after the op of its line.
+void Timeline::name_event(Event& event, std::string_view text) {
+  if (text.empty() || !parse_line(text, line_).ok()) return;
+  event.op = intern(line_.op);
+  if (const auto* signal = line_.note("signal")) {
+    event.signal = intern(unquote(*signal));
+  }
+  if (const auto* at = line_.note("at")) event.at = intern(*at);
+  take_notes(event, line_);
+}
+
+// Keeps what is needed to find what the line reads, and who reads it.
+void Timeline::add_log_row(uint32_t event, uint64_t worker,
+                           std::string_view text, bool crosses) {
+  if (!parse_line(text, line_).ok()) return;
+  const std::string name = std::to_string(worker);
+  makers_.add_worker(name);
+  worker_rows_.push_back({events_[event].start, event, intern(name),
+                          intern(ranks_of(line_)), intern(text), crosses});
+}
+
+// Adds the instructions of messages.
+void Timeline::draw_messages() {
+  messages_.share_time([this](const Messages::Ran& ran) {
+    const uint32_t id = add_event(ran.worker, "compute", ran.start, ran.end);
+    if (id == kNobody) return;
+    events_[id].is_estimated = true;
+    name_event(events_[id], ran.text);
+    events_[id].text = intern(std::to_string(ran.seq) + ": " + ran.text);
+    add_log_row(id, ran.worker, ran.text, false);
+    computed_[ran.worker].push_back(id);
+  });
+  left_out_ += messages_.left_out();
+  for (auto& [worker, events] : computed_) {
+    std::ranges::sort(events, {}, [this](uint32_t id) {
+      return std::pair(events_[id].start, id);
+    });
+  }
+}
+
+// Adds a span: an event for one instruction, or one for each of several.
 void Timeline::take_span(const RunLog::Span& span) {
+  const bool single = span.first == span.last;
+  if (span.queue == "comm") {
+    messages_.take({span.worker, span.last, span.start, span.end});
+  }
+  if (!single && !is_outside(span.start, span.end)) {
+    std::vector<const RunLog::Issue*> lines;
+    if (span.queue == "compute") lines = log_.issues_of(span);
+    messages_.take(span, lines);
+    if (!lines.empty()) return;
+  }
   const uint32_t id = add_event(span.worker, span.queue, span.start, span.end);
   if (id == kNobody) return;
   Event& event = events_[id];
-  const bool parsed = !span.text.empty() && parse_line(span.text, line_).ok();
-  const bool single = span.first == span.last;
-  batches_ += single ? 0 : 1;
-  event.op = intern(single && parsed ? line_.op : "batch");
-  if (parsed) {
-    if (const auto* signal = line_.note("signal")) {
-      event.signal = intern(unquote(*signal));
-    }
-    if (const auto* at = line_.note("at")) event.at = intern(*at);
-  }
+  event.op = intern("batch");
   std::string text = std::to_string(span.last) + ": " + std::string(span.text);
-  if (!single) text = std::to_string(span.first) + " to " + text;
+  if (single) {
+    name_event(event, span.text);
+  } else {
+    text = std::to_string(span.first) + " to " + text;
+  }
   event.text = intern(text);
+  if (single) add_log_row(id, span.worker, span.text, span.queue == "comm");
   if (span.queue == "compute") computed_[span.worker].push_back(id);
   if (span.queue == "comm") {
     exchanged_.push_back({span.worker, span.last, id});
@@ -108,7 +167,7 @@ void Timeline::draw_transfer(const Transfer& transfer) {
       makers, transfer.start, {},
       [this](uint32_t event) { return events_[event].start; });
   if (after == makers.begin() || flows_.size() >= kMaxFlows) return;
-  flows_.push_back({*std::prev(after), id});
+  flows_.push_back({*std::prev(after), id, true});
 }
 
 }  // namespace gt::log

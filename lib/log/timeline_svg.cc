@@ -1,14 +1,19 @@
 // Draws a timeline as one SVG picture: a lane for each rank and queue, with
-// time to the right. Events narrower than a pixel are drawn together with their
-// neighbours, so that the size of the picture does not grow with the trace.
+// time to the right, from 0 at the left. Under a lane stand bands that say of
+// which pass and microbatch, and of which signal, its events are. In its gaps
+// stands for whom it waits. Events narrower than a pixel are drawn together
+// with their neighbours, so that the size of the picture does not grow with the
+// trace.
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
+#include <set>
 
 #include "base/units.h"
 #include "log/axis.h"
 #include "log/escape.h"
+#include "log/steps.h"
 #include "log/timeline.h"
 #include "log/timeline_colors.h"
 
@@ -20,12 +25,31 @@ using Event = Timeline::Event;
 constexpr double kWidth = 1200;
 constexpr double kRight = 20;
 constexpr double kTop = 64;
-constexpr double kBand = 13;  // height of the signals under a lane
+constexpr double kBand = 13;  // height of a band under a lane
 constexpr double kGap = 10;
 constexpr size_t kMaxTransfers = 2000;  // with more, they would be a grey field
 constexpr double kNarrow = 1;           // pixels
 constexpr double kLetter = 6.2;         // approximate width of a letter
+constexpr double kSmallLetter = 5.2;    // of a band
 constexpr size_t kMaxRows = 400;        // the most lanes that are drawn
+constexpr const char* kWaitColor = "#f6d5d5";
+
+// The colour of a pass in the bands: pale, since text stands on it.
+const char* color_of(Pass pass) {
+  switch (pass) {
+    case Pass::kForward:
+      return "#cfe2f3";
+    case Pass::kBackward:
+      return "#fbe0c3";
+    case Pass::kWeight:
+      return "#d3ead5";
+    case Pass::kUpdate:
+      return "#e5dbf0";
+    case Pass::kNone:
+      break;
+  }
+  return "#ffffff";
+}
 
 // Events that are drawn as one box.
 struct Box {
@@ -37,7 +61,7 @@ struct Box {
 class Picture {
  public:
   explicit Picture(const Timeline& timeline)
-      : timeline_(timeline), colors_(timeline) {
+      : timeline_(timeline), steps_(timeline), colors_(timeline) {
     size_t longest = 0;
     for (const Timeline::Lane& lane : timeline.lanes()) {
       longest = std::max(longest, lane_name(lane).size());
@@ -52,17 +76,21 @@ class Picture {
   std::string draw() {
     lanes_ = std::min(timeline_.lanes().size(), kMaxRows);
     lane_ = lanes_ <= 4 ? 44 : 28;
-    band_ = std::any_of(timeline_.events().begin(), timeline_.events().end(),
-                        [this](const Event& event) {
-                          return !timeline_.word(event.signal).empty();
-                        })
-                ? kBand
-                : 0;
+    pass_band_ = steps_.runs().empty() ? 0 : kBand;
+    signal_band_ =
+        std::any_of(timeline_.events().begin(), timeline_.events().end(),
+                    [this](const Event& event) {
+                      return !timeline_.word(event.signal).empty();
+                    })
+            ? kBand
+            : 0;
     const double bottom = kTop + static_cast<double>(lanes_) * pitch();
     std::string body = axis(bottom);
     for (size_t i = 0; i < lanes_; ++i) body += background(i);
     if (timeline_.has_workers()) body += transfers();
+    body += waits();
     for (size_t i = 0; i < lanes_; ++i) body += lane(i);
+    body += passes();
     body += legend(bottom + 34);
     height_ = legend_end_ + 14;
     return fmt::format(
@@ -76,7 +104,7 @@ class Picture {
   }
 
  private:
-  double pitch() const { return lane_ + band_ + kGap; }
+  double pitch() const { return lane_ + pass_band_ + signal_band_ + kGap; }
   double x_of(uint64_t time) const {
     const auto since = static_cast<double>(
         std::clamp(time, timeline_.begin(), timeline_.end()) -
@@ -104,6 +132,14 @@ class Picture {
         left_, xml_text(given.empty() ? "What ran and when" : given));
     std::string note = fmt::format("{} instructions in {}", timeline_.rows(),
                                    micro(time_text(span)));
+    if (timeline_.begin() > 0) {
+      note +=
+          fmt::format("; 0 is {} after the run's start",
+                      micro(time_text(static_cast<double>(timeline_.begin()))));
+    }
+    if (timeline_.batches() > 0) {
+      note += "; times within messages are estimated";
+    }
     const auto add_left_out = [&note](size_t count, const char* what) {
       if (count > 0) note += fmt::format("; {} {} left out", count, what);
     };
@@ -116,26 +152,25 @@ class Picture {
   }
 
   std::string axis(double bottom) const {
-    const auto begin = static_cast<double>(timeline_.begin());
-    const auto end = static_cast<double>(timeline_.end());
-    const double unit = end - begin < 2e3   ? 1
-                        : end - begin < 2e6 ? 1e3
-                        : end - begin < 2e9 ? 1e6
-                                            : 1e9;
+    const auto span = static_cast<double>(timeline_.end() - timeline_.begin());
+    const double unit = span < 2e3   ? 1
+                        : span < 2e6 ? 1e3
+                        : span < 2e9 ? 1e6
+                                     : 1e9;
     const char* name = unit == 1     ? "ns"
                        : unit == 1e3 ? "\xc2\xb5s"
                        : unit == 1e6 ? "ms"
                                      : "s";
     int digits = 0;
     std::string out;
-    for (const double tick : ticks(begin / unit, end / unit, 10, digits)) {
-      const double x = left_ + (tick * unit - begin) * scale_;
+    for (const double tick : ticks(0, span / unit, 10, digits)) {
+      const double x = left_ + tick * unit * scale_;
       out += fmt::format(
           "<line x1=\"{0:.1f}\" y1=\"{1:.0f}\" x2=\"{0:.1f}\" y2=\"{2:.0f}\" "
           "stroke=\"#e4e7eb\"/>\n"
           "<text x=\"{0:.1f}\" y=\"{3:.0f}\" text-anchor=\"middle\" "
           "fill=\"#52606d\">{4:.{5}f} {6}</text>\n",
-          x, kTop - 6, bottom, bottom + 14, tick, digits, name);
+          x, kTop - 6, bottom, bottom + 14, tick == 0 ? 0 : tick, digits, name);
     }
     return out;
   }
@@ -189,8 +224,74 @@ class Picture {
       }
     }
     append_box(out, box, y);
-    append_signals(out, lane, y + lane_ + 2);
+    append_signals(out, lane, y + lane_ + pass_band_ + 2);
     return out;
+  }
+
+  // Draws for whom lanes wait, in their gaps.
+  std::string waits() const {
+    std::string out;
+    for (const Steps::Wait& wait : steps_.waits()) {
+      const double x = x_of(wait.start);
+      const double width = x_of(wait.end) - x;
+      if (wait.lane >= lanes_ || width < 2) continue;
+      const double y = top_of(wait.lane);
+      const std::string text = steps_.label(wait);
+      const bool has_worker = wait.maker != Timeline::kNobody;
+      const Event& next = timeline_.events()[wait.event];
+      out += fmt::format(
+          "<rect x=\"{:.2f}\" y=\"{:.1f}\" width=\"{:.2f}\" height=\"{:.0f}\" "
+          "fill=\"{}\"><title>{}</title></rect>\n",
+          x, y + lane_ / 4, width, lane_ / 2,
+          has_worker ? kWaitColor : "#e4e7eb",
+          xml_text(
+              text + ", " +
+              micro(time_text(static_cast<double>(wait.end - wait.start))) +
+              "\n" + timeline_.word(next.text)));
+      const std::string brief =
+          has_worker ? "for " + timeline_.lanes()[wait.maker].rank : "line";
+      append_band_text(out, x, y + lane_ / 2 + 3, width, {text, brief});
+    }
+    return out;
+  }
+
+  // Draws which pass and microbatch the events of a lane are of.
+  std::string passes() const {
+    std::string out;
+    for (const Steps::Run& run : steps_.runs()) {
+      const double x = x_of(run.start);
+      const double width = x_of(run.end) - x;
+      if (run.lane >= lanes_ || width < 1) continue;
+      const double y = top_of(run.lane) + lane_ + 2;
+      const std::string text = steps_.label(run.pass, run.mb);
+      append_band(out, x, y, width, color_of(run.pass), text);
+      append_band_text(out, x, y + 8, width, {text, steps_.brief(run)});
+    }
+    return out;
+  }
+
+  static void append_band(std::string& out, double x, double y, double width,
+                          const char* color, const std::string& title) {
+    out += fmt::format(
+        "<rect x=\"{:.2f}\" y=\"{:.1f}\" width=\"{:.2f}\" height=\"{:.0f}\" "
+        "fill=\"{}\" stroke=\"#ffffff\" stroke-width=\"0.5\"><title>{}"
+        "</title></rect>\n",
+        x, y, width, kBand - 3, color, xml_text(title));
+  }
+
+  // Writes the first of some texts for which there is room.
+  static void append_band_text(std::string& out, double x, double y,
+                               double width,
+                               const std::vector<std::string>& texts) {
+    for (const std::string& text : texts) {
+      if (width < kSmallLetter * static_cast<double>(text.size()) + 4) continue;
+      out += fmt::format(
+          "<text x=\"{:.2f}\" y=\"{:.1f}\" text-anchor=\"middle\" "
+          "font-size=\"9\" fill=\"#3e4c59\" pointer-events=\"none\">{}"
+          "</text>\n",
+          x + width / 2, y, xml_text(text));
+      return;
+    }
   }
 
   // Draws the transfers, from the worker that made a value to the one that
@@ -203,7 +304,7 @@ class Picture {
     for (const Timeline::Flow& flow : timeline_.flows()) {
       const Event& from = timeline_.events()[flow.from];
       const Event& to = timeline_.events()[flow.to];
-      if (from.lane >= lanes_ || to.lane >= lanes_) continue;
+      if (!flow.is_drawn || from.lane >= lanes_ || to.lane >= lanes_) continue;
       if (is_one_worker(from, to)) continue;
       if (++drawn > kMaxTransfers) break;
       const bool down = from.lane < to.lane;
@@ -242,17 +343,8 @@ class Picture {
       const double x = x_of(first.start);
       const double width = x_of(end) - x;
       if (name.empty() || width < 2) continue;
-      out += fmt::format(
-          "<rect x=\"{:.2f}\" y=\"{:.1f}\" width=\"{:.2f}\" height=\"{:.0f}\" "
-          "fill=\"#dde5ee\" stroke=\"#ffffff\" stroke-width=\"0.5\"><title>{}"
-          "</title></rect>\n",
-          x, y, width, kBand - 3, xml_text(name));
-      if (width < 5.2 * static_cast<double>(name.size()) + 4) continue;
-      out += fmt::format(
-          "<text x=\"{:.2f}\" y=\"{:.1f}\" text-anchor=\"middle\" "
-          "font-size=\"9\" fill=\"#3e4c59\" pointer-events=\"none\">{}"
-          "</text>\n",
-          x + width / 2, y + 8, xml_text(name));
+      append_band(out, x, y, width, "#dde5ee", name);
+      append_band_text(out, x, y + 8, width, {name});
     }
   }
 
@@ -309,12 +401,18 @@ class Picture {
   }
 
   std::string tooltip(const Event& event) const {
+    const uint64_t since =
+        event.start - std::min(event.start, timeline_.begin());
     std::string out = timeline_.word(event.text) + "\n" +
+                      (event.is_estimated ? "about " : "") +
                       micro(time_text(static_cast<double>(event.length()))) +
-                      " from " +
-                      micro(time_text(static_cast<double>(event.start))) +
-                      "; " + bytes_text(static_cast<double>(event.bytes));
+                      " from " + micro(time_text(static_cast<double>(since)));
+    if (!event.is_estimated) {
+      out += "; " + bytes_text(static_cast<double>(event.bytes));
+    }
     if (event.flops > 0) out += ", " + count_text(event.flops) + " flops";
+    const std::string pass = steps_.label(event.pass, event.mb);
+    if (!pass.empty()) out += "\n" + pass;
     if (!timeline_.word(event.signal).empty()) {
       out += "\nsignal " + timeline_.word(event.signal);
     }
@@ -347,18 +445,31 @@ class Picture {
     for (const OpColors::Entry& each : colors_.legend()) {
       entry(each.color, each.text);
     }
+    std::set<Pass> passes;
+    for (const Steps::Run& run : steps_.runs()) passes.insert(run.pass);
+    const bool waits = std::ranges::any_of(
+        steps_.waits(),
+        [](const auto& wait) { return wait.maker != Timeline::kNobody; });
+    if (!passes.empty() || waits) {
+      x = left_;
+      y += 18;
+    }
+    for (const Pass pass : passes) entry(color_of(pass), word_of(pass));
+    if (waits) entry(kWaitColor, "waits for another worker");
     legend_end_ = y + 12;
     return out;
   }
 
   const Timeline& timeline_;
+  const Steps steps_;
   const OpColors colors_;
   double left_ = 0;
   double scale_ = 0;  // pixels per nanosecond
   double height_ = 0;
   double legend_end_ = 0;
   double lane_ = 0;  // height of a lane
-  double band_ = 0;
+  double pass_band_ = 0;
+  double signal_band_ = 0;
   size_t lanes_ = 0;
 };
 

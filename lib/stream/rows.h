@@ -37,7 +37,7 @@ struct TraceRow {
   uint64_t bytes = 0;  // of its operands and results
   double flops = 0;
   std::string_view signal;  // as noted, or "-"
-  std::string_view text;    // the instruction without its notes
+  std::string_view text;    // the instruction with its notes mb, bwd and grad
 };
 
 // Read a row, whose views point into the line. Return false if the line is not

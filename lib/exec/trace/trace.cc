@@ -29,12 +29,25 @@ std::string word_of(std::string_view text) {
   return out.empty() ? "-" : out;
 }
 
-// Cuts a text that is too long for a row at a blank. Such a line holds a
-// literal, so the cut is between two of its numbers.
-std::string text_within(std::string_view text) {
-  if (text.size() <= kMaxText) return std::string(text);
+// Returns the notes that say what a line is to the program: its microbatch, and
+// whether it is of a gradient. The signal and the place have columns.
+std::string kept_notes(const Line& line) {
+  std::string out;
+  for (const Note& note : line.notes) {
+    if (note.key == "mb" || note.key == "bwd" || note.key == "grad") {
+      append_note(out, note);
+    }
+  }
+  return out.size() > kMaxWord ? "" : out;
+}
+
+// Returns the text with the notes behind it. One that is too long for a row is
+// cut at a blank. Such a line holds a literal, so the cut is between two of its
+// numbers.
+std::string text_within(std::string_view text, const std::string& notes) {
+  if (text.size() <= kMaxText) return std::string(text) + notes;
   const size_t blank = text.rfind(' ', kMaxText);
-  return std::string(text.substr(0, blank)) + " # ...";
+  return std::string(text.substr(0, blank)) + notes + " # ...";
 }
 
 std::string_view ranks_of(const Line& line) {
@@ -90,7 +103,7 @@ std::unique_ptr<TraceText> Trace::text_of(const Line& line,
   const std::string rank = word_of(ranks_of(line));
   const std::string_view* signal = line.note("signal");
   const std::string noted = word_of(signal != nullptr ? *signal : "");
-  const std::string shown = text_within(text);
+  const std::string shown = text_within(text, kept_notes(line));
   row.queue = queue;
   row.rank = rank;
   row.op = line.op;
@@ -110,6 +123,10 @@ std::unique_ptr<TraceText> Trace::text_of(const Line& line,
 void Trace::end(const TraceText& text, uint64_t line) {
   end_ = std::max(ticks_.nanos(), start_);
   goes_on_ = true;
+  if (!is_on_) {
+    if (size_ > 0) hand_over();
+    return;
+  }
   const size_t most = 3 * (kMaxDigits + 1) + prefix_.size() + text.head.size() +
                       text.tail.size();
   if (size_ + most > kBuffer) hand_over();
@@ -129,6 +146,7 @@ void Trace::end(const TraceText& text, uint64_t line) {
 
 void Trace::add(const TraceText& text, uint64_t line, uint64_t start,
                 uint64_t end) {
+  if (!is_on_) return;
   std::string row = std::to_string(ticks_.since_start(start)) + '\t' +
                     std::to_string(ticks_.since_start(end)) + '\t' + prefix_ +
                     text.head + std::to_string(line) + text.tail;

@@ -50,8 +50,20 @@ class Trace {
   Trace(const Trace&) = delete;
   Trace& operator=(const Trace&) = delete;
 
+  // From now on rows are written only while somebody watches: none until
+  // watch(true), and none after watch(false), with which those before it reach
+  // the file as soon as an instruction ends. Without this call watch() does
+  // nothing. Any thread may call watch().
+  void write_if_watched() {
+    is_on_ = false;
+    is_by_watch_ = true;
+  }
+  void watch(bool is_watched) {
+    if (is_by_watch_) is_on_ = is_watched;
+  }
+
   // Makes the text of the rows of a line. Any thread may call it. `text` is the
-  // line without its notes; the notes are taken from `line`.
+  // line without its notes; those that a row has are taken from `line`.
   static std::unique_ptr<TraceText> text_of(const Line& line,
                                             std::string_view text,
                                             const std::string* file,
@@ -98,6 +110,8 @@ class Trace {
   uint64_t end_ = 0;    // of the last instruction
   // True if nothing came between the last instruction and the next.
   bool goes_on_ = false;
+  std::atomic<bool> is_on_ = true;  // rows are written
+  bool is_by_watch_ = false;
   std::vector<char> filling_;  // swapped with full_ under mutex_
   // Bytes of whole rows in filling_; written by the queue's thread.
   std::atomic<size_t> size_ = 0;
