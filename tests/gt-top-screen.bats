@@ -82,7 +82,7 @@ quits() {
 @test "60 columns: what matters most is there" {
   on_screen 60 20
   work
-  shows '^\*WORKER STATE   BUSY  LINES/S  QUEUE   MEMORY LINE'
+  shows '^\*WORKER STATE         BUSY  LINES/S  QUEUE   MEMORY LINE'
   shows '^      0 here '
   shows '^      1 here '
   shows '^OP  *\*BUSY  COUNT/S     MEAN    COUNT     TIME$'
@@ -94,9 +94,11 @@ quits() {
 @test "80 columns" {
   on_screen 80 24
   work
-  shows '^\*WORKER STATE   BUSY  COMM  WAIT  LINES/S  QUEUE .* MEMORY LINE'
+  shows '^\*WORKER STATE         BUSY  COMM  WAIT  LINES/S  QUEUE .* MEMORY LINE'
   shows '^2 of 2 workers  reads .* lines/s '
+  shows '^  .*% CPU  .*[KMG]iB$' # what had no room in the line above
   shows '^nobody waits'
+  shows '^lines/s  *[-_.=+*#|].* busy .*%'
   fits 80 24
   quits
 }
@@ -104,9 +106,32 @@ quits() {
 @test "200 columns: everything" {
   on_screen 200 50
   work
-  shows '^\*WORKER NAME .*STATE .*PEAK     IN/S    OUT/S  RESULTS MOSTLY .*HOST .*AT .*LINE'
+  shows '^\*WORKER NAME .*STATE .*CPU .*PEAK      RES HISTORY  *IN/S    OUT/S  RESULTS MOSTLY .*HOST .*AT .*LINE'
   shows '^      1 worker-1   here .* in:[0-9]* .*y@0-1 = tanh y@0-1'
   fits 200 50
+  quits
+}
+
+# styled PATTERN waits until a line of the screen with its colours matches.
+styled() {
+  local end=$((SECONDS + 60))
+  until tmux -L "$screen" capture-pane -e -p | grep -q -e "$1"; do
+    ((SECONDS < end)) || { tmux -L "$screen" capture-pane -e -p; return 1; }
+    sleep 0.05
+  done
+}
+
+@test "states are in colour, unless NO_COLOR says not" {
+  unset NO_COLOR
+  on_screen 80 24
+  work
+  styled $'\e\\[32mhere'
+  quits
+  tmux -L "$screen" kill-server
+  export NO_COLOR=1
+  on_screen 80 24
+  shows ' here '
+  run ! grep -q $'\e\\[3[0-7]m' <(tmux -L "$screen" capture-pane -e -p)
   quits
 }
 
@@ -191,7 +216,7 @@ ops_shown() {
   shows ' HOST '
   tmux -L "$screen" resize-window -x 60 -y 20
   hides ' HOST '
-  shows '^\*WORKER STATE   BUSY  LINES/S'
+  shows '^\*WORKER STATE         BUSY  LINES/S'
   fits 60 20
   tmux -L "$screen" resize-window -x 20 -y 3
   fits 20 3

@@ -20,6 +20,9 @@ constexpr UsedField kFields[] = {{"time", &Used::time},
                                  {"out", &Used::out},
                                  {"exchanges", &Used::exchanges},
                                  {"exchanging", &Used::exchanging}};
+// Those that a worker of an older version does not tell; they are 0 then.
+constexpr UsedField kLaterFields[] = {{"cpu", &Used::cpu},
+                                      {"resident", &Used::resident}};
 
 }  // namespace
 
@@ -29,6 +32,9 @@ Status take_used(const Record& record, Used& used) {
       const auto value = record.need(field.key);
       if (!value.ok()) return value.error();
       used.*field.number = value.value();
+    }
+    for (const UsedField& field : kLaterFields) {
+      used.*field.number = record.number(field.key);
     }
   } else if (record.kind == "op") {
     const auto count = record.need("count");
@@ -45,6 +51,9 @@ void append_use(std::string& body, const Used& used,
   RecordWriter record(body, "use");
   if (worker) record.field("worker", uint64_t{*worker});
   for (const UsedField& field : kFields) {
+    record.field(field.key, used.*field.number);
+  }
+  for (const UsedField& field : kLaterFields) {
     record.field(field.key, used.*field.number);
   }
 }

@@ -39,6 +39,8 @@ struct Used {
   uint64_t out = 0;         // bytes that others could read from this worker
   uint64_t exchanges = 0;   // exchanges that have ended
   uint64_t exchanging = 0;  // ns they took, from each one's first input on
+  uint64_t cpu = 0;         // ns of the process on all cores
+  uint64_t resident = 0;    // bytes of memory of the process; 0: not known
   std::vector<OpUsed> ops;
 };
 

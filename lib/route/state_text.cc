@@ -5,6 +5,7 @@
 #include <map>
 #include <string_view>
 
+#include "base/process_use.h"
 #include "base/version.h"
 #include "net/record.h"
 #include "net/used.h"
@@ -53,6 +54,8 @@ void add_route(std::string& to, const Client& client,
       .field("watchers", uint64_t{more.watchers})
       .field("status", static_cast<uint64_t>(client.status))
       .field("ended", uint64_t{more.has_ended});
+  const ProcessUse process = process_use();
+  record.field("cpu", process.cpu_ns).field("resident", process.resident);
   if (!more.full || more.full_ms == 0) return;
   record.field("full_ms", static_cast<uint64_t>(more.full_ms));
   if (*more.full != net::kNoWorker) record.field("full", uint64_t{*more.full});

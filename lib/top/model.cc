@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/text.h"
+
 namespace gt::top {
 namespace {
 
@@ -34,10 +36,27 @@ void Rate::take(double count, double seconds) {
   seconds_ = seconds;
 }
 
+void History::take(double value, double seconds) {
+  if (seconds < last_) *this = History();
+  if (seconds - last_ < kApart) return;
+  last_ = seconds;
+  values_.push_back(value);
+  if (values_.size() > kMost) values_.pop_front();
+}
+
+const History* Model::busy_history(std::string_view worker) const {
+  uint64_t id = 0;
+  const auto known =
+      read_number(worker, id) ? workers_.find(id) : workers_.end();
+  return known == workers_.end() ? nullptr : &known->second.history;
+}
+
 void Model::take(Snapshot now) {
   const double uptime = real(now.route.uptime_ms) / 1000;
   route_.lines.take(real(now.route.lines), uptime);
   route_.written.take(real(now.route.written), uptime);
+  route_.cpu.take(seconds_of(now.route.cpu), uptime);
+  lines_history_.take(route_.lines.value(), uptime);
   for (const WorkerNow& worker : now.workers) {
     if (!worker.used) continue;
     WorkerRates& rates = workers_[worker.id];
@@ -51,6 +70,8 @@ void Model::take(Snapshot now) {
     rates.exchanging.take(seconds_of(used.exchanging), time);
     rates.in.take(real(used.in), time);
     rates.out.take(real(used.out), time);
+    rates.cpu.take(seconds_of(used.cpu), time);
+    rates.history.take(rates.busy.value(), time);
     const bool is_first = rates.time == 0;
     for (const net::OpUsed& op : used.ops) {
       const double ran = seconds_of(op.ns), times = real(op.count);
@@ -65,6 +86,10 @@ void Model::take(Snapshot now) {
     }
     rates.time = time;
   }
+  double busy = 0;
+  for (const auto& [id, rates] : workers_) busy += rates.busy.value();
+  if (!workers_.empty()) busy /= static_cast<double>(workers_.size());
+  busy_history_.take(busy, uptime);
   std::map<std::string, ClientRates> clients;  // the clients that are there now
   for (const ClientNow& client : now.clients) {
     ClientRates rates = clients_[client.id];
@@ -119,6 +144,10 @@ Row Model::route_row() const {
       .set(Column::kOutRate, Kind::kBytes, route_.written.value())
       .set(Column::kResultBytes, Kind::kBytes, real(route.written))
       .set(Column::kUnread, Kind::kBytes, real(route.owed));
+  if (route.resident > 0) {
+    row.set(Column::kCpu, Kind::kShare, route_.cpu.value())
+        .set(Column::kResident, Kind::kBytes, real(route.resident));
+  }
   if (route.full_ms > 0) {
     row.set(Column::kWaitSeconds, Kind::kSeconds, real(route.full_ms) / 1000);
   }
@@ -158,6 +187,10 @@ Row Model::worker_row(const WorkerNow& worker) const {
       .set(Column::kOutRate, Kind::kBytes, rates.out.value())
       .set(Column::kIn, Kind::kBytes, real(used.in))
       .set(Column::kOut, Kind::kBytes, real(used.out));
+  if (used.resident > 0) {
+    row.set(Column::kCpu, Kind::kShare, rates.cpu.value())
+        .set(Column::kResident, Kind::kBytes, real(used.resident));
+  }
   const auto most = std::ranges::max_element(
       rates.ops, {}, [](const auto& op) { return op.second.first.value(); });
   if (most != rates.ops.end() && most->second.first.is_known()) {

@@ -12,6 +12,7 @@
 #pragma once
 
 #include <cstdint>
+#include <deque>
 #include <map>
 #include <optional>
 #include <string>
@@ -56,6 +57,21 @@ class Rate {
   bool is_known_ = false;
 };
 
+// The last values of a rate, one for each half a second or more: for a picture
+// of what it has been lately.
+class History {
+ public:
+  static constexpr size_t kMost = 120;
+  static constexpr double kApart = 0.5;  // seconds
+
+  void take(double value, double seconds);
+  const std::deque<double>& values() const { return values_; }  // newest last
+
+ private:
+  std::deque<double> values_;
+  double last_ = -kApart;
+};
+
 class Model {
  public:
   void take(Snapshot now);
@@ -67,6 +83,14 @@ class Model {
   // Returns "running", "full", or how the run ended.
   std::string state() const;
   double lines_rate() const { return route_.lines.value(); }
+  double cpu() const { return route_.cpu.value(); }  // of gt-route, in cores
+  // Returns the history of the instructions that gt-route reads a second.
+  const History& lines_history() const { return lines_history_; }
+  // Returns the history of the mean of the workers' shares below.
+  const History& busy_history() const { return busy_history_; }
+  // Returns the history of the share of the time in which a worker's compute
+  // ran; null if that is not known.
+  const History* busy_history(std::string_view worker) const;
 
   // Returns the rows of a kind. Those of kind kOp are sums over the workers.
   std::vector<Row> rows(Row::Kind kind) const;
@@ -75,7 +99,8 @@ class Model {
   struct WorkerRates {
     uint64_t epoch = 0;
     double time = 0;  // time of its last report, in seconds
-    Rate lines, busy, waited, exchanging, in, out;
+    Rate lines, busy, waited, exchanging, in, out, cpu;
+    History history;  // of busy
     // Rates of seconds and of count.
     std::map<std::string, std::pair<Rate, Rate>> ops;
   };
@@ -83,7 +108,7 @@ class Model {
     Rate lines, served;
   };
   struct RouteRates {
-    Rate lines, written;
+    Rate lines, written, cpu;
   };
 
   Row route_row() const;
@@ -97,6 +122,7 @@ class Model {
   std::optional<Snapshot> now_;
   std::string ended_;
   RouteRates route_;
+  History lines_history_, busy_history_;
   std::map<uint64_t, WorkerRates> workers_;
   std::map<std::string, ClientRates> clients_;
 };

@@ -4,8 +4,10 @@
 
 #include <algorithm>
 #include <cctype>
+#include <cmath>
 #include <utility>
 
+#include "base/printable.h"
 #include "base/text.h"
 #include "base/units.h"
 #include "top/table_form.h"
@@ -34,9 +36,50 @@ Style style_of(const Row& row) {
     return Style::kBad;
   }
   if (state == "left" || state == "gone") return Style::kDim;
-  return row.kind == Row::Kind::kWorker && row[Column::kBusy].number >= 0.8
-             ? Style::kGood
-             : Style::kPlain;
+  return Style::kPlain;
+}
+
+Style style_of_state(std::string_view state) {
+  return state == "waits"                        ? Style::kWarn
+         : state == "here" || state == "running" ? Style::kGood
+                                                 : Style::kPlain;
+}
+
+// Characters that fill the first 1/8 to 8/8 of a cell, from the left or from
+// below.
+constexpr const char* kAcross[] = {"\u258f", "\u258e", "\u258d", "\u258c",
+                                   "\u258b", "\u258a", "\u2589", "\u2588"};
+constexpr const char* kUp[] = {"\u2581", "\u2582", "\u2583", "\u2584",
+                               "\u2585", "\u2586", "\u2587", "\u2588"};
+constexpr const char* kShade = "\u2592";
+constexpr size_t kPercent = 5;  // columns of "12.5%", and of a bar's text
+
+std::string times(const char* text, size_t count) {
+  std::string out;
+  for (size_t i = 0; i < count; ++i) out += text;
+  return out;
+}
+
+// Returns a bar of a share from 0 to 1; it may be shorter than the width.
+std::string bar(double share, size_t width) {
+  const auto eighths = static_cast<size_t>(std::lround(
+      std::clamp(share, 0.0, 1.0) * 8 * static_cast<double>(width)));
+  std::string out = times(kAcross[7], eighths / 8);
+  if (eighths % 8 > 0) out += kAcross[eighths % 8 - 1];
+  return out;
+}
+
+// Returns the last values as columns whose height is from 0 to `top`, with
+// blanks in front if there are fewer than that.
+std::string columns_of_values(const std::deque<double>& values, double top,
+                              size_t width) {
+  const size_t count = std::min(values.size(), width);
+  std::string out(width - count, ' ');
+  for (size_t i = values.size() - count; i < values.size(); ++i) {
+    const double share = top > 0 ? std::clamp(values[i] / top, 0.0, 1.0) : 0;
+    out += kUp[static_cast<size_t>(std::lround(share * 7))];
+  }
+  return out;
 }
 
 std::string clock_text(uint64_t ms) {
@@ -56,8 +99,9 @@ constexpr std::string_view kHelp[] = {
     "up down      move in the table; page up, page down, home",
     "h ?          this page; any key leaves it",
     "",
-    "BUSY  compute ran      COMM  exchanges with other workers ran",
-    "WAIT  compute waited for other workers",
+    "BUSY  compute ran, and shaded, waited for other workers (WAIT)",
+    "COMM  exchanges with other workers ran",
+    "CPU   of the process, 100% a core; RES  its memory",
     "Shares and rates are smoothed over five seconds; gt-top(1) tells more."};
 
 }  // namespace
@@ -194,13 +238,13 @@ void Screen::add_table(std::vector<ScreenLine>& out, size_t table, size_t rows,
   const size_t most = all.size() > room ? all.size() - room : 0;
   const size_t first = std::min(look.first, most);
   for (size_t i = first; i < all.size() && i < first + room; ++i) {
-    std::string text;
+    ScreenLine line{"", style_of(all[i])};
     for (const PlacedField& one : fields) {
-      if (!text.empty()) text += ' ';
-      text += padded(all[i][one.field->column].shown(), one.width,
-                     one.field->is_left);
+      if (!line.text.empty()) line.text += ' ';
+      add_cell(line, all[i], one);
     }
-    out.push_back({std::move(text), style_of(all[i])});
+    if (line.style != Style::kPlain) line.spans.clear();
+    out.push_back(std::move(line));
   }
   if (all.empty() && room > 0) {
     out.push_back(
@@ -211,9 +255,74 @@ void Screen::add_table(std::vector<ScreenLine>& out, size_t table, size_t rows,
   }
 }
 
+void Screen::add_cell(ScreenLine& line, const Row& row,
+                      const PlacedField& field) const {
+  const Cell& cell = row[field.field->column];
+  const auto add = [&line](const std::string& text, Style style) {
+    if (!text.empty() && style != Style::kPlain) {
+      line.spans.push_back({line.text.size(), text.size(), style});
+    }
+    line.text += text;
+  };
+  switch (field.field->look) {
+    case Field::Look::kText:
+      return add(padded(cell.shown(), field.width, field.field->is_left),
+                 field.field->column == Column::kState
+                     ? style_of_state(cell.text)
+                     : Style::kPlain);
+    case Field::Look::kBar: {
+      const size_t width = field.width - kPercent - 1;
+      const std::string busy = bar(cell.number, width);
+      const size_t left = width - columns_of(busy);
+      const double wait = std::clamp(row[Column::kWait].number, 0.0, 1.0);
+      const size_t waits = std::min(
+          left,
+          static_cast<size_t>(std::lround(wait * static_cast<double>(width))));
+      add(busy, Style::kGood);
+      add(times(kShade, waits), Style::kWarn);
+      return add(std::string(left - waits + 1, ' ') +
+                     padded(cell.shown(), kPercent, false),
+                 Style::kPlain);
+    }
+    case Field::Look::kHistory: {
+      const History* history = model_.busy_history(row[Column::kId].text);
+      return add(history == nullptr
+                     ? padded("-", field.width, true)
+                     : columns_of_values(history->values(), 1, field.width),
+                 Style::kGood);
+    }
+  }
+}
+
 // ---- the whole --------------------------------------------------------------
 
-void Screen::add_header(std::vector<ScreenLine>& out, size_t columns) const {
+// What was read and how busy the workers were, over time.
+void Screen::add_history(std::vector<ScreenLine>& out, size_t columns) const {
+  constexpr std::string_view kLines = "lines/s ";
+  constexpr std::string_view kBusy = "  busy ";
+  constexpr size_t kNumber = 9;  // " 1.25 k"
+  const size_t taken = kLines.size() + kBusy.size() + 2 * kNumber;
+  if (columns < taken + 16) return;
+  const size_t width = (columns - taken) / 2;
+  const auto& lines = model_.lines_history().values();
+  const auto& busy = model_.busy_history().values();
+  const double top = lines.empty() ? 0 : *std::ranges::max_element(lines);
+  ScreenLine line;
+  const auto add = [&](std::string_view title, const std::string& picture,
+                       const std::string& now) {
+    line.text += title;
+    line.spans.push_back({line.text.size(), picture.size(), Style::kGood});
+    line.text += picture + padded(" " + now, kNumber, true);
+  };
+  add(kLines, columns_of_values(lines, top, width),
+      count_text(model_.lines_rate()));
+  Cell share{Cell::Kind::kShare, busy.empty() ? 0 : busy.back(), ""};
+  add(kBusy, columns_of_values(busy, 1, width), share.shown());
+  out.push_back(std::move(line));
+}
+
+void Screen::add_header(std::vector<ScreenLine>& out, size_t rows,
+                        size_t columns) const {
   const RouteNow& route = model_.now().route;
   std::string title =
       fmt::format("gt-top: gt-route {} {}  up {}  {}", route.pid, route.file,
@@ -223,22 +332,39 @@ void Screen::add_header(std::vector<ScreenLine>& out, size_t columns) const {
     title += "  says nothing for " + seconds_text(silent_ms_);
   }
   out.push_back({cut(title, columns), Style::kTitle});
+  // Where there is room, these two are told whole.
+  const size_t most = rows < 12 ? 1 : 4;
   const double lines = static_cast<double>(route.lines);
   const double repeated = static_cast<double>(route.repeated);
-  out.push_back(
-      {cut(fmt::format(
-               "{} of {} workers  reads {} lines/s  {} lines ({:.0f}% in "
-               "rounds)  {} of results  {} owed  {} watching",
-               route.here, route.workers, count_text(model_.lines_rate()),
-               count_text(lines), lines > 0 ? 100 * repeated / lines : 0,
-               bytes_text(static_cast<double>(route.written)),
-               bytes_text(static_cast<double>(route.owed)), route.watchers),
-           columns),
-       Style::kPlain});
+  std::vector<std::string> told = {
+      fmt::format("{} of {} workers", route.here, route.workers),
+      fmt::format("reads {} lines/s", count_text(model_.lines_rate())),
+      fmt::format("{} lines ({:.0f}% in rounds)", count_text(lines),
+                  lines > 0 ? 100 * repeated / lines : 0),
+      fmt::format("{} of results",
+                  bytes_text(static_cast<double>(route.written))),
+      fmt::format("{} owed", bytes_text(static_cast<double>(route.owed))),
+      fmt::format("{} watching", route.watchers)};
+  if (route.resident > 0) {
+    told.push_back(fmt::format("{:.0f}% CPU", 100 * model_.cpu()));
+    told.push_back(bytes_text(static_cast<double>(route.resident)));
+  }
+  for (std::string& line : wrap(told, "  ", columns, most)) {
+    out.push_back({std::move(line), Style::kPlain});
+  }
   const std::string wait = longest_wait(model_.now());
-  out.push_back(
-      {cut(wait.empty() ? "nobody waits" : "longest wait: " + wait, columns),
-       wait.empty() ? Style::kDim : Style::kBad});
+  if (wait.empty()) {
+    out.push_back({cut("nobody waits", columns), Style::kDim});
+  } else {
+    std::vector<std::string> words;
+    for (const auto word : words_of("longest wait: " + wait)) {
+      words.emplace_back(word);
+    }
+    for (std::string& line : wrap(words, " ", columns, most)) {
+      out.push_back({std::move(line), Style::kBad});
+    }
+  }
+  if (rows >= 16) add_history(out, columns);
 }
 
 std::string Screen::footer() const {
@@ -268,7 +394,7 @@ std::vector<ScreenLine> Screen::draw(size_t rows, size_t columns) const {
     return out;
   }
   if (!model_.has_any()) return {{cut("gt-top: waits for gt-route", columns)}};
-  add_header(out, columns);
+  add_header(out, rows, columns);
   const size_t own = out.size() + 1;  // including the footer
   size_t left = rows > own ? rows - own : 0;
   std::array<size_t, kTables> need{};

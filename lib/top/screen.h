@@ -12,14 +12,30 @@
 #include <vector>
 
 #include "top/model.h"
+#include "top/table_form.h"
 
 namespace gt::top {
 
-enum class Style : uint8_t { kPlain, kTitle, kHead, kFocus, kGood, kBad, kDim };
+enum class Style : uint8_t {
+  kPlain,
+  kTitle,
+  kHead,
+  kFocus,
+  kGood,
+  kWarn,
+  kBad,
+  kDim
+};
 
 struct ScreenLine {
+  // A part of the text, in bytes, that has a style of its own.
+  struct Span {
+    size_t begin, size;
+    Style style;
+  };
   std::string text;  // printable, with at most as many characters as columns
   Style style = Style::kPlain;
+  std::vector<Span> spans{};  // in order
 };
 
 enum class Key : uint8_t {
@@ -63,7 +79,11 @@ class Screen {
   void take_filter(Key key, std::string_view character);
   void move_sort(bool forward);
   std::vector<Row> rows_of(size_t table) const;
-  void add_header(std::vector<ScreenLine>& out, size_t columns) const;
+  void add_header(std::vector<ScreenLine>& out, size_t rows,
+                  size_t columns) const;
+  void add_history(std::vector<ScreenLine>& out, size_t columns) const;
+  void add_cell(ScreenLine& line, const Row& row,
+                const PlacedField& field) const;
   void add_table(std::vector<ScreenLine>& out, size_t table, size_t rows,
                  size_t columns) const;
   std::string footer() const;

@@ -35,6 +35,8 @@ RouteNow read_route(const Record& record) {
   now.owed = record.number("owed");
   now.watchers = record.number("watchers");
   now.status = record.number("status");
+  now.cpu = record.number("cpu");
+  now.resident = record.number("resident");
   now.has_ended = record.number("ended") == 1;
   now.full_ms = record.number("full_ms");
   now.full = number_if(record, "full");

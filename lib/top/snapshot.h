@@ -76,6 +76,8 @@ struct RouteNow {
   uint64_t owed = 0;
   uint64_t watchers = 0;
   uint64_t status = 0;
+  uint64_t cpu = 0;        // nanoseconds of its process on all cores
+  uint64_t resident = 0;   // bytes of its process; 0: not told
   bool has_ended = false;  // its input has ended
   uint64_t full_ms = 0;    // for how long it has read no more
   // The worker that has no room, if that is the reason.

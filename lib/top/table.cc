@@ -17,7 +17,8 @@ constexpr std::array<std::string_view, kColumns> kKeys = {
     "memory",       "peak",     "queue", "queue_bytes", "queue_seconds",
     "in_rate",      "out_rate", "in",    "out",         "text_bytes",
     "result_bytes", "unread",   "share", "quota",       "wait_seconds",
-    "wait_for",     "top_op",   "host",  "at",          "line"};
+    "wait_for",     "top_op",   "host",  "at",          "line",
+    "cpu",          "resident"};
 
 constexpr std::array<std::string_view, 5> kKinds = {"route", "worker", "op",
                                                     "worker-op", "client"};

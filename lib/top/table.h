@@ -42,8 +42,10 @@ enum class Column : uint8_t {
   kHost,
   kAt,
   kLine,
+  kCpu,       // of the process: 1 for each core
+  kResident,  // bytes of the process
 };
-inline constexpr size_t kColumns = static_cast<size_t>(Column::kLine) + 1;
+inline constexpr size_t kColumns = static_cast<size_t>(Column::kResident) + 1;
 
 struct Cell {
   enum class Kind : uint8_t { kNone, kText, kShare, kCount, kBytes, kSeconds };

@@ -10,23 +10,26 @@ const std::vector<TableForm>& table_forms() {
   static const std::vector<TableForm> all = {
       {Row::Kind::kWorker,
        {{Column::kId, "WORKER", 7, 0},
-        {Column::kName, "NAME", 10, 6, true},
+        {Column::kName, "NAME", 10, 7, true},
         {Column::kState, "STATE", 6, 1, true},
-        {Column::kBusy, "BUSY", 5, 0},
+        {Column::kBusy, "BUSY", 11, 0, false, Field::Look::kBar},
         {Column::kComm, "COMM", 5, 3},
         {Column::kWait, "WAIT", 5, 3},
         {Column::kRate, "LINES/S", 8, 1},
         {Column::kQueue, "QUEUE", 6, 1},
-        {Column::kQueueSeconds, "WORK", 8, 4},
+        {Column::kCpu, "CPU", 5, 4},
+        {Column::kQueueSeconds, "WORK", 8, 6},
         {Column::kMemory, "MEMORY", 8, 2},
-        {Column::kPeak, "PEAK", 8, 6},
-        {Column::kInRate, "IN/S", 8, 4},
-        {Column::kOutRate, "OUT/S", 8, 4},
+        {Column::kPeak, "PEAK", 8, 7},
+        {Column::kResident, "RES", 8, 4},
+        {Column::kBusy, "HISTORY", 8, 6, true, Field::Look::kHistory},
+        {Column::kInRate, "IN/S", 8, 5},
+        {Column::kOutRate, "OUT/S", 8, 5},
         {Column::kResultBytes, "RESULTS", 8, 8},
-        {Column::kTop, "MOSTLY", 12, 5, true},
+        {Column::kTop, "MOSTLY", 12, 6, true},
         {Column::kHost, "HOST", 10, 9, true},
-        {Column::kAt, "AT", 16, 7, true},
-        {Column::kLine, "LINE", 12, 2, true}}},
+        {Column::kAt, "AT", 12, 8, true},
+        {Column::kLine, "LINE", 8, 2, true}}},
       {Row::Kind::kOp,
        {{Column::kName, "OP", 16, 0, true},
         {Column::kBusy, "BUSY", 6, 0},
@@ -64,6 +67,26 @@ std::string cut(std::string_view text, size_t columns) {
   }
   out.resize(end);
   return has_dots ? out + "..." : out;
+}
+
+std::vector<std::string> wrap(const std::vector<std::string>& parts,
+                              std::string_view between, size_t columns,
+                              size_t most) {
+  std::vector<std::string> out;
+  for (const std::string& part : parts) {
+    const std::string text = printable(part);
+    if (!out.empty()) {
+      std::string& last = out.back();
+      const size_t taken = columns_of(last) + between.size() + columns_of(text);
+      if (taken <= columns || out.size() == most) {
+        last.append(between).append(text);
+        continue;
+      }
+    }
+    out.push_back((out.empty() ? "" : "  ") + text);
+  }
+  for (std::string& line : out) line = cut(line, columns);
+  return out;
 }
 
 std::string padded(std::string_view text, size_t width, bool is_left) {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -15,11 +16,15 @@ namespace gt::top {
 // of the column that the table is sorted by. If the screen is narrow, columns
 // with the greatest `rank` are left out.
 struct Field {
+  // How a value is shown: as text; as a bar with the text behind it, for the
+  // share of a worker's time; or as the history of that.
+  enum class Look : uint8_t { kText, kBar, kHistory };
   Column column;
   const char* title;
   size_t width;
   int rank;
   bool is_left = false;
+  Look look = Look::kText;
 };
 
 struct TableForm {
@@ -37,6 +42,13 @@ struct PlacedField {
 };
 // Returns the fields for which a line of that many columns has room, in order.
 std::vector<PlacedField> fit(const TableForm& form, size_t columns);
+
+// Returns parts of a line as lines of at most that many columns, joined by
+// `between` where there is room, and indented behind the first. Of more than
+// `most` lines the last is cut.
+std::vector<std::string> wrap(const std::vector<std::string>& parts,
+                              std::string_view between, size_t columns,
+                              size_t most);
 
 // Makes a text printable, and cuts it to that many columns; "..." says that
 // there is more.

@@ -15,7 +15,7 @@
 namespace gt::top {
 namespace {
 
-enum Pair : short { kGoodPair = 1, kBadPair, kTitlePair };
+enum Pair : short { kGoodPair = 1, kWarnPair, kBadPair, kTitlePair };
 
 attr_t attribute_of(Style style, bool has_color) {
   const auto pair = [has_color](short number) {
@@ -32,6 +32,8 @@ attr_t attribute_of(Style style, bool has_color) {
       return A_REVERSE;
     case Style::kGood:
       return pair(kGoodPair);
+    case Style::kWarn:
+      return pair(kWarnPair);
     case Style::kBad:
       return A_BOLD | pair(kBadPair);
     case Style::kDim:
@@ -104,16 +106,34 @@ std::string utf8_of(wint_t c) {
   return out;
 }
 
-// Replaces each non-ASCII character by "?" if the terminal's character set is
-// not UTF-8.
+// Returns the ASCII character that looks most like a block, which bars and
+// histories are drawn with; "?" for any other character.
+char ascii_of(std::string_view character) {
+  constexpr std::string_view kBlocks = "\xe2\x96";        // U+2580 to U+25BF
+  constexpr std::string_view kLooks = "_.-=+*#|||||   ";  // of U+2581 on
+  if (!character.starts_with(kBlocks) || character.size() != 3) return '?';
+  const auto last = static_cast<unsigned char>(character[2]);
+  if (last == 0x92) return ':';
+  return last > 0x80 && last - 0x81U < kLooks.size() ? kLooks[last - 0x81U]
+                                                     : '?';
+}
+
+// Replaces each non-ASCII character if the terminal's character set is not
+// UTF-8.
 std::string in_charset(const std::string& text) {
   static const bool is_utf8 = std::strcmp(nl_langinfo(CODESET), "UTF-8") == 0;
   if (is_utf8) return text;
   std::string out;
-  for (const char c : text) {
-    const auto byte = static_cast<unsigned char>(c);
-    if ((byte & 0xC0) == 0x80) continue;
-    out += byte < 0x80 ? c : '?';
+  for (size_t i = 0; i < text.size();) {
+    size_t end = i + 1;
+    while (end < text.size() &&
+           (static_cast<unsigned char>(text[end]) & 0xC0) == 0x80) {
+      ++end;
+    }
+    const bool is_ascii = static_cast<unsigned char>(text[i]) < 0x80;
+    out += is_ascii ? text[i]
+                    : ascii_of(std::string_view(text).substr(i, end - i));
+    i = end;
   }
   return out;
 }
@@ -142,6 +162,7 @@ Terminal::Terminal(bool has_color) : has_color_(has_color) {
   start_color();
   use_default_colors();
   init_pair(kGoodPair, COLOR_GREEN, -1);
+  init_pair(kWarnPair, COLOR_YELLOW, -1);
   init_pair(kBadPair, COLOR_RED, -1);
   init_pair(kTitlePair, COLOR_CYAN, -1);
 }
@@ -178,13 +199,23 @@ bool Terminal::take_keys(Screen& screen) {
 
 void Terminal::draw(const std::vector<ScreenLine>& lines) {
   erase();
-  for (size_t i = 0; i < lines.size(); ++i) {
-    const std::string text = in_charset(lines[i].text);
-    const attr_t style = attribute_of(lines[i].style, has_color_);
+  const auto add = [this](const std::string& part, Style as) {
+    const std::string text = in_charset(part);
+    const attr_t style = attribute_of(as, has_color_);
     attr_set(style, 0, nullptr);
     wattrset(stdscr, static_cast<int>(style));
-    mvaddnstr(static_cast<int>(i), 0, text.c_str(),
-              static_cast<int>(text.size()));
+    addnstr(text.c_str(), static_cast<int>(text.size()));
+  };
+  for (size_t i = 0; i < lines.size(); ++i) {
+    const ScreenLine& line = lines[i];
+    move(static_cast<int>(i), 0);
+    size_t done = 0;
+    for (const ScreenLine::Span& span : line.spans) {
+      add(line.text.substr(done, span.begin - done), line.style);
+      add(line.text.substr(span.begin, span.size), span.style);
+      done = span.begin + span.size;
+    }
+    add(line.text.substr(done), line.style);
   }
   wattrset(stdscr, A_NORMAL);
   refresh();

@@ -50,12 +50,13 @@ TEST(Record, IsReadAsItIsWritten) {
 }
 
 TEST(Used, IsReadAsItIsWritten) {
-  Used used{9, 8, 7, 6, 5, 4, 3, 2, 1, 10, {{"matmul", 11, 12}}};
+  Used used{9, 8, 7, 6, 5, 4, 3, 2, 1, 10, 13, 14, {{"matmul", 11, 12}}};
   std::string body;
   append_used(body, used);
   EXPECT_EQ(body,
             "use time=9 busy=8 waited=7 lines=6 memory=5 peak=4 in=3 out=2 "
-            "exchanges=1 exchanging=10\nop name=matmul count=11 ns=12\n");
+            "exchanges=1 exchanging=10 cpu=13 "
+            "resident=14\nop name=matmul count=11 ns=12\n");
   const auto read = parse_used(body);
   ASSERT_TRUE(read.ok());
   std::string again;

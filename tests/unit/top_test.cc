@@ -220,6 +220,54 @@ TEST(Screen, FitsEverySize) {
   EXPECT_FALSE(screen.take(Key::kCharacter, "q"));
 }
 
+// Returns the lines of the screen, each with LF.
+std::string drawn(const Model& model, size_t rows, size_t columns) {
+  Screen screen;
+  screen.show(model);
+  std::string text;
+  for (const ScreenLine& line : screen.draw(rows, columns)) {
+    text += line.text + "\n";
+  }
+  return text;
+}
+
+TEST(Screen, WhatTellsMostIsWholeWhereItIsNarrow) {
+  Model model;
+  model.take(read(state(10'000, 3, 1'000'000'000)));
+  const std::string text = drawn(model, 24, 60);
+  EXPECT_NE(text.find("longest wait: worker 9 (w9) waits 1.2 s for worker 10\n"
+                      "  (w10) at p.gt:7: y = all_reduce x (line 7: piece of\n"
+                      "  rank 0 from worker 10); worker 10 (w10) is at p.gt:8: "
+                      "s\n  = sum y\n"),
+            text.npos)
+      << text;
+  // Where the tables would have no room, a line each is all.
+  EXPECT_NE(drawn(model, 8, 60).find("waits 1.2 s for wo...\n"), text.npos);
+}
+
+TEST(Screen, BarsAndHistoryAreOfTheSharesOfTime) {
+  Model model;
+  for (uint64_t s = 1; s <= 20; ++s) {
+    // Busy for half of the first 10 seconds, and for all of the others.
+    const uint64_t busy = s <= 10 ? s * 500'000'000 : (s - 5) * 1'000'000'000;
+    std::string text = state(s * 1000, s * 100, busy);
+    text += "use worker=10 time=" + std::to_string(s * 1'000'000'000) +
+            " busy=" + std::to_string(busy) +
+            " waited=0 lines=5 memory=1 peak=2 in=0 out=0 exchanges=0 "
+            "exchanging=0 cpu=" +
+            std::to_string(s * 3'000'000'000) + " resident=1048576\n";
+    model.take(read(text));
+  }
+  const std::string text = drawn(model, 24, 200);
+  // Of a bar of five, more than half is full; the history rises.
+  EXPECT_NE(text.find("     10 here   \u2588\u2588\u2588"), text.npos) << text;
+  EXPECT_NE(text.find("\u2585\u2585"), text.npos) << text;
+  EXPECT_NE(text.find(" 300% "), text.npos) << text;
+  EXPECT_NE(text.find(" 1 MiB "), text.npos) << text;
+  EXPECT_NE(text.find("lines/s "), text.npos) << text;
+  EXPECT_EQ(model.lines_history().values().size(), 20u);
+}
+
 TEST(Screen, AllTablesHaveTheirPart) {
   Model model;
   model.take(read(state(10'000, 3, 1'000'000'000)));

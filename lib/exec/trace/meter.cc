@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <string>
 
+#include "base/process_use.h"
 #include "ops/table.h"
 
 namespace gt::exec {
@@ -92,6 +93,9 @@ net::Used Meter::used() {
   used.out = out_.load();
   used.exchanges = exchanges_.load();
   used.exchanging = exchanging_.load();
+  const ProcessUse process = process_use();
+  used.cpu = process.cpu_ns;
+  used.resident = process.resident;
   for (size_t id = 0; id < op_count_; ++id) {
     const OpCounts& op = ops_[id];
     const uint64_t count = op.count.load() + op.exchanges.load();

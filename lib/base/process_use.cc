@@ -1,0 +1,42 @@
+#include "base/process_use.h"
+
+#include <fcntl.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include <string_view>
+
+#include "base/text.h"
+
+namespace gt {
+namespace {
+
+uint64_t ns_of(const timeval& time) {
+  return static_cast<uint64_t>(time.tv_sec) * 1'000'000'000 +
+         static_cast<uint64_t>(time.tv_usec) * 1000;
+}
+
+// Returns the second number of /proc/self/statm, which counts pages.
+uint64_t resident_pages() {
+  const int fd = ::open("/proc/self/statm", O_RDONLY | O_CLOEXEC);
+  if (fd < 0) return 0;
+  char text[256];
+  const ssize_t size = ::read(fd, text, sizeof text);
+  ::close(fd);
+  if (size <= 0) return 0;
+  std::string_view rest(text, static_cast<size_t>(size));
+  (void)take_word(rest);
+  uint64_t pages = 0;
+  return read_number(take_word(rest), pages) ? pages : 0;
+}
+
+}  // namespace
+
+ProcessUse process_use() {
+  rusage used{};
+  (void)::getrusage(RUSAGE_SELF, &used);
+  return {ns_of(used.ru_utime) + ns_of(used.ru_stime),
+          resident_pages() * static_cast<uint64_t>(::sysconf(_SC_PAGESIZE))};
+}
+
+}  // namespace gt
