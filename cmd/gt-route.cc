@@ -49,6 +49,7 @@ struct Options {
   std::vector<std::string> roots;
   std::string log;
   std::string trace;
+  bool trace_watched = false;
   int threads = 0;
   bool has_fast_sums = false;
   gt::ListenOptions listen{"--bind", "gt-route"};
@@ -112,6 +113,9 @@ void add_options(gt::Arguments& args, Options& options) {
             "write what started workers ran and when to FILE, see "
             "gt-log(5)")
       .type("FILE");
+  args.flag("--trace-watched", options.trace_watched,
+            "with --trace: only while gt-top watches, so a trace can be begun "
+            "and ended in a run that goes on");
   args.number<int>("--timeout", options.router.timeout, 1, 1'000'000,
                    "seconds until all workers must be there (60)")
       .type("SECONDS");
@@ -178,6 +182,9 @@ std::string wrong_combination(const gt::Arguments& args,
       return std::string(name) +
              " is for workers that gt-route starts; give it to gt-work";
     }
+  }
+  if (options.trace_watched && options.trace.empty()) {
+    return "--trace-watched is for --trace";
   }
   if (!binds && (args.has("--key") || args.has("--allow"))) {
     return "--key and --allow are for workers that attach: give --bind, too";
@@ -269,6 +276,7 @@ std::vector<std::string> worker_arguments(const gt::Arguments& args,
   if (!options.trace.empty()) {
     pass("--trace", options.trace);
     out.insert(out.end(), {"--trace-since", std::to_string(gt::steady_ns())});
+    if (options.trace_watched) out.emplace_back("--trace-watched");
   }
   pass("--silence",
        std::to_string(static_cast<double>(options.router.silence) / 1000));

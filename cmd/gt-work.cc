@@ -57,6 +57,7 @@ struct Options {
   std::vector<std::string> roots;
   std::string trace;
   std::optional<uint64_t> trace_since;
+  bool trace_watched = false;
   int threads = 0;
   bool no_cache = false;
   bool no_graphs = false;
@@ -136,6 +137,8 @@ void add_computing(gt::Arguments& args, Options& options) {
             "other workers of this host write too, with times since then, "
             "in nanoseconds of the steady clock")
       .type("TIME");
+  args.flag("--trace-watched", options.trace_watched,
+            "with --connect and --trace: only while gt-top watches the run");
 }
 
 // The options of a worker of a gt-route.
@@ -239,6 +242,7 @@ int open_trace(Options& options, std::unique_ptr<gt::exec::Trace>& trace) {
                     : gt::exec::Trace::open(options.trace);
   if (!opened.ok()) return usage("--trace: " + opened.error().message);
   trace = std::move(opened.value());
+  if (options.trace_watched) trace->write_if_watched();
   options.worker.trace = trace.get();
   return 0;
 }
@@ -380,6 +384,9 @@ std::string wrong_combination(const gt::Arguments& args,
   if (options.trace_since &&
       (!is_remote || !options.has_rank || options.trace.empty())) {
     return "--trace-since is for --connect, --rank and --trace";
+  }
+  if (options.trace_watched && (!is_remote || options.trace.empty())) {
+    return "--trace-watched is for --connect and --trace";
   }
   for (const char* name : {"--rank", "--name", "--timeout", "--fast-sums"}) {
     if (!is_remote && args.has(name)) {

@@ -126,7 +126,7 @@ END
   await worker top.txt
   some_work >&5
   wait "$top"
-  awk -F '\t' 'NF != 32 { exit 1 }' top.txt
+  awk -F '\t' 'NF != 34 { exit 1 }' top.txt
   [ "$(head -1 top.txt | cut -f1-6)" = $'time\tkind\tid\tname\tstate\tbusy' ]
   [ "$(cells state '$2 == "route"' top.txt | uniq)" = running ]
   [ "$(cells id '$2 == "worker"' top.txt | sort -u)" = $'0\n1' ]
@@ -477,4 +477,36 @@ END
     [ -z "$(cells share '$2 == "client" && $c["share"] != "-"' top.txt)" ]; do
     ((SECONDS < end)) || { cat top.txt; return 1; }
   done
+}
+
+@test "a trace that is written while gt-top watches is begun and ended in a run that goes on" {
+  begin_run --trace run.trace --trace-watched
+  apply() { # OP, and wait for the result
+    echo "print $1@0 as=$1" | cat <(printf '%s\n' "$1@0 = $1 x@0") - >&5
+    await "^$1 = " out.txt
+  }
+  printf '%s\n' 'mesh dp=2' 'x@0 = ones f32[4]' >&5
+  apply exp
+  spawn gt-top -b -d 0.1 "$route" > top.txt
+  local watcher=$! end=$((SECONDS + 60))
+  until [ -n "$(cells id '$c["kind"] == "worker" && $c["busy"] != "-"' top.txt)" ]; do
+    ((SECONDS < end)) || return 1
+    sleep 0.05
+  done
+  apply tanh
+  kill "$watcher"
+  until grep -q tanh run.trace; do # with an instruction after the watching
+    ((SECONDS < end)) || return 1
+    echo 's@0 = sigmoid x@0' >&5
+    sleep 0.05
+  done
+  apply relu
+  end_run
+  [[ $(cut -f6 run.trace | sort -u) != *exp* ]]
+  run ! grep -q relu run.trace
+  gt-log --timeline svg run.trace > run.svg
+  run -2 --separate-stderr gt-route --trace-watched in < /dev/null
+  [[ $stderr == *'--trace-watched is for --trace; '* ]]
+  run -2 --separate-stderr gt-work --trace t --trace-watched < /dev/null
+  [[ $stderr == *'--trace-watched is for --connect and --trace; '* ]]
 }

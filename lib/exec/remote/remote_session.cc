@@ -224,7 +224,7 @@ void RemoteSession::send_used(bool is_last) {
   if (!is_due) return;
   std::string body;
   channel_.with_worker([&](Worker& worker) {
-    worker.meter().watch(is_watched);
+    worker.watch(is_watched);
     is_metered_ = is_watched;
     net::append_used(body, worker.meter().used());
   });

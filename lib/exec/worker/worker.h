@@ -110,6 +110,13 @@ class Worker final {
   // meter() counts what the worker has used. note_use() gives it the number of
   // lines and the memory used; only the decoding thread may call that.
   Meter& meter() { return compute_.executor().meter(); }
+  // Says whether somebody watches, which ops are timed for, and rows of a trace
+  // may be written for.
+  void watch(bool is_watched) {
+    meter().watch(is_watched);
+    Trace* trace = compute_.executor().trace();
+    if (trace != nullptr) trace->watch(is_watched);
+  }
   void note_use() { meter().note(stats_.lines, pool_.used(), pool_.peak()); }
   // True if no more lines are wanted.
   bool stopped() const { return compute_.executor().stopped() || is_lost(); }
