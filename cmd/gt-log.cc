@@ -109,6 +109,11 @@ void add_reports(gt::Arguments& args, Options& options) {
   args.flag("--own-scale", options.report.plot.look.own_scale,
             "the plot with an axis for each name")
       .needs(plot);
+  args.number<double>("--smooth", options.report.plot.look.smooth, 0, 0.9999,
+                      "the plot's values as means in which a number weighs "
+                      "so many times as much as the next, as 0.9")
+      .type("WEIGHT")
+      .needs(plot);
   args.flag("-f,--follow", options.report.plot.follow,
             "draw the plot again as its input grows; as characters")
       .needs(plot);

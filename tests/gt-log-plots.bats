@@ -49,6 +49,21 @@ points() {
   [ "$output" -eq 3 ]
 }
 
+@test "--smooth: means of what was printed, over the numbers" {
+  numbers loss 0 1 1 1 >r
+  gt-log --plot loss --smooth 0.5 r >r.svg
+  xmllint --noout r.svg
+  # The pale line goes to the top at once, the other one slowly.
+  run -0 grep -o '<polyline points="[^"]*"' r.svg
+  heights() { tr ' ' '\n' <<<"${1#*\"}" | sed 's/.*,//; s/"//'; }
+  heights "${lines[0]}" | sort -u | wc -l | grep -qx 2
+  heights "${lines[1]}" | sort -u | wc -l | grep -qx 4
+  grep -c 'stroke-opacity="0.25"' r.svg | grep -qx 1
+  gt-log --plot loss --smooth 0 r | cmp - <(gt-log --plot loss r)
+  run -2 gt-log --plot loss --smooth 1 r
+  run -2 gt-log --summary --smooth 0.5 r
+}
+
 @test "--own-scale: each name by its own axis" {
   for i in 1 2 3; do numbers loss 0.$i; numbers count ${i}000000; done >r
   gt-log --plot loss,count --own-scale r >r.svg
@@ -63,7 +78,8 @@ points() {
   run -0 grep -o '<polyline points="[^"]*"' r.svg
   [ "${lines[0]}" != "${lines[1]}" ]
   run -0 gt-log --plot loss,count --own-scale --ascii r
-  [[ ${lines[0]} == '* loss 0.3 (left)   + count 3e+06 (1e+06 to 3e+06)' ]]
+  [[ ${lines[0]} == '* loss 0.3 (left)   + count 3e+06 (right)' ]]
+  [[ ${lines[1]} == '     |'*'|' && $output == *'0.20 +'*'+ 2e+06'* ]]
   # Two runs share the scale of a name.
   gt-log --plot loss --own-scale r r >r.svg
   run -0 gt-log --plot loss --log-scale --own-scale r

@@ -12,6 +12,9 @@ struct PlotOptions {
   std::string title;  // "": none
   bool log_scale = false;
   bool own_scale = false;  // a vertical axis for each Series::scale()
+  // From 0 (not) to below 1: the share that the smoothed value of a step has of
+  // the one before it, see Series::values().
+  double smooth = 0;
 };
 
 // Returns a whole SVG file.

@@ -108,11 +108,20 @@ class PlotPicture {
     return count == 1 ? out : "#52606d";
   }
 
+  // Draws the values of a series, and with smoothing also the smoothed ones,
+  // over the others, which are pale then.
   void line(size_t i) {
     const Series& series = series_[i];
-    const std::vector<Bin>& bins = series.bins();
     const bool many = series.is_joined() || series.prints() > 4 * kMostDots;
+    const bool is_smooth = options_.smooth > 0;
     if (many) range(i);
+    polyline(i, series.values(0), is_smooth ? 0.25 : 1);
+    if (is_smooth) polyline(i, series.values(options_.smooth), 1);
+    if (!many && !is_smooth && series.prints() <= kMostDots) dots(i);
+  }
+
+  void polyline(size_t i, const std::vector<double>& values, double opacity) {
+    const Series& series = series_[i];
     std::string points;
     size_t count = 0;
     double single_x = 0;
@@ -123,14 +132,16 @@ class PlotPicture {
       } else if (count > 1) {
         out_ += fmt::format(
             "<polyline points=\"{}\" fill=\"none\" stroke=\"{}\" "
-            "stroke-width=\"1.8\" stroke-linejoin=\"round\"/>\n",
-            points, color_of(i));
+            "stroke-width=\"1.8\" stroke-linejoin=\"round\"{}/>\n",
+            points, color_of(i),
+            opacity < 1 ? fmt::format(" stroke-opacity=\"{}\"", opacity) : "");
       }
       points.clear();
       count = 0;
     };
-    for (const Bin& bin : bins) {
-      const double y = bin.empty() ? NAN : y_of(series, bin.mean());
+    for (size_t b = 0; b < values.size(); ++b) {
+      const Bin& bin = series.bins()[b];
+      const double y = bin.empty() ? NAN : y_of(series, values[b]);
       if (std::isnan(y)) {
         if (bin.breaks || !bin.empty()) end_run();
         continue;
@@ -142,7 +153,6 @@ class PlotPicture {
       ++count;
     }
     end_run();
-    if (!many && series.prints() <= kMostDots) dots(i);
   }
 
   // Draws each step as a dot, with its value as a tooltip.

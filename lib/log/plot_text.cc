@@ -72,7 +72,9 @@ class Canvas {
     owners_[cell] = owner;
   }
 
-  void append_row(std::string& out, size_t row, bool color) const {
+  // Appends a row, with the blanks at its end if it is padded.
+  void append_row(std::string& out, size_t row, bool color,
+                  bool is_padded) const {
     const char* last = kPlain;
     size_t blanks = 0;
     for (size_t c = 0; c < columns_; ++c) {
@@ -95,6 +97,7 @@ class Canvas {
       }
     }
     if (color && last != kPlain) out += kPlain;
+    if (is_padded) out.append(blanks, ' ');
   }
 
  private:
@@ -142,7 +145,15 @@ class TextPlot {
     for (const PlotScale::Tick& tick : ticks_) {
       gutter_ = std::max(gutter_, tick.label.size());
     }
-    columns_ = std::max<size_t>(options.columns, gutter_ + 12) - gutter_ - 2;
+    size_t right = 0;
+    if (scales_.size() > 1) {
+      right_ticks_ = scales_[1].y_ticks(static_cast<int>(rows_ / 4));
+      for (const PlotScale::Tick& tick : right_ticks_) {
+        right = std::max(right, tick.label.size() + 2);
+      }
+    }
+    const size_t taken = gutter_ + right + 2;
+    columns_ = std::max<size_t>(options.columns, taken + 10) - taken;
   }
 
   std::string draw() {
@@ -155,7 +166,8 @@ class TextPlot {
     legend();
     for (size_t row = 0; row < rows_; ++row) {
       frame(row);
-      canvas.append_row(out_, row, options_.color);
+      canvas.append_row(out_, row, options_.color, !right_ticks_.empty());
+      if (!right_ticks_.empty()) right_frame(row);
       out_ += '\n';
     }
     axis();
@@ -176,8 +188,10 @@ class TextPlot {
       last.reset();
       joined = false;
     };
-    for (const Bin& bin : series_[i].bins()) {
-      const double y = bin.empty() ? NAN : scale.y(bin.mean());
+    const std::vector<double> values = series_[i].values(options_.smooth);
+    for (size_t b = 0; b < values.size(); ++b) {
+      const Bin& bin = series_[i].bins()[b];
+      const double y = bin.empty() ? NAN : scale.y(values[b]);
       if (std::isnan(y)) {
         if (bin.breaks || !bin.empty()) end_run();
         continue;
@@ -210,21 +224,39 @@ class TextPlot {
     out_ += '\n';
   }
 
-  // The numbers at the left are those of the first name alone.
+  // The numbers at the left are those of the first name alone, those at the
+  // right of the second.
   static std::string range_of(const Series& series) {
     if (series.scale() == 0) return " (left)";
+    if (series.scale() == 1) return " (right)";
     return fmt::format(" ({:.5g} to {:.5g})", series.low(), series.high());
   }
 
-  // Writes a row's label, if it has a tick, and the axis.
-  void frame(size_t row) {
+  std::string label_of(const std::vector<PlotScale::Tick>& ticks,
+                       size_t row) const {
     const auto height = static_cast<double>(rows_ - 1);
     std::string label;
-    for (const PlotScale::Tick& tick : ticks_) {
+    for (const PlotScale::Tick& tick : ticks) {
       if (std::lround((1 - tick.at) * height) == static_cast<long>(row)) {
         label = tick.label;
       }
     }
+    return label;
+  }
+
+  // Writes the axis at the right, and a row's label if it has a tick.
+  void right_frame(size_t row) {
+    const std::string label = label_of(right_ticks_, row);
+    if (options_.ascii) {
+      out_ += label.empty() ? "|" : "+ " + label;
+    } else {
+      out_ += label.empty() ? "\u2502" : "\u251c " + label;
+    }
+  }
+
+  // Writes a row's label, if it has a tick, and the axis.
+  void frame(size_t row) {
+    const std::string label = label_of(ticks_, row);
     out_ += std::string(gutter_ - label.size(), ' ') + label + ' ';
     if (options_.ascii) {
       out_ += label.empty() ? '|' : '+';
@@ -293,6 +325,7 @@ class TextPlot {
   size_t columns_ = 0;
   size_t gutter_ = 0;
   std::vector<PlotScale::Tick> ticks_;
+  std::vector<PlotScale::Tick> right_ticks_;  // of the second scale, if any
   std::string out_;
 };
 

@@ -69,6 +69,24 @@ double Series::middle(const Bin& bin) const {
   return (static_cast<double>(first) + static_cast<double>(last)) / 2;
 }
 
+std::vector<double> Series::values(double smooth) const {
+  std::vector<double> out;
+  double sum = 0;
+  double weights = 0;
+  for (const Bin& bin : bins_) {
+    if (bin.empty()) {
+      out.push_back(NAN);
+      continue;
+    }
+    // The numbers of a bin count as so many times their mean.
+    const double kept = std::pow(smooth, static_cast<double>(bin.count));
+    sum = kept * sum + (1 - kept) * bin.mean();
+    weights = kept * weights + (1 - kept);
+    out.push_back(sum / weights);
+  }
+  return out;
+}
+
 SeriesSet::SeriesSet(std::string_view names,
                      const std::vector<std::string>& files) {
   for (size_t at = 0; at <= names.size();) {

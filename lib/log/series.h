@@ -57,6 +57,10 @@ class Series {
   // Returns the step at which a bin's mean is drawn.
   double middle(const Bin& bin) const;
   const std::vector<Bin>& bins() const { return bins_; }
+  // Returns what is drawn at each bin: its mean, NaN if it is empty; with
+  // `smooth`, from 0 to below 1, the weighted mean of all numbers up to it, in
+  // which a number weighs `smooth` times as much as the next one.
+  std::vector<double> values(double smooth) const;
   const std::vector<Mark>& marks() const { return marks_; }
   uint64_t unmarked() const { return unmarked_; }  // marks beyond kMaxMarks
   // low() and high() are the range of the numbers; low > high if there is none.
