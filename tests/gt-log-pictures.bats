@@ -189,6 +189,19 @@ waits for its next line: 150.000 40.000'
   done
 }
 
+@test "a placed line that comes again with other notes has those in the trace" {
+  cat >p.s <<'END'
+mesh dp=2
+x@0-1 = ones f32[4]
+y@0-1 = all_reduce x@0-1 #signal=a
+y@0-1 = all_reduce x@0-1 #signal=b #bwd
+y@0-1 = all_reduce x@0-1 #signal=a
+y@0-1 = all_reduce x@0-1
+END
+  gt-route -n 2 --threads 1 --trace p.trace p.s
+  [ "$(grep '0/comm' p.trace | sort -n | cut -f9- | sed 's/\t.*1 *//; s/\t.*1$//' | paste -sd ' ')" = 'a b#bwd a -' ]
+}
+
 @test "--timeline wants a trace" {
   run -3 --separate-stderr gt-log --timeline svg <<<'x = zeros f32[1]'
   [ "$stderr" = 'gt-log: <stdin>:1: not a trace; gt-work --trace FILE makes one' ]

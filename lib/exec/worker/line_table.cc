@@ -92,7 +92,6 @@ void LineTable::set_notes(LineEntry& entry, const Line& line,
   keep_notes(entry, notes, at);
   entry.mesh_version = version();
   if (hosting_ != nullptr) entry.exchange_notes = exchange_notes(line);
-  for (const auto& part : entry.parts) part->notes = notes;
 }
 
 void LineTable::keep_notes(LineEntry& entry, std::string_view notes,
@@ -101,6 +100,10 @@ void LineTable::keep_notes(LineEntry& entry, std::string_view notes,
   entry.at = at;
   entry.at_digits = notes.size();
   trace_.forget(entry);
+  for (const auto& part : entry.parts) {
+    part->notes = notes;
+    trace_.forget(*part);
+  }
   const size_t number = number_at_end(notes);
   const size_t word = notes.find_last_of(" \t", number) + 1;
   const bool is_place = at.file != nullptr && at.line != 0 &&
