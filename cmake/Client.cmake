@@ -29,6 +29,7 @@ foreach(tool IN ITEMS ops_header op_examples)
   add_executable(${program}
     lib/client/generate/${tool}.cc lib/client/generate/functions.cc)
   target_link_libraries(${program} PRIVATE gt_ops)
+  target_compile_options(${program} PRIVATE -O0)  # it runs once
   set_target_properties(${program} PROPERTIES EXCLUDE_FROM_ALL ON
     UNITY_BUILD OFF RUNTIME_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/tools")
 endforeach()

@@ -17,6 +17,21 @@ constexpr int64_t kTile = 16;
 constexpr int64_t kShort = 16;
 constexpr int64_t kLong = int64_t{1} << 14;
 
+// Copies n bytes. A call of memcpy costs more than some of these.
+inline void copy_bytes(const void* from, void* to, size_t n) {
+  constexpr size_t kOnce = 16;
+  constexpr size_t kMost = 16 * kOnce;
+  if (n < kOnce || n > kMost) {
+    std::memcpy(to, from, n);
+    return;
+  }
+  const auto* x = static_cast<const char*>(from);
+  auto* y = static_cast<char*>(to);
+  for (size_t i = 0; i + kOnce < n; i += kOnce)
+    std::memcpy(y + i, x + i, kOnce);
+  std::memcpy(y + n - kOnce, x + n - kOnce, kOnce);
+}
+
 // Copies `rows` rows of n elements, which are `step` apart; the rows themselves
 // are `apart` elements apart.
 template <typename T>
@@ -36,7 +51,7 @@ void copy_rows(const T* x, T* y, int64_t rows, int64_t apart, int64_t n,
   }
   for (int64_t r = 0; r < rows; ++r, x += apart, y += n) {
     if (step == 1) {
-      std::memcpy(y, x, static_cast<size_t>(n) * sizeof(T));
+      copy_bytes(x, y, static_cast<size_t>(n) * sizeof(T));
     } else if (step == 0) {
       std::fill_n(y, n, *x);
     } else if (step == -1) {  // the compiler makes packs of it

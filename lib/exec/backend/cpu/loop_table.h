@@ -40,7 +40,7 @@ constexpr FloatLoops<T> kFloatLoops = {
     .rms_norm_grad = norm_grad<false, T>,
     .rope = rope<T>,
     .rope_interleaved = rope_interleaved<T>,
-    .dropout = dropout<T>,
+    .drop = drop<T>,
     .pool_largest = pool_largest<T>,
     .attention = attention<T>,
     .attention_grad = attention_grad<T>,
@@ -68,6 +68,7 @@ constexpr Loops kLoops = {
     .conversions = kConversions.at,
     .uniforms = uniforms,
     .words = words,
+    .reaching = reaching,
     .normals = normals,
 };
 

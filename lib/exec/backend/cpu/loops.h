@@ -192,10 +192,9 @@ struct FloatLoops {
                int64_t pairs);
   void (*rope_interleaved)(const T* x, T* y, const T* cosine, const T* sine,
                            int64_t heads, int64_t pairs);
-  // Handles the elements of the whole tensor from `first` on: x / keep, or 0
-  // where the 24 bits of the element's uniform number are below `least`.
-  void (*dropout)(const T* x, T* y, int64_t n, uint64_t seed, uint64_t first,
-                  int32_t least, T keep);
+  // Computes x / keep, or 0 where bit first + i of element i is not set.
+  void (*drop)(const T* x, T* y, int64_t n, const uint64_t* bits, int64_t first,
+               T keep);
   void (*pool_largest)(const PoolPlane<T>& plane);
   void (*attention)(const AttentionBlock<T>& block);
   void (*attention_grad)(const AttentionGradBlock<T>& block);
@@ -243,6 +242,10 @@ struct Loops {
   // These write random words, and normal values, for the elements from 2 *
   // first_block on; n must be even.
   void (*words)(uint64_t seed, uint64_t first_block, uint64_t* y, int64_t n);
+  // Writes a bit for each of these elements, in whole words: whether the 24
+  // bits of its uniform number reach `least`.
+  void (*reaching)(uint64_t seed, uint64_t first_block, int32_t least,
+                   uint64_t* bits, int64_t n);
   void (*normals)(uint64_t seed, uint64_t first_block, double* y, int64_t n);
 };
 

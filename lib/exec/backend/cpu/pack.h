@@ -139,6 +139,30 @@ inline U64 multiply_halves(U64 a, U64 b) {
 #endif
 }
 
+// Returns a bit for each lane of the result of a comparison, and back.
+inline uint64_t lane_bits(I32 lanes) {
+#if GT_PACK_BYTES == 64
+  return _mm512_movepi32_mask(reinterpret_cast<__m512i>(lanes));
+#elif GT_PACK_BYTES == 32
+  return static_cast<uint8_t>(
+      _mm256_movemask_ps(reinterpret_cast<__m256>(lanes)));
+#else
+  return static_cast<uint8_t>(_mm_movemask_ps(reinterpret_cast<__m128>(lanes)));
+#endif
+}
+inline I32 lanes_of(uint32_t bits) {
+  I32 own{};
+  for (int64_t i = 0; i < kWidth<float>; ++i) own[i] = 1 << i;
+  return (static_cast<int32_t>(bits) & own) != 0;
+}
+
+// Returns x * factor, computed in double.
+inline F32 multiply_wide(F32 x, double factor) {
+  using Wide [[gnu::vector_size(2 * GT_PACK_BYTES)]] = double;
+  return __builtin_convertvector(__builtin_convertvector(x, Wide) * factor,
+                                 F32);
+}
+
 // Returns a * b + c, rounded once if the instruction set has fma.
 #if GT_PACK_BYTES == 64
 inline F32 fma(F32 a, F32 b, F32 c) { return _mm512_fmadd_ps(a, b, c); }

@@ -30,20 +30,28 @@ inline PoolPlace<T>* ranks_of(const PoolPlane<T>& plane, int64_t row) {
          kPoolMargin;
 }
 
+// Writes the margins of all rows that are kept; ranks of rows leave them alone.
+template <typename T>
+inline void rank_margins(const PoolPlane<T>& plane) {
+  const Mask<T> least = pool_ranks<T>(splat(-static_cast<T>(__builtin_inf())));
+  for (int64_t row = 0; row < plane.kept; ++row) {
+    PoolPlace<T>* to = ranks_of(plane, row);
+    for (int64_t i = 0; i < kPoolMargin; i += kWidth<T>) {
+      std::memcpy(to + plane.width.in + i, &least, sizeof least);
+      std::memcpy(to - kPoolMargin + i, &least, sizeof least);
+    }
+  }
+}
+
 template <typename T>
 inline void rank_row(const PoolPlane<T>& plane, int64_t row) {
   const int64_t n = plane.width.in;
-  const T margin = -static_cast<T>(__builtin_inf());
-  const Mask<T> least = pool_ranks<T>(splat(margin));
+  const T least = -static_cast<T>(__builtin_inf());
   const T* x = plane.x + row * n;
   PoolPlace<T>* to = ranks_of(plane, row);
-  for (int64_t i = 0; i < kPoolMargin; i += kWidth<T>) {
-    std::memcpy(to + n + i, &least, sizeof least);
-    std::memcpy(to - kPoolMargin + i, &least, sizeof least);
-  }
   each_pack<T>(n, [&](int64_t i, int64_t left) {
     const Mask<T> ranks = pool_ranks<T>(
-        left == kWidth<T> ? load(x + i) : load_part(x + i, left, margin));
+        left == kWidth<T> ? load(x + i) : load_part(x + i, left, least));
     std::memcpy(to + i, &ranks, sizeof ranks);
   });
 }
@@ -86,6 +94,7 @@ inline void pool_packs(const PoolPlane<T>& plane, int64_t p, int64_t q,
   const int64_t top = p * h.stride - h.padding;
   const int64_t left = q * stride - w.padding;
   const Mask<T> least = pool_ranks<T>(splat(-static_cast<T>(__builtin_inf())));
+  const Mask<T> right = Mask<T>{} + static_cast<Place>(w.dilation);
   // The first element of a window counts whatever it is, even -inf.
   Mask<T> best[kPacks], at[kPacks];
   for (int64_t n = 0; n < kPacks; ++n) {
@@ -99,7 +108,8 @@ inline void pool_packs(const PoolPlane<T>& plane, int64_t p, int64_t q,
     const int64_t row = top + i * h.dilation;
     if (row < 0 || row >= h.in) continue;
     const Place* ranks = ranks_of(plane, row);
-    for (int64_t j = 0; j < w.kernel; ++j) {
+    Mask<T> here = steps + static_cast<Place>(row * w.in + left);
+    for (int64_t j = 0; j < w.kernel; ++j, here += right) {
       const int64_t column = left + j * w.dilation;
       if (column >= w.in || (kStride > 0 && column <= -kPoolMargin)) continue;
       for (int64_t n = 0; n < kPacks; ++n) {
@@ -107,9 +117,7 @@ inline void pool_packs(const PoolPlane<T>& plane, int64_t p, int64_t q,
                                                  stride, least);
         const Mask<T> wins = v > best[n];
         best[n] = wins ? v : best[n];
-        at[n] = wins
-                    ? steps + static_cast<Place>(row * w.in + column + n * pack)
-                    : at[n];
+        at[n] = wins ? here + static_cast<Place>(n * pack) : at[n];
       }
     }
   }
@@ -127,6 +135,7 @@ void pool_apart(const PoolPlane<T>& plane) {
     steps[i] = static_cast<PoolPlace<T>>(i * plane.width.stride);
   }
   const PoolAxis& h = plane.height;
+  rank_margins(plane);
   int64_t ranked = 0;
   for (int64_t p = 0; p < h.out; ++p) {
     const int64_t top = p * h.stride - h.padding;

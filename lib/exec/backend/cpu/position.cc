@@ -1,5 +1,7 @@
 // rope, rope_grad and dropout. f16 and bf16 are computed in f32.
+#include <algorithm>
 #include <cmath>
+#include <deque>
 #include <vector>
 
 #include "exec/backend/cpu/convert.h"
@@ -97,19 +99,26 @@ class Rope final : public Kernel {
 };
 
 // y = dropout x p seed: it drops by the same numbers that rand gives, by index
-// in the whole tensor.
+// in the whole tensor. The bits of the last lines are kept, since the gradient
+// of a line, and a line that is computed again, drop by the same seed.
 template <typename T>
 class Dropout final : public Kernel {
  public:
   Dropout(const Call& call, const Context& context)
-      : loop_(loops_for<T>(context).dropout),
+      : drop_(loops_for<T>(context).drop),
+        reaching_(context.loops->reaching),
         x_(call.type(0), dtype_of<T>(), *context.loops),
         y_(call.results[0], dtype_of<T>(), *context.loops),
         runs_(call),
         n_(call.results[0].elements()),
+        words_(n_ / 64 + 1),
         p_(call.type(1).dtype),
         seed_(call.type(2).dtype),
-        threads_(context.threads) {}
+        threads_(context.threads) {
+    if (runs_.count() == 1 && runs_.begin(0) % 2 == 0) {
+      most_ = std::min(kMostWords / words_, kMostMasks);
+    }
+  }
 
   Status run(std::span<const void* const> in,
              std::span<void* const> out) override {
@@ -121,12 +130,27 @@ class Dropout final : public Kernel {
     const int32_t least = least_kept(static_cast<float>(p));
     // The work on half types is done in f32, and only its results are rounded.
     const auto keep = static_cast<T>(1 - p);
-    in_parallel(
-        threads_, n_, kWorthAThread / 8, [&](int64_t begin, int64_t end) {
-          runs_.each(begin, end, [&](int64_t i, int64_t g, int64_t n) {
-            loop_(x + i, y + i, n, seed, static_cast<uint64_t>(g), least, keep);
-          });
-        });
+    Mask none;
+    Mask& mask = most_ > 0 ? mask_of(seed, least) : none;
+    const bool is_known = !mask.bits.empty();
+    if (most_ > 0) mask.bits.resize(static_cast<size_t>(words_));
+    const auto some = [&](int64_t i, int64_t g, int64_t n) {
+      uint64_t made[kSome / 64 + 2];
+      uint64_t* bits = most_ > 0 ? mask.bits.data() + i / 64 : made;
+      const int64_t odd = g % 2;
+      if (!is_known) {
+        reaching_(seed, static_cast<uint64_t>(g) / 2, least, bits, n + odd);
+      }
+      drop_(x + i, y + i, n, bits, odd, keep);
+    };
+    in_parallel(threads_, n_, kWorthAThread / 8,
+                [&](int64_t begin, int64_t end) {
+                  runs_.each(begin, end, [&](int64_t i, int64_t g, int64_t n) {
+                    for (int64_t k = 0; k < n; k += kSome) {
+                      some(i + k, g + k, std::min(kSome, n - k));
+                    }
+                  });
+                });
     y_.store(out[0]);
     return ok_status();
   }
@@ -136,19 +160,45 @@ class Dropout final : public Kernel {
   }
 
  private:
+  static constexpr int64_t kSome = 1024;  // elements, a multiple of 64
+  static constexpr int64_t kMostWords = int64_t{1} << 21;
+  static constexpr int64_t kMostMasks = 64;
+
+  // Which elements are kept: a bit for each, or none as long as that is
+  // unknown.
+  struct Mask {
+    uint64_t seed = 0;
+    int32_t least = 0;
+    std::vector<uint64_t> bits;
+  };
+
+  // Returns the mask of a line. A new one takes the place of the oldest if
+  // there are enough.
+  Mask& mask_of(uint64_t seed, int32_t least) {
+    const auto it = std::find_if(
+        masks_.begin(), masks_.end(),
+        [=](const Mask& m) { return m.seed == seed && m.least == least; });
+    if (it != masks_.end()) return *it;
+    if (static_cast<int64_t>(masks_.size()) == most_) masks_.pop_front();
+    return masks_.emplace_back(Mask{seed, least, {}});
+  }
+
   // rand gives 24 bits as a fraction of 2^24. Returns the least of them that is
   // not below p.
   static int32_t least_kept(float p) {
     return static_cast<int32_t>(std::ceil(static_cast<double>(p) * (1 << 24)));
   }
 
-  decltype(FloatLoops<T>::dropout) loop_;
+  decltype(FloatLoops<T>::drop) drop_;
+  decltype(Loops::reaching) reaching_;
   Converted x_;
   Returned y_;
   PartRuns runs_;
-  int64_t n_;
+  int64_t n_, words_;  // elements, and words of their bits
   Dtype p_, seed_;
   int threads_;
+  int64_t most_ = 0;  // the masks that may be kept
+  std::deque<Mask> masks_;
 };
 
 constexpr KernelRow kPositionKernels[] = {

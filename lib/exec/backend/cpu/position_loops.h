@@ -40,19 +40,23 @@ void rope_interleaved(const T* x, T* y, const T* cosine, const T* sine,
   }
 }
 
-// Handles n elements, from `first` on in the whole tensor: x / keep where the
-// 24 bits of the element's uniform number reach `least`, else 0.
+// Element i is kept if bit first + i is set. The quotient of two floats is
+// never so near to the middle between two others that the product with the
+// reciprocal in double would be rounded to another float.
 template <typename T>
-void dropout(const T* x, T* y, int64_t n, uint64_t seed, uint64_t first,
-             int32_t least, T keep) {
-  each_upper(seed, first, n, [=](int64_t i, U32 upper, int64_t left) {
-    const I32 digits = reinterpret_cast<I32>(upper >> 8);
+void drop(const T* x, T* y, int64_t n, const uint64_t* bits, int64_t first,
+          T keep) {
+  const double factor = 1 / static_cast<double>(keep);
+  each_pack<T>(n, [&](int64_t i, int64_t left) {
+    const auto at = static_cast<uint64_t>(first + i);
+    uint64_t kept = bits[at / 64] >> at % 64;
+    if (at % 64 + kWidth < T >> 64) kept |= bits[at / 64 + 1] << (64 - at % 64);
     if constexpr (std::is_same_v<T, float>) {
-      const F32 kept = get(x + i, left) / splat(keep);
-      put<T>(y, i, digits >= least ? kept : F32{}, left);
+      const F32 all = multiply_wide(get(x + i, left), factor);
+      put<T>(y, i, lanes_of(static_cast<uint32_t>(kept)) ? all : F32{}, left);
     } else {
       for (int64_t k = 0; k < left; ++k) {
-        y[i + k] = digits[k] >= least ? x[i + k] / keep : T{0};
+        y[i + k] = (kept >> k & 1) != 0 ? x[i + k] / keep : T{0};
       }
     }
   });

@@ -123,6 +123,18 @@ void uniforms(uint64_t seed, uint64_t first, float* y, int64_t n) {
   });
 }
 
+// Bit i tells whether the same 24 bits of element i reach `least`.
+void reaching(uint64_t seed, uint64_t first_block, int32_t least,
+              uint64_t* bits, int64_t n) {
+  each_upper(seed, 2 * first_block, (n + 63) / 64 * 64,
+             [=](int64_t i, U32 upper, int64_t /*left*/) {
+               const I32 digits = reinterpret_cast<I32>(upper >> 8);
+               uint64_t& word = bits[i / 64];
+               word = (i % 64 == 0 ? 0 : word) | lane_bits(digits >= least)
+                                                     << i % 64;
+             });
+}
+
 void normals(uint64_t seed, uint64_t first_block, double* y, int64_t n) {
   uint64_t word[2 * kBlocks];
   double part[2 * kBlocks];
