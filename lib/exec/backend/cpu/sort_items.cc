@@ -35,21 +35,6 @@ void insert_each(const T* from, T* to, int64_t n) {
   }
 }
 
-// Puts the larger of each two neighbours behind the other, without a branch
-// that a processor would have to guess. Few of n items that have short ways to
-// go are out of their order then.
-template <typename T>
-void settle(const T* from, T* to, int64_t n) {
-  T most = from[0];
-  for (int64_t i = 1; i < n; ++i) {
-    const T item = from[i];
-    const bool less = number_of(item) < number_of(most);
-    to[i - 1] = less ? item : most;
-    most = less ? most : item;
-  }
-  to[n - 1] = most;
-}
-
 // The bits in which ranks differ.
 struct Spread {
   uint64_t all = ~uint64_t{0};
@@ -123,10 +108,7 @@ void sort_into(T* from, T* other, int64_t n, bool stays) {
     end += std::exchange(ends[p], end);
   }
   digit.place(from, n, ends, other);
-  if (most <= kFew) {
-    settle(other, to, n);
-    return insert_each(to, to, n);
-  }
+  if (most <= kFew) return insert_each(other, to, n);
   int64_t begin = 0;
   for (size_t p = 0; p < digit.parts(); ++p) {
     const int64_t size = ends[p] - begin;
