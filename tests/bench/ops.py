@@ -8,6 +8,7 @@ each number of threads and are measured in turns, a batch of steps each; the
 norms of what they compute must agree.
 """
 
+import itertools
 import json
 import os
 import re
@@ -36,6 +37,9 @@ BEYOND = 10_000
 WORST = 12  # rows to name at the end
 # Numbers that were drawn from different sequences have about the same norm.
 NEAR = 0.02
+# How a line with a seed ends in ops.tsv. A program has a new seed at each step, so
+# the lines that are timed have one too: what was drawn for a seed may be kept.
+SEED = " 7\n"
 DTYPES = {"f64": "float64", "f32": "float32", "f16": "float16",
           "bf16": "bfloat16", "i64": "int64", "i32": "int32", "u8": "uint8",
           "bool": "bool"}
@@ -172,8 +176,11 @@ class Ours(Side):
     def __init__(self, threads):
         super().__init__(WORK, "--threads", str(threads))
         self.ask("probe = tensor f32[] 0\nprint probe\n")
+        self.seeds = itertools.count(8)
 
-    def prepare(self, setup, step, results):
+    def prepare(self, setup, step, results, seed):
+        """Makes the operands, and the results once. Where the line ends with a
+        seed, it has another one each time that it is measured."""
         text = setup + step
         for name in results:
             text += (f"n.o = cast {name} f64\nn.o = norm n.o\nprint n.o\n")
@@ -181,12 +188,14 @@ class Ours(Side):
         if any(" fail " in words for words in said):
             raise Untrue("gt: " + said[0])
         norms = [float(words.split()[-1]) for words in said]
-        self.step = step
+        self.parts = step.split(seed) if seed else [step]
         return norms
 
     def seconds(self, steps):
+        text = "".join(f" {next(self.seeds)}\n".join(self.parts)
+                       for _ in range(steps))
         start = time.perf_counter()
-        self.ask(self.step * steps + "print probe\n")
+        self.ask(text + "print probe\n")
         return (time.perf_counter() - start) / steps
 
 
@@ -316,7 +325,7 @@ def measure_rows(report, only, found):
 def measure_one(report, title, row, case, pair, found):
     ours, theirs = pair
     setup, step, results, gradient = case
-    norms = ours.prepare(setup, step, results)
+    norms = ours.prepare(setup, step, results, "" if gradient else SEED)
     answer = theirs.prepare(row, gradient)["norms"]
     same(norms[:len(answer)], answer, NEAR, title)
     counts = [steps_for(side) for side in pair]
