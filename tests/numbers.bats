@@ -117,3 +117,65 @@ y = tensor f32[] nan'
     [ "$(cat out)" = $'y = tensor bf16[1] 2.2\ny = tensor f16[1] 1.429' ]
   done
 }
+
+@test "logsumexp, logaddexp, hypot, sinh and normalize are exact at their edges, and have gradients there" {
+  for backend in ref cpu; do
+    run -0 values "$backend" <<'END'
+x = tensor f32[4,2] 1000 -inf -inf -inf inf 3 1e-3 -1e-3
+y = logsumexp x axis=1
+print y
+l = sum y
+g = grad l x
+print g
+a = tensor f64[4] 21 -inf 1000 inf
+b = tensor f64[4] 0 -inf 1000 inf
+y = logaddexp a b
+print y
+l = sum y
+g h = grad l a b
+print g
+print h
+a = tensor f16[3] 0 300 6e-8
+b = tensor f16[3] 0 -400 6e-8
+y = hypot a b
+print y
+l = sum y
+g h = grad l a b
+print g
+print h
+x = tensor f32[3] 1e-8 -1e-30 100
+y = sinh x
+print y
+x = tensor f16[3,2] 0 0 3 4 200 0
+y = normalize x
+print y
+l = sum y
+g = grad l x
+print g
+END
+    [[ "${lines[0]}" == 'y = tensor f32[4] 1000 -inf inf 0.6931477' ]]
+    [[ "${lines[1]}" == 'g = tensor f32[4,2] 1 0 0 0 1 0 0.50049996 0.49949998' ]]
+    [[ "${lines[2]}" == 'y = tensor f64[4] 21.000000000758256 -inf 1000.6931471805599 inf' ]]
+    [[ "${lines[3]}" == 'g = tensor f64[4] 0.9999999992417439 0.5 0.5 0.5' ]]
+    [[ "${lines[4]}" == 'h = tensor f64[4] 7.582560422162385e-10 0.5 0.5 0.5' ]]
+    [[ "${lines[5]}" == 'y = tensor f16[3] 0 500 6e-08' ]]
+    [[ "${lines[6]}" == 'g = tensor f16[3] 0 0.6 0.707' ]]
+    [[ "${lines[7]}" == 'h = tensor f16[3] 0 -0.8 0.707' ]]
+    [[ "${lines[8]}" == 'y = tensor f32[3] 1e-08 -1e-30 inf' ]]
+    [[ "${lines[9]}" == 'y = tensor f16[3,2] 0 0 0.6 0.8 1 0' ]]
+    [[ "${lines[10]}" != *nan* ]]
+  done
+}
+
+@test "conv_transpose2d of 16 bits rounds once, after its bias" {
+  for backend in ref cpu; do
+    run -0 values "$backend" <<'END'
+x = tensor f16[1,1,1,1] 1.0009765625
+w = tensor f16[1,1,1,1] 1.0009765625
+b = tensor f16[1] 0.00048828125
+y = conv_transpose2d x w b
+print y
+END
+    [[ "$output" == 'y = tensor f16[1,1,1,1] 1.003' ]]
+  done
+}

@@ -309,6 +309,11 @@ Status need_rank(size_t rank) {
                std::to_string(Shape::kMaxRank) + " dimensions"};
 }
 
+std::string half_word(const Call& call, std::string_view name, size_t) {
+  if (name != "half") return "";
+  return is_half(call.results[0].dtype) ? "1" : "0";
+}
+
 std::string reduction_word(const Call& call, std::string_view name, size_t) {
   const size_t x = operand_named(call, "x");
   const auto axes = axis_list(call, x);

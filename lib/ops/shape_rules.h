@@ -103,6 +103,10 @@ Status need_elements(const Call& call);
 // f64, f32 for all others.
 Dtype wide_dtype(Dtype dtype);
 
+// The placeholder of rows whose gradient computes f16 and bf16 in f32: {half}
+// is "1" if the call's result is one of them, else "0".
+std::string half_word(const Call& call, std::string_view name, size_t each);
+
 // Applies out=, for an op that computes f16 and bf16 in f32: out=f32 leaves
 // result 0 in f32. Error: out= is neither that nor the result's own dtype.
 Status widen_result(Call& call);
