@@ -118,6 +118,135 @@ y = tensor f32[] nan'
   done
 }
 
+@test "comparisons are by value, whatever the dtypes" {
+  for backend in ref cpu; do
+    run -0 values "$backend" <<'END'
+u = tensor u8[2] 200 44
+a = lt u 300
+print a
+a = eq u -212
+print a
+a = gt -1 u
+print a
+s = tensor i64[] 300
+a = eq u s
+print a
+i = tensor i64[4] 16777217 9007199254740993 9223372036854775807 -9223372036854775808
+a = eq i 16777216.0
+print a
+a = lt i 9223372036854775808
+print a
+f = tensor f32[4] 16777216 9007199254740992 9223372036854775808 -inf
+a = gt i f
+print a
+a = eq f i
+print a
+d = tensor f64[4] nan 9007199254740992 9223372036854775808 -9223372036854775808
+a = ge d i
+print a
+k = tensor i32[1] 16777217
+a = eq k 16777216.0
+print a
+a = lt u 200.00000001
+print a
+h = tensor f16[3] inf 65504 -inf
+a = eq h 70000
+print a
+a = gt h 1e9
+print a
+a = le -1e9 h
+print a
+x = tensor f32[2] inf 3e38
+a = le x 1e39
+print a
+x = tensor f32[1] 0.1
+a = eq x 0.1
+print a
+END
+    [[ "$output" == "$(printf 'a = tensor bool%s\n' '[2] 1 1' '[2] 0 0' '[2] 0 0' '[2] 0 0' '[4] 0 0 0 0' \
+      '[4] 1 1 1 1' '[4] 1 1 0 1' '[4] 0 0 0 0' '[4] 0 0 1 1' '[1] 0' '[2] 1 1' '[3] 0 0 0' '[3] 1 0 0' '[3] 1 1 0' \
+      '[2] 0 1' '[1] 1')" ]]
+  done
+}
+
+@test "a number that its neighbour's dtype cannot hold is refused" {
+  refused() { # LINE DTYPE NUMBER
+    run -3 values cpu <<<"x = tensor $2[2] 1 2
+c = lt x 2
+$1
+print y"
+    [[ "$output" == *"$3 does not fit into $2"* ]]
+  }
+  for op in add sub mul mod floordiv pow maximum minimum; do
+    refused "y = $op x 256" u8 256
+    refused "y = $op -1 x" u8 -1
+    refused "y = $op x 2147483648" i32 2147483648
+  done
+  refused 'y = where c 300 x' u8 300
+  refused 'y = where c x -1' u8 -1
+  refused 'y = pow x -1' u8 -1
+  refused 'y = add x 9223372036854775808' i64 9223372036854775808
+  refused 'y = full u8[2] 300' u8 300
+  refused 'y = full u8[2] -1e9' u8 -1e9
+  refused 'y = full u8[2] nan' u8 nan
+  refused 'y = arange u8[2] 256' u8 256
+  run -3 values cpu <<<'y = arange u8[4] 253'
+  [[ "$output" == *'the last of 4 elements from 253 in steps of 1 does not fit into u8'* ]]
+  run -0 values cpu <<'END'
+x = tensor u8[2] 1 2
+y = arange u8[4] 3 -1
+print y
+y = full u8[1] 2.5
+print y
+y = add x 1e3
+print y
+b = tensor bool[1] 1
+y = add b 300
+print y
+END
+  [[ "$output" == "$(printf 'y = tensor %s\n' 'u8[4] 3 2 1 0' 'u8[1] 2' 'f32[2] 1001 1002' 'i64[1] 301')" ]]
+}
+
+@test "a power of integers by a negative scalar fails, though the dtype has no sign" {
+  for backend in ref cpu; do
+    run -1 values "$backend" <<'END'
+x = tensor u8[2] 5 7
+s = tensor i32[] -1
+y = pow x s
+print y
+s = tensor i32[] 300
+y = pow x s
+print y
+END
+    [[ "$output" == *'integer to a negative power'* ]]
+    [[ "$output" == *'y = tensor u8[2] 209 33'* ]]
+  done
+}
+
+@test "a round in which a number changes is checked again" {
+  for backend in ref cpu; do
+    run -3 values "$backend" <<'END'
+x = tensor u8[2] 200 5
+a = lt x 100
+print a
+a = lt x 300
+print a
+a = lt x 100
+print a
+a = lt x 300
+print a
+y = add x 1
+print y
+y = add x 1
+print y
+y = add x 300
+print y
+END
+    [[ "${lines[*]}" == *'bool[2] 0 1 a = tensor bool[2] 1 1 a = tensor bool[2] 0 1 a = tensor bool[2] 1 1'* ]]
+    [[ "$output" == *'300 does not fit'* ]]
+  done
+}
+
 @test "logsumexp, logaddexp, hypot, sinh and normalize are exact at their edges, and have gradients there" {
   for backend in ref cpu; do
     run -0 values "$backend" <<'END'

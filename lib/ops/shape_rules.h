@@ -72,6 +72,15 @@ Status need_name(const Call& call, size_t i);
 // Returns a hint for a word that is to be an integer and is one, written as
 // 1e3; "" for others.
 std::string integer_hint(std::string_view text);
+// Returns the integer that a float is; nothing if it is none of 64 bits.
+std::optional<int64_t> as_integer(double value);
+// Says that an integer dtype or bool does not hold the number written so.
+Error not_held(Dtype dtype, std::string_view text);
+// The number written so must be a value of that integer dtype or of bool.
+Status need_held(Dtype dtype, std::string_view text);
+// Numbers beside tensors of integers must be values of the dtype that they are
+// computed in, that of result 0, so that none wraps.
+Status need_held_numbers(const Call& call);
 // Argument i must be a scalar or a number; for need_integer(), an integer one.
 Status need_scalar(const Call& call, size_t i);
 Status need_integer(const Call& call, size_t i);
