@@ -105,7 +105,6 @@ y = t x  =>  did you mean 'transpose'
 y = greater_equal x 0  =>  did you mean 'ge'
 y = isnan x  =>  did you mean 'ne' (of x and x it is torch.isnan)?
 y = median x  =>  did you mean 'sort'
-y = logsumexp x  =>  did you mean 'log_softmax' (x less it is torch.logsumexp)?
 y = log2 x  =>  did you mean 'log'
 y = logsigmoid x  =>  did you mean 'softplus'
 y = leaky_relu x 0.1  =>  did you mean 'maximum'
@@ -129,11 +128,10 @@ y = bilinear x s x  =>  did you mean 'matmul' (x by w, and that by y, is torch.n
 y = interpolate x  =>  did you mean 'expand'
 y = F.upsample x  =>  did you mean 'expand'
 y = lerp x s 0.5  =>  did you mean 'add' (of a and the product of b - a and w it is torch.lerp)?
-y = logaddexp x s  =>  did you mean 'softplus'
 y = std_mean x  =>  did you mean 'var'
 y = multinomial x  =>  did you mean 'argmax'
 y = arctan2 x s  =>  did you mean 'atan2' (torch.atan2, torch.arctan2)?
-y = asin x  =>  did you mean 'atan2' (of x and sqrt of 1 - x x it is torch.asin
+y = asin x  =>  did you mean 'atan2' (of x and sqrt of (1 - x) (1 + x) it is torch.asin
 y = ConvTranspose2d x s  =>  did you mean 'conv_transpose2d' (torch.nn.ConvTranspose2d)?
 CALLS
   advised calls

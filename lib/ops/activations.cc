@@ -280,8 +280,7 @@ constexpr Row kActivationRows[] = {
      .details = "x itself where beta x is above threshold. Errors: integers, "
                 "as in PyTorch.",
      .source = "torch.nn.functional.softplus; with x negated, and the result, "
-               "torch.nn.functional.logsigmoid; of b - a, and a added, it is "
-               "torch.logaddexp",
+               "with threshold=40 for f64, torch.nn.functional.logsigmoid",
      .places = "beta threshold",
      .example = "x = tensor f32[2] -inf 50\n"
                 "y = softplus x\n"

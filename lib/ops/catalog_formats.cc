@@ -227,6 +227,14 @@ be a scalar.
 Dtypes are promoted by category, bool below integers below floats: first among
 tensors with dimensions, then scalars, then numbers; f16 with bf16 gives f32.
 f16 and bf16 are computed in f32, and each result is rounded once.
+A number beside a tensor of floats is rounded to its dtype, or where that is f16
+or bf16 to f32.
+One beside a tensor of integers must be a value of its dtype, or a float, which
+makes the result f32.
+The value of a scalar of integers wraps to the dtype.
+Comparisons are by value, whatever the dtypes; but a number, or a scalar of
+floats, is rounded to the dtype of floats beside it, unless it is beyond what
+that holds.
 .Ss On ranks
 After
 .Ql Cut:

@@ -1,7 +1,12 @@
 // Comparisons, logic, choice and conversion, element by element.
 #include <array>
+#include <cmath>
 #include <cstdint>
+#include <limits>
+#include <optional>
 #include <string>
+#include <type_traits>
+#include <utility>
 
 #include "ops/families.h"
 #include "ops/shape_rules.h"
@@ -11,6 +16,72 @@ namespace {
 
 Status types_cast(Call& call) {
   call.results.push_back({call.type(1).dtype, call.type(0).shape});
+  return ok_status();
+}
+
+// Replaces a number beyond the range of a float dtype, which would be rounded
+// to an infinity, by one that compares with all values of the dtype as it does.
+void compare_beyond(const Call& call, Argument& a, Dtype dtype) {
+  constexpr double kInf = std::numeric_limits<double>::infinity();
+  const double x = a.number.real;
+  const auto [rounded, most] = with_element(dtype, [&]<typename T>() {
+    using Pair = std::pair<double, double>;
+    if constexpr (std::is_floating_point_v<T>) {
+      return Pair(static_cast<T>(x), std::numeric_limits<T>::max());
+    } else if constexpr (std::is_integral_v<T>) {
+      return Pair(x, x);
+    } else {
+      const auto bits = T::from(static_cast<float>(kInf)).bits;
+      const T largest{static_cast<uint16_t>(bits - 1)};
+      return Pair(T::from(static_cast<float>(x)), largest);
+    }
+  });
+  if (!std::isinf(rounded) || std::isinf(x)) return;
+  const std::string& op = call.op->name;
+  const bool is_left = &a == &call.arguments[0];
+  double size = kInf;
+  if (op == "eq" || op == "ne") {
+    size = std::numeric_limits<double>::quiet_NaN();
+  } else if ((op == "lt" || op == "ge") == (is_left != (x < 0))) {
+    size = most;
+  }
+  a.number.kind = Number::Kind::kFloat;
+  a.number.real = std::copysign(size, x);
+  a.type.dtype = Dtype::kF64;
+}
+
+// Returns the integer by which integers compare as by x: the next one below or
+// above, except that none is equal to a fraction.
+std::optional<int64_t> integer_for(const Call& call, bool is_left, double x) {
+  const std::string& op = call.op->name;
+  if (op == "eq" || op == "ne") return as_integer(x);
+  const bool above = (op == "lt" || op == "ge") != is_left;
+  return as_integer(above ? std::ceil(x) : std::floor(x));
+}
+
+// Comparisons are by value, so a number beside a tensor of integers must not
+// wrap or be rounded to the tensor's dtype. One that the dtype does not hold is
+// compared as a float, and a float as an integer where the dtype holds one.
+Status types_compared(Call& call) {
+  if (Status s = infer_by_terms(call); !s.ok()) return s;
+  for (const size_t i : {size_t{0}, size_t{1}}) {
+    Argument& a = call.arguments[i];
+    const Argument& beside = call.arguments[1 - i];
+    const Dtype dtype = beside.type.dtype;
+    if (!a.literal || beside.literal) continue;
+    if (is_float(dtype)) compare_beyond(call, a, dtype);
+    if (!is_integer(dtype)) continue;
+    using Kind = Number::Kind;
+    if (a.number.kind == Kind::kFloat) {
+      const auto whole = integer_for(call, i == 0, a.number.real);
+      if (!whole || !holds(dtype, *whole)) continue;
+      a.number.integer = *whole;
+      a.number.real = static_cast<double>(*whole);
+    }
+    const bool held = holds(dtype, a.number.integer);
+    a.number.kind = held ? Kind::kInteger : Kind::kFloat;
+    a.type.dtype = held ? Dtype::kI64 : Dtype::kF64;
+  }
   return ok_status();
 }
 
@@ -62,6 +133,7 @@ constexpr Row kComparisonRows[] = {
     {.signature = "y = eq a b",
      .index = kTwoIndex,
      .dtype = "bool",
+     .types = types_compared,
      .sense = "Whether a equals b.",
      .details = "nan equals nothing.",
      .source = "torch.eq; numpy.equal; eq of abs x and inf is torch.isinf",
@@ -72,6 +144,7 @@ constexpr Row kComparisonRows[] = {
     {.signature = "y = ne a b",
      .index = kTwoIndex,
      .dtype = "bool",
+     .types = types_compared,
      .sense = "Whether a differs from b.",
      .details = "nan differs from everything.",
      .source = "torch.ne; torch.not_equal; of x and x it is torch.isnan",
@@ -82,6 +155,7 @@ constexpr Row kComparisonRows[] = {
     {.signature = "y = lt a b",
      .index = kTwoIndex,
      .dtype = "bool",
+     .types = types_compared,
      .sense = "Whether a is less than b.",
      .details = "False where either is nan.",
      .source = "torch.lt; torch.less; of rand and p it is torch.bernoulli; "
@@ -94,6 +168,7 @@ constexpr Row kComparisonRows[] = {
     {.signature = "y = le a b",
      .index = kTwoIndex,
      .dtype = "bool",
+     .types = types_compared,
      .sense = "Whether a is at most b.",
      .details = "False where either is nan.",
      .source = "torch.le; torch.less_equal",
@@ -104,6 +179,7 @@ constexpr Row kComparisonRows[] = {
     {.signature = "y = gt a b",
      .index = kTwoIndex,
      .dtype = "bool",
+     .types = types_compared,
      .sense = "Whether a is more than b.",
      .details = "False where either is nan.",
      .source = "torch.gt; torch.greater",
@@ -114,6 +190,7 @@ constexpr Row kComparisonRows[] = {
     {.signature = "y = ge a b",
      .index = kTwoIndex,
      .dtype = "bool",
+     .types = types_compared,
      .sense = "Whether a is at least b.",
      .details = "False where either is nan.",
      .source = "torch.ge; torch.greater_equal",

@@ -1,4 +1,7 @@
 // Makes values from nothing: literals, fills, random numbers, files.
+#include <cmath>
+#include <optional>
+
 #include "ops/families.h"
 #include "ops/part.h"
 #include "ops/shape_rules.h"
@@ -6,21 +9,11 @@
 namespace gt {
 namespace {
 
-Status check_value(std::string_view word, Dtype dtype) {
-  const Number n = *parse_number(word);
-  const std::string text(word);
-  const std::string name(to_string(dtype));
-  if (n.kind == Number::Kind::kFloat) {
-    return Error{text + " is not a value of " + name + integer_hint(word)};
-  }
-  return need(holds(dtype, n.integer), text + " does not fit into " + name);
-}
-
 Status types_tensor(Call& call) {
   const Type& type = call.type(0);
   if (!is_float(type.dtype)) {
     for (const Operand& value : call.numbers) {
-      if (Status s = check_value(value.text, type.dtype); !s.ok()) return s;
+      if (Status s = need_held(type.dtype, value.text); !s.ok()) return s;
     }
   }
   const auto values = static_cast<int64_t>(call.numbers.size());
@@ -33,9 +26,47 @@ Status types_tensor(Call& call) {
                   " values, got " + std::to_string(values));
 }
 
+// A number is cast, so it may have a fraction, or be any number for a bool; but
+// it must not wrap or saturate.
 Status types_full(Call& call) {
-  call.results.push_back(call.type(0));
-  return call.arguments.size() > 1 ? need_scalar(call, 1) : ok_status();
+  const Type& type = call.type(0);
+  call.results.push_back(type);
+  if (call.arguments.size() < 2) return ok_status();
+  if (Status s = need_scalar(call, 1); !s.ok()) return s;
+  const Argument& value = call.arguments[1];
+  if (!value.literal || !is_integer(type.dtype)) return ok_status();
+  const auto whole = as_integer(std::trunc(value.number.real));
+  const bool fits = value.number.kind == Number::Kind::kFloat
+                        ? whole && holds(type.dtype, *whole)
+                        : holds(type.dtype, value.number.integer);
+  return fits ? ok_status() : not_held(type.dtype, value.text);
+}
+
+// The first and the last element of a range of integers must be held, so far as
+// start and step are numbers.
+Status check_arange(const Call& call) {
+  const auto number = [&](size_t i, int64_t absent) -> std::optional<int64_t> {
+    if (!call.given(i)) return absent;
+    const Argument& a = call.arguments[i];
+    return a.literal ? std::optional(a.number.integer) : std::nullopt;
+  };
+  const auto part = part_of(call);
+  if (!part.ok()) return part.error();
+  const int64_t n = part.value().whole[0];
+  const auto start = number(1, 0), step = number(2, 1);
+  const Dtype dtype = call.type(0).dtype;
+  if (n == 0 || !start) return ok_status();
+  if (!holds(dtype, *start)) return not_held(dtype, call.arguments[1].text);
+  int64_t last = 0;
+  if (!step ||
+      (!__builtin_mul_overflow(n - 1, *step, &last) &&
+       !__builtin_add_overflow(last, *start, &last) && holds(dtype, last))) {
+    return ok_status();
+  }
+  return Error{"the last of " + std::to_string(n) + " elements from " +
+               std::to_string(*start) + " in steps of " +
+               std::to_string(*step) + " does not fit into " +
+               std::string(to_string(dtype))};
 }
 
 Status types_arange(Call& call) {
@@ -50,7 +81,7 @@ Status types_arange(Call& call) {
         is_float(type.dtype) ? need_scalar(call, i) : need_integer(call, i);
     if (!s.ok()) return s;
   }
-  return ok_status();
+  return is_float(type.dtype) ? ok_status() : check_arange(call);
 }
 
 Status types_eye(Call& call) {
@@ -115,7 +146,8 @@ constexpr Row kCreationRows[] = {
      .flops = 0,
      .sense = "A tensor with one value throughout.",
      .details = "value is a number or the name of a scalar; it is cast to the "
-                "type's dtype. Errors: value is not a scalar.",
+                "type's dtype. Errors: value is not a scalar; a number beyond "
+                "what an integer dtype holds.",
      .source = "torch.full; torch.full_like with the type written out",
      .example = "x = full i32[3] 7\n"
                 "print x\n"
@@ -157,7 +189,8 @@ constexpr Row kCreationRows[] = {
                 "step 1 unless given, as numbers or names of scalars. Element "
                 "i of a float type is start + i * step, computed in f64 and "
                 "rounded once. Errors: other ranks; bool; a start or step "
-                "that is not an integer for an integer type.",
+                "that is not an integer for an integer type; numbers that "
+                "lead beyond what the type holds.",
      .source = "torch.arange, with a length in place of an end; with the span "
                "over n - 1 as step it is torch.linspace",
      .example = "x = arange i64[4] 1 2\n"
@@ -170,8 +203,8 @@ constexpr Row kCreationRows[] = {
      .sense = "Ones on the diagonal, zeros elsewhere.",
      .details = "Any type of two dimensions, square or not. Errors: other "
                 "ranks.",
-     .source = "torch.eye; times a vector it is torch.diag; times a matrix "
-               "and summed, torch.trace",
+     .source = "torch.eye; where one of bool is, a vector, else 0, it is "
+               "torch.diag; where it is, a matrix, else 0, summed, torch.trace",
      .example = "x = eye f32[2,3]\n"
                 "print x\n"
                 "=> x = tensor f32[2,3] 1 0 0 0 1 0"},

@@ -1,5 +1,6 @@
 // Elementary functions and rounding, element by element, with PyTorch's dtypes.
 #include "ops/families.h"
+#include "ops/shape_rules.h"
 
 namespace gt {
 namespace {
@@ -12,8 +13,7 @@ constexpr Row kElementaryRows[] = {
      .flops = 8,
      .sense = "e to the power x.",
      .details = "Integers give f32.",
-     .source = "torch.exp; half of exp x and exp -x added is torch.cosh, "
-               "subtracted torch.sinh",
+     .source = "torch.exp",
      .example = "x = tensor f32[2] 0 -inf\n"
                 "y = exp x\n"
                 "print y\n"
@@ -69,7 +69,7 @@ constexpr Row kElementaryRows[] = {
      .flops = 4,
      .sense = "Square root.",
      .details = "Integers give f32; of less than 0, nan.",
-     .source = "torch.sqrt; of a a + b b it is torch.hypot",
+     .source = "torch.sqrt",
      .example = "x = tensor f32[2] 4 9\n"
                 "y = sqrt x\n"
                 "print y\n"
@@ -122,6 +122,102 @@ constexpr Row kElementaryRows[] = {
                 "y = cos x\n"
                 "print y\n"
                 "=> y = tensor f32[1] 1"},
+    {.signature = "y = sinh x",
+     .index = kOneIndex,
+     .dtype = "float",
+     .gradient = R"(
+       t = cosh x
+       dx = mul dy t)",
+     .flops = 15,
+     .sense = "Hyperbolic sine, exact near 0.",
+     .details = "Integers give f32.",
+     .source = "torch.sinh",
+     .example = "x = tensor f32[3] 1e-20 1 inf\n"
+                "y = sinh x\n"
+                "print y\n"
+                "=> y = tensor f32[3] 1e-20 1.1752012 inf"},
+    {.signature = "y = cosh x",
+     .index = kOneIndex,
+     .dtype = "float",
+     .gradient = R"(
+       t = sinh x
+       dx = mul dy t)",
+     .flops = 15,
+     .sense = "Hyperbolic cosine.",
+     .details = "Integers give f32.",
+     .source = "torch.cosh",
+     .example = "x = tensor f32[2] 0 -inf\n"
+                "y = cosh x\n"
+                "print y\n"
+                "=> y = tensor f32[2] 1 inf"},
+    {.signature = "y = hypot a b",
+     .index = kTwoIndex,
+     .dtype = "float",
+     .gradient = R"(
+       [half=1] p = cast a f32
+       [half=1] q = cast b f32
+       [half=0] p = copy a
+       [half=0] q = copy b
+       h = hypot p q
+       z = eq h 0
+       n = where z 1 h
+       s = div p n
+       t = div q n
+       da = mul dy s
+       db = mul dy t)",
+     .placeholder = half_word,
+     .flops = 10,
+     .sense = "The root of a a + b b, though squares overflow or vanish.",
+     .details = "inf if either is infinite. The gradient at 0 and 0 is 0. "
+                "Integers give f32.",
+     .source = "torch.hypot",
+     .example = "a = tensor f32[2] 3e30 0\n"
+                "b = tensor f32[2] 4e30 1e-30\n"
+                "y = hypot a b\n"
+                "print y\n"
+                "=> y = tensor f32[2] 5e+30 1e-30"},
+    {.signature = "y = logaddexp a b",
+     .index = kTwoIndex,
+     .accepts = "float",
+     .gradient = R"(
+       [half=1] p = cast a f32
+       [half=1] q = cast b f32
+       [half=0] p = copy a
+       [half=0] q = copy b
+       f = isfinite p
+       i = not f
+       e = eq p q
+       c = and e i
+       s = sub p q
+       d = where c 0 s
+       n = neg d
+       t = sigmoid d
+       u = sigmoid n
+       da = mul dy t
+       db = mul dy u)",
+     .expansion = R"(
+       m = maximum a b
+       s = sub a b
+       e = eq a b
+       d = where e 0 s
+       k = abs d
+       n = neg k
+       x = exp n
+       l = log1p x
+       y = add m l)",
+     .in_f32 = true,
+     .placeholder = half_word,
+     .flops = 20,
+     .sense = "The logarithm of exp a + exp b.",
+     .details = "-inf if both are -inf. Near 0, where the larger operand and "
+                "what the other adds to it cancel, digits are lost. Errors: "
+                "integers, as in PyTorch.",
+     .source = "torch.logaddexp",
+     .example = "a = tensor f32[2] 1000 -inf\n"
+                "b = tensor f32[2] 0 -inf\n"
+                "y = logaddexp a b\n"
+                "print y\n"
+                "=> y = tensor f32[2] 1000 -inf"},
     {.signature = "y = atan x",
      .index = kOneIndex,
      .dtype = "float",
@@ -153,8 +249,8 @@ constexpr Row kElementaryRows[] = {
      .sense = "The angle, in radians, from the first axis to the point (b, a).",
      .details = "From -pi to pi, with the sign of a; of 0 and 0 it is 0. Of a "
                 "and a b above 0 it is atan of a / b. Integers give f32.",
-     .source = "torch.atan2, torch.arctan2; of x and sqrt of 1 - x x it is "
-               "torch.asin, of that and x torch.acos; of both parts of a "
+     .source = "torch.atan2, torch.arctan2; of x and sqrt of (1 - x) (1 + x) "
+               "it is torch.asin, of that and x torch.acos; of both parts of a "
                "complex number torch.angle",
      .example = "a = tensor f32[2] 0 -1\n"
                 "b = tensor f32[2] -1 0\n"

@@ -275,6 +275,9 @@ Status infer(Call& call) {
   const auto types = call.op->row->types;
   const Status s = types != nullptr ? types(call) : infer_by_terms(call);
   if (!s.ok()) return s;
+  if (types == nullptr && std::string_view(call.op->row->dtype) == "promote") {
+    if (const Status fits = need_held_numbers(call); !fits.ok()) return fits;
+  }
   GT_CHECK(call.results.size() == call.result_count);
   if (call.has_key("part")) {
     if (const auto part = part_of(call); !part.ok()) return part.error();

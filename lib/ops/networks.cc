@@ -92,7 +92,7 @@ constexpr Row kNetworkRows[] = {
      .sense = "The logarithm of softmax.",
      .details = "Exact where softmax itself would round to 0. f16 and bf16 are "
                 "computed in f32. Errors: an axis that is not there; integers.",
-     .source = "torch.log_softmax; x less it is torch.logsumexp",
+     .source = "torch.log_softmax",
      .places = "axis",
      .example = "x = tensor f32[1] 5\n"
                 "y = log_softmax x\n"

@@ -87,7 +87,8 @@ constexpr Row kPointwiseRows[] = {
        u = mul dy t
        db = neg u)",
      .sense = "Quotient.",
-     .details = "Of integers, f32. Division by zero gives inf or nan.",
+     .details = "Of integers, which are rounded to f32 first, f32. Division "
+                "by zero gives inf or nan.",
      .source = "torch.div; torch.divide, torch.true_divide; 1 by x is "
                "torch.reciprocal; x by 1 + abs x is "
                "torch.nn.functional.softsign",
@@ -127,8 +128,9 @@ constexpr Row kPointwiseRows[] = {
      .placeholder = pow_word,
      .flops = 10,
      .sense = "a to the power b.",
-     .details = "Integers wrap. Errors: bool; a negative exponent of integers "
-                "fails when it is met.",
+     .details = "Integers wrap; of floats, within two units in the last place. "
+                "Errors: bool; a negative exponent of integers fails when it "
+                "is met.",
      .source = "torch.pow; numpy.power; pow 2 x is torch.exp2",
      .example = "x = tensor f32[3] 1 2 3\n"
                 "y = pow x 2\n"
@@ -161,8 +163,10 @@ constexpr Row kPointwiseRows[] = {
        db = zeros {db.type})",
      .flops = 4,
      .sense = "Quotient rounded down.",
-     .details = "Of integers an integer. Its gradient is zero. Errors: bool; "
-                "an integer divided by zero fails when it is met.",
+     .details = "Of integers an integer. A quotient of floats with more digits "
+                "than the dtype has may be off by one in the last place. Its "
+                "gradient is zero. Errors: bool; an integer divided by zero "
+                "fails when it is met.",
      .source = "torch.floor_divide",
      .example = "x = tensor i64[2] -5 5\n"
                 "y = floordiv x 3\n"

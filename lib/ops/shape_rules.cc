@@ -285,6 +285,58 @@ std::string integer_hint(std::string_view text) {
          std::to_string(static_cast<int64_t>(number->real));
 }
 
+std::optional<int64_t> as_integer(double value) {
+  if (value != std::trunc(value) || value < -0x1p63 || value >= 0x1p63) {
+    return std::nullopt;
+  }
+  return static_cast<int64_t>(value);
+}
+
+Error not_held(Dtype dtype, std::string_view text) {
+  return Error{std::string(text) + " does not fit into " +
+               std::string(to_string(dtype))};
+}
+
+Status need_held(Dtype dtype, std::string_view text) {
+  const Number n = *parse_number(text);
+  if (n.kind == Number::Kind::kFloat) {
+    return Error{std::string(text) + " is not a value of " +
+                 std::string(to_string(dtype)) + integer_hint(text)};
+  }
+  if (holds(dtype, n.integer)) return ok_status();
+  return not_held(dtype, text);
+}
+
+Status need_held_numbers(const Call& call) {
+  const std::vector<Argument>& all = call.arguments;
+  const auto is_tensor = [](const Argument& a) {
+    return a.role == Role::kTensor && !a.absent && !a.literal;
+  };
+  const auto integers = std::ranges::find_if(all, [&](const Argument& a) {
+    return is_tensor(a) && is_integer(a.type.dtype);
+  });
+  const bool floats = std::ranges::any_of(all, [&](const Argument& a) {
+    return is_tensor(a) && is_float(a.type.dtype);
+  });
+  if (integers == all.end() || floats) return ok_status();
+  for (size_t i = 0; i < all.size(); ++i) {
+    const Argument& a = all[i];
+    if (!a.literal) continue;
+    // More than 64 bits are read as a float, but are no float that was meant.
+    const bool beyond =
+        a.number.kind == Number::Kind::kFloat &&
+        a.text.find_first_not_of("+-0123456789") == std::string_view::npos;
+    const Dtype dtype = beyond ? integers->type.dtype : call.results[0].dtype;
+    const bool held = is_float(dtype) || holds(dtype, a.number.integer);
+    if (!beyond && held) continue;
+    return Error{call.describe(i) + " does not fit into " +
+                 std::string(to_string(dtype)) + ", the dtype of " +
+                 call.describe(static_cast<size_t>(integers - all.begin())) +
+                 "; cast that to a dtype that holds it"};
+  }
+  return ok_status();
+}
+
 Status need_integer(const Call& call, size_t i) {
   if (Status s = need_scalar(call, i); !s.ok()) return s;
   return need(is_integer(call.type(i).dtype),
@@ -307,6 +359,11 @@ Status need_rank(size_t rank) {
   if (rank <= Shape::kMaxRank) return ok_status();
   return Error{"the result would have more than " +
                std::to_string(Shape::kMaxRank) + " dimensions"};
+}
+
+std::string half_word(const Call& call, std::string_view name, size_t) {
+  if (name != "half") return "";
+  return is_half(call.results[0].dtype) ? "1" : "0";
 }
 
 std::string reduction_word(const Call& call, std::string_view name, size_t) {

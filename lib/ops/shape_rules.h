@@ -72,6 +72,15 @@ Status need_name(const Call& call, size_t i);
 // Returns a hint for a word that is to be an integer and is one, written as
 // 1e3; "" for others.
 std::string integer_hint(std::string_view text);
+// Returns the integer that a float is; nothing if it is none of 64 bits.
+std::optional<int64_t> as_integer(double value);
+// Says that an integer dtype or bool does not hold the number written so.
+Error not_held(Dtype dtype, std::string_view text);
+// The number written so must be a value of that integer dtype or of bool.
+Status need_held(Dtype dtype, std::string_view text);
+// Numbers beside tensors of integers must be values of the dtype that they are
+// computed in, that of result 0, so that none wraps.
+Status need_held_numbers(const Call& call);
 // Argument i must be a scalar or a number; for need_integer(), an integer one.
 Status need_scalar(const Call& call, size_t i);
 Status need_integer(const Call& call, size_t i);
@@ -102,6 +111,10 @@ Status need_elements(const Call& call);
 // Returns the dtype that sums are taken in so that they lose no digits: f64 for
 // f64, f32 for all others.
 Dtype wide_dtype(Dtype dtype);
+
+// The placeholder of rows whose gradient computes f16 and bf16 in f32: {half}
+// is "1" if the call's result is one of them, else "0".
+std::string half_word(const Call& call, std::string_view name, size_t each);
 
 // Applies out=, for an op that computes f16 and bf16 in f32: out=f32 leaves
 // result 0 in f32. Error: out= is neither that nor the result's own dtype.

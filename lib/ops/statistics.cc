@@ -17,15 +17,28 @@ Status types_var(Call& call) {
   return types_reduced(call);
 }
 
-Status types_norm(Call& call) {
+Status check_ord(const Call& call) {
   const double ord = call.number("ord");
   if (ord != 1 && ord != 2 && !(std::isinf(ord) && ord > 0)) {
     return Error{"key ord must be 1, 2 or inf, got " +
                  std::string(call.key("ord"))};
   }
-  if (std::isinf(ord)) {
-    if (Status s = need_elements(call); !s.ok()) return s;
-  }
+  return std::isinf(ord) ? need_elements(call) : ok_status();
+}
+
+Status types_norm(Call& call) {
+  if (Status s = check_ord(call); !s.ok()) return s;
+  return types_reduced(call);
+}
+
+Status types_normalize(Call& call) {
+  if (Status s = check_ord(call); !s.ok()) return s;
+  if (const auto axes = axis_list(call, 0); !axes.ok()) return axes.error();
+  return types_as_first(call);
+}
+
+Status types_logsumexp(Call& call) {
+  if (Status s = need_elements(call); !s.ok()) return s;
   return types_reduced(call);
 }
 
@@ -39,9 +52,11 @@ std::string var_word(const Call& call, std::string_view name, size_t each) {
   return number_text(name == "dof" ? dof : 2 / dof);
 }
 
-// The placeholder of norm. {ord}: 1, 2 or inf, however it is spelled.
+// The placeholders of norm, normalize and logsumexp. {ord}: 1, 2 or inf,
+// however it is spelled; {half}: half_word().
 std::string norm_word(const Call& call, std::string_view name, size_t each) {
   if (name == "ord") return number_text(call.number("ord"));
+  if (name == "half") return half_word(call, name, each);
   return reduction_word(call, name, each);
 }
 
@@ -144,8 +159,7 @@ constexpr Row kStatisticRows[] = {
                 "ord=inf the largest of absolute values. Axes as sum. The "
                 "gradient at 0 is 0. Errors: x does not hold floats; ord=inf "
                 "of nothing; another ord.",
-     .source = "torch.linalg.vector_norm; x over it is "
-               "torch.nn.functional.normalize; of a difference it is "
+     .source = "torch.linalg.vector_norm; of a difference it is "
                "torch.nn.functional.pairwise_distance, torch.cdist; products "
                "over norms are torch.nn.functional.cosine_similarity",
      .places = "ord axis keepdims",
@@ -153,6 +167,98 @@ constexpr Row kStatisticRows[] = {
                 "y = norm x\n"
                 "print y\n"
                 "=> y = tensor f32[] 5",
+     .reduction = Reduction::kOther},
+    {.signature = "y = normalize x axis=-1 ord=2 eps=1e-12",
+     .index = "...r!->...r",
+     .accepts = "float",
+     // With m the norm, but at least eps: the gradient of x / m, and beyond eps
+     // that of m.
+     .gradient = R"(
+       [half=1] w = cast x f32
+       [half=0] w = copy x
+       n = norm w axis={axis} ord={ord} keepdims=1
+       m = maximum n {eps}
+       v = div w m
+       a = div dy m
+       t = mul a v
+       s = sum t axis={axis} keepdims=1
+       c = gt n {eps}
+       u = where c s 0
+       [ord=2] b = mul v u
+       [ord!=2] g = sign w
+       [ord=1] b = mul g u
+       [ord=inf] k = abs w
+       [ord=inf] h = max_grad u k n axis={axis} keepdims=1
+       [ord=inf] b = mul g h
+       dx = sub a b)",
+     .expansion = R"(
+       n = norm x axis={axis} ord={ord} keepdims=1
+       m = maximum n {eps}
+       y = div x m)",
+     .in_f32 = true,
+     .types = types_normalize,
+     .labels = labels_along_axis,
+     .placeholder = norm_word,
+     .flops = 4,
+     .sense = "x over its norm along axes, which counts as eps where it is "
+              "less.",
+     .details = "So zeros stay zeros. ord= as norm. f16 and bf16 are computed "
+                "in f32. Errors: an axis that is not there; integers; ord=inf "
+                "of nothing; another ord.",
+     .source = "torch.nn.functional.normalize",
+     .example = "x = tensor f32[2,2] 3 4 0 0\n"
+                "y = normalize x\n"
+                "print y\n"
+                "=> y = tensor f32[2,2] 0.6 0.8 0 0"},
+    {.signature = "y = logsumexp x [axis=] keepdims=0",
+     .index = kReduceIndex,
+     .accepts = "float",
+     // What is infinite is 0 less than itself.
+     .gradient = R"(
+       [half=1] w = cast x f32
+       [half=0] w = copy x
+       v = detach w
+       m = max v axis={axis} keepdims=1
+       q = eq w m
+       i = isfinite m
+       j = not i
+       b = and q j
+       c = sub w m
+       d = where b 0 c
+       e = exp d
+       s = sum e axis={axis} keepdims=1
+       p = div e s
+       f = eq m -inf
+       u = where f 0 p
+       [lift=1] h = unsqueeze dy axis={axes}
+       [lift=0] h = copy dy
+       dx = mul h u)",
+     .expansion = R"(
+       m = max x axis={axis} keepdims=1
+       q = eq x m
+       c = sub x m
+       d = where q 0 c
+       e = exp d
+       s = sum e axis={axis} keepdims={keepdims}
+       l = log s
+       [lift=1] k = squeeze m axis={axes}
+       [lift=0] k = copy m
+       y = add k l)",
+     .in_f32 = true,
+     .types = types_logsumexp,
+     .labels = labels_kept,
+     .placeholder = norm_word,
+     .flops = 12,
+     .sense = "The logarithm of the sum of exponentials, over axes.",
+     .details = "Axes as sum. -inf if all are -inf, and then the gradient is "
+                "0. f16 and bf16 are computed in f32. Errors: nothing to sum; "
+                "integers.",
+     .source = "torch.logsumexp",
+     .places = "axis keepdims",
+     .example = "x = tensor f32[2,2] 1000 0 -inf -inf\n"
+                "y = logsumexp x axis=1\n"
+                "print y\n"
+                "=> y = tensor f32[2] 1000 -inf",
      .reduction = Reduction::kOther},
 };
 

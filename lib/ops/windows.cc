@@ -227,9 +227,15 @@ constexpr Row kWindowRows[] = {
        dw = conv2d_weight_grad x dy kernel_size={kernel} keys...)",
      .expansion = R"(
        [!b] y = conv2d_input_grad x w output_size={in} keys...
-       [b] z = conv2d_input_grad x w output_size={in} keys...
+       [b half=1] k = cast x f32
+       [b half=1] l = cast w f32
+       [b half=0] k = copy x
+       [b half=0] l = copy w
+       [b] z = conv2d_input_grad k l output_size={in} keys...
        [b] m = reshape b shape={c},1,1
-       [b] y = add z m)",
+       [b] s = add z m
+       [b half=1] y = cast s {y.dtype}
+       [b half=0] y = copy s)",
      .types = types_image,
      .labels = labels_conv,
      .placeholder = image_word,

@@ -246,6 +246,7 @@ Status types_image(Call& call) {
 }
 
 std::string image_word(const Call& call, std::string_view name, size_t) {
+  if (name == "half") return half_word(call, name, 0);
   const Windows s = windows_of(call).value();
   const WindowAxis& h = s.axes[0];
   const WindowAxis& w = s.axes[1];

@@ -1,6 +1,7 @@
 // The kernels of the CUDA backend, compiled for the host, are compared with the
 // reference over the grid of all ops. This shows that the texts of the kernels
 // compute what they should; it says nothing about a GPU.
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -11,6 +12,7 @@
 #include <limits>
 #include <map>
 #include <set>
+#include <string>
 #include <vector>
 
 #include "gpu_case.h"
@@ -143,6 +145,45 @@ TEST(CudaTwin, FusedKernelsHaveTheBitsOfUnfusedOnes) {
   for_each_grid_line([&](const GridLine& g) { ops.insert(op_if_fused(g)); });
   for (const char* op : {"bce", "dropout", "mse", "norm", "softplus", "var"}) {
     EXPECT_TRUE(ops.contains(op)) << op;
+  }
+}
+
+TEST(CudaTwin, ComparesByValue) {
+  const auto twin = make_twin_backend(kernels());
+  const auto ref = backend_for_test("ref", {1, ""});
+  Tensors tensors;
+  for (const char* line :
+       {"i = tensor i64[6] 9223372036854775807 -9223372036854775808 "
+        "9007199254740993 16777217 0 300",
+        "d = tensor f64[6] 9223372036854775808 -9223372036854775808 "
+        "9007199254740992 16777216.5 nan 300",
+        "f = tensor f32[6] 9223372036854775808 -inf 9007199254740992 16777216 "
+        "-0 300",
+        "h = tensor f16[6] inf 65504 -inf nan 0.1 300",
+        "k = tensor i32[6] 2147483647 -2147483648 16777217 16777216 0 300",
+        "u = tensor u8[6] 255 0 44 200 1 2", "s = tensor i64[] 300"}) {
+    auto made = evaluate(*ref, line, {});
+    ASSERT_TRUE(made.ok()) << line;
+    tensors[std::string(line, 1)] = std::move(made.value()[0]);
+  }
+  std::vector<std::string> lines;
+  for (const char* op : {"eq", "lt", "ge"}) {
+    for (const char* operands :
+         {"i d", "d i", "i f", "i h", "k f", "f k", "u s", "i u", "k h",
+          "i 16777216.5", "u 300", "-1 u", "u 200.00000001", "h 70000",
+          "-1e9 h", "h 0.1", "f 1e39", "9223372036854775808 i"}) {
+      lines.push_back(fmt::format("y = {} {}", op, operands));
+    }
+  }
+  const auto collecting = make_collecting_backend(kernels(), true);
+  for (const std::string& line : lines) {
+    (void)evaluate(*collecting, line, tensors);  // compiled together
+  }
+  for (const std::string& line : lines) {
+    const auto y = evaluate(*twin, line, tensors);
+    const auto w = evaluate(*ref, line, tensors);
+    ASSERT_TRUE(y.ok() && w.ok()) << line;
+    EXPECT_TRUE(same_bits(y.value()[0], w.value()[0])) << line;
   }
 }
 

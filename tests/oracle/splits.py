@@ -74,7 +74,7 @@ def table():
         for op in ("argmax", "argmin"):
             case(f"y = {op} x" + tail, {"x": "mn:int"}, [y], "flat",
                  whole="n", nonempty="n")
-        for op in ("mean", "norm"):
+        for op in ("mean", "norm", "logsumexp"):
             case(f"y = {op} x" + tail, {"x": "mn:pos"}, [y], "near",
                  whole="n", nonempty="n")
         case("y = var x" + tail, {"x": "mn:int"}, [y], "near", whole="n",
@@ -127,6 +127,7 @@ def table():
     for op in ("softmax", "log_softmax"):
         case(f"y = {op} x", {"x": "mn:int"}, ["mn"], "near", whole="n")
         case(f"y = {op} x axis=0", {"x": "mn:int"}, ["mn"], "near", whole="m")
+    case("y = normalize x", {"x": "mn:pos"}, ["mn"], "near", whole="n")
     for how in ("none", "sum"):
         y = ["m"] if how == "none" else [""]
         case(f"y = cross_entropy x t reduction={how}",

@@ -1,5 +1,6 @@
 #include "exec/backend/view.h"
 
+#include <algorithm>
 #include <string>
 
 #include "ops/shape_rules.h"
@@ -160,12 +161,50 @@ size_t single_axis(const Call& call, size_t operand) {
   return static_cast<size_t>(certain(one_axis(call, operand)));
 }
 
+namespace {
+
+bool is_truth(const Call& call) {
+  const std::string& op = call.op->name;
+  return op == "and" || op == "or" || op == "not";
+}
+
+}  // namespace
+
+// A number beside a tensor of floats takes its dtype.
+std::optional<size_t> integer_operand(const Call& call) {
+  if (call.results[0].dtype != Dtype::kBool || is_truth(call) ||
+      call.arguments.size() != 2) {
+    return std::nullopt;
+  }
+  for (const size_t i : {size_t{0}, size_t{1}}) {
+    const Argument& a = call.arguments[i];
+    const Argument& x = call.arguments[1 - i];
+    if (a.type.dtype == Dtype::kI64 && is_float(x.type.dtype) &&
+        (!a.literal || x.literal)) {
+      return i;
+    }
+  }
+  return std::nullopt;
+}
+
 Dtype domain_of(const Call& call) {
   const Dtype result = call.results[0].dtype;
-  if (result != Dtype::kBool) return result;
-  const std::string& op = call.op->name;
-  const bool truth = op == "and" || op == "or" || op == "not";
-  return truth ? result : promote(call.arguments);
+  if (result != Dtype::kBool || is_truth(call)) return result;
+  const Dtype joined = promote(call.arguments);
+  const bool has_floats = std::ranges::any_of(
+      call.arguments,
+      [](const Argument& a) { return !a.literal && is_float(a.type.dtype); });
+  Dtype domain = joined;
+  for (const Argument& a : call.arguments) {
+    const Dtype d = a.type.dtype;
+    if (a.literal
+            ? has_floats || !is_float(d)
+            : is_float(joined) && traits(d).digits <= traits(joined).digits) {
+      continue;  // the dtype to which all are promoted holds it
+    }
+    domain = is_float(joined) ? Dtype::kF64 : promote(domain, d);
+  }
+  return domain;
 }
 
 }  // namespace gt::exec

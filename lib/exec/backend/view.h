@@ -4,6 +4,7 @@
 
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "base/result.h"
@@ -127,8 +128,15 @@ std::array<bool, Shape::kMaxRank> axis_mask(const Call& call, size_t operand);
 size_t single_axis(const Call& call, size_t operand);
 
 // Returns the dtype in which a point-wise op computes: bool for `and`, `or` and
-// `not`; for any other op with a bool result, such as a comparison, the dtype
-// to which its operands promote; else the dtype of its result.
+// `not`; for any other op with a bool result, such as a comparison, one that
+// holds the values of all operands, but that numbers beside tensors of floats
+// are rounded to theirs; else the dtype of its result. No dtype holds those of
+// an i64 and of a float: that is f64, and integer_operand() tells.
 Dtype domain_of(const Call& call);
+
+// Returns which operand of a comparison is an i64 that is compared with a
+// float; nothing for any other call. Such a comparison is that of excess()
+// (formulas.def) with 0.
+std::optional<size_t> integer_operand(const Call& call);
 
 }  // namespace gt::exec

@@ -281,6 +281,9 @@ def _clamped(f, x, min=None, max=None, **keys):
     if _py.any(isinstance(bound, Tensor) for bound in (min, max)):
         y = x if min is None else _ops["maximum"](x, min, **({} if max is not None else keys))
         return y if max is None else _ops["minimum"](y, max, **keys)
+    is_float = _py.any(isinstance(bound, float) for bound in (min, max))
+    if isinstance(x, Tensor) and _kind(x.dtype) == 1 and not is_float:
+        min, max = -2**63 if min is None else min, 2**63 - 1 if max is None else max
     if min is not None and max is not None:
         return f(x, min, max, **keys)
     beyond, bound = (_ops["le"](x, min), min) if max is None else (_ops["ge"](x, max), max)

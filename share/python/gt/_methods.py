@@ -16,7 +16,7 @@ class _Methods:
     functions = (
         "permute t flatten ravel chunk std var_mean std_mean masked_fill square reciprocal isnan index_select "
         "narrow dot mv outer zeros_like ones_like empty_like full_like rand_like randn_like randint_like tile "
-        "repeat_interleave roll tril triu lerp addcmul addcdiv addmm unbind select unflatten logsumexp trunc "
+        "repeat_interleave roll tril triu lerp addcmul addcdiv addmm unbind select unflatten trunc "
         "frac isinf nan_to_num count_nonzero diff trace diagonal diag clamp_min clamp_max equal isclose "
         "allclose").split()
     # Those that PyTorch has in place, too: square_ and so on.
@@ -170,14 +170,6 @@ class _Methods:
         if -1 in sizes:
             sizes = tuple(shape[dim] // -math.prod(sizes) if n == -1 else n for n in sizes)
         return _ops["reshape"](self, (*shape[:dim], *sizes, *shape[dim + 1:]))
-
-    def logsumexp(self, dim, keepdim=False):
-        """The logarithm of the sum of exponentials along dim, which does not overflow."""
-        most = _ops["amax"](self.detach(), dim, keepdims=True)
-        most = _ops["where"](_ops["isfinite"](most), most, 0)
-        y = _ops["log"](_ops["sum"](_ops["exp"](_ops["sub"](self, most)), dim, keepdims=True))
-        y = _ops["add"](y, most)
-        return y if keepdim or not y._rank and self._rank == 0 else _without(y, dim)
 
     def trunc(self, **keys):
         """Rounded to zero."""

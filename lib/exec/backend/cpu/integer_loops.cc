@@ -90,6 +90,24 @@ const char* where(const void* const* in, const bool* repeat, void* out,
   return nullptr;
 }
 
+#define GT_FORMULA_EXCESS
+#include "exec/backend/formulas.def"
+
+// A comparison of an i64, operand kInteger, with an f64.
+template <size_t kInteger, typename F>
+const char* mixed(const void* const* in, const bool* repeat, void* out,
+                  int64_t n) {
+  const auto* whole = static_cast<const int64_t*>(in[kInteger]);
+  const auto* x = static_cast<const double*>(in[1 - kInteger]);
+  auto* y = static_cast<uint8_t*>(out);
+  for (int64_t i = 0; i < n; ++i) {
+    const double e = excess(whole[repeat[kInteger] ? 0 : i],
+                            x[repeat[1 - kInteger] ? 0 : i]);
+    y[i] = kInteger == 0 ? F{}(e, 0.0, 0.0) : F{}(0.0, e, 0.0);
+  }
+  return nullptr;
+}
+
 // A comparison gives bool; every other formula gives the dtype of its operands.
 template <typename T, int kOperands, Cost kCost, typename F>
 constexpr Loop loop_of() {
@@ -118,10 +136,22 @@ constexpr IntegerRow booleans(const char* op) {
           nullptr, nullptr, loop_of<uint8_t, kOperands, Cost::cheap, F>()};
 }
 
-constexpr IntegerRow kIntegerRows[] = {
 #define GT_FUNCTOR(formula)                                           \
   decltype([]<typename V>([[maybe_unused]] V a, [[maybe_unused]] V b, \
                           [[maybe_unused]] V c) { return formula; })
+
+struct MixedRow {
+  const char* op;
+  Loop loops[2];  // by which operand is the i64
+};
+
+constexpr MixedRow kMixedRows[] = {
+#define GT_MIXED(op, formula) \
+  {#op, {mixed<0, GT_FUNCTOR(formula)>, mixed<1, GT_FUNCTOR(formula)>}},
+#include "exec/backend/formulas.def"
+};
+
+constexpr IntegerRow kIntegerRows[] = {
 #define GT_INTEGER(op, operands, cost, formula) \
   integers<operands, Cost::cost, GT_FUNCTOR(formula)>(#op),
 #define GT_BOOL(op, operands, formula) \
@@ -138,6 +168,23 @@ std::span<const IntegerRow> integer_rows() { return kIntegerRows; }
 const IntegerRow* integer_row(std::string_view op, Dtype dtype) {
   for (const IntegerRow& row : kIntegerRows) {
     if (op == row.op && row.loop(dtype) != nullptr) return &row;
+  }
+  return nullptr;
+}
+
+bool any_beyond_f64(const int64_t* x, int64_t n) {
+  constexpr int64_t kMost = int64_t{1} << 53;
+  uint64_t beyond = 0;
+  for (int64_t i = 0; i < n; ++i) {
+    beyond |= static_cast<uint64_t>(x[i] > kMost) |
+              static_cast<uint64_t>(x[i] < -kMost);
+  }
+  return beyond != 0;
+}
+
+Loop mixed_loop(std::string_view op, size_t integer) {
+  for (const MixedRow& row : kMixedRows) {
+    if (op == row.op) return row.loops[integer];
   }
   return nullptr;
 }

@@ -22,6 +22,10 @@ constexpr int64_t kBlock = 1024;
 // The loop for an op, and the dtypes that it reads and writes.
 struct Choice {
   Loop loop = nullptr;
+  // A comparison of an i64, operand `integer`, with a float: the loop that is
+  // exact whatever the integers are.
+  Loop exact = nullptr;
+  size_t integer = 0;
   Dtype compute = Dtype::kF32;
   Dtype result = Dtype::kF32;
   bool costly = false;
@@ -31,6 +35,10 @@ Choice choose(const Call& call, const Loops& loops) {
   Choice c;
   const Dtype domain = domain_of(call);
   c.compute = traits(domain).computed;
+  if (const auto integer = integer_operand(call)) {
+    c.exact = mixed_loop(call.op->name, *integer);
+    c.integer = *integer;
+  }
   if (!is_float(domain)) {
     const IntegerRow* row = integer_row(call.op->name, domain);
     if (row == nullptr) return c;
@@ -87,6 +95,11 @@ class Pointwise final : public Kernel {
       Side& side = sides_[count_];
       side.type = a.type;
       side.to = where && count_ == 0 ? Dtype::kBool : choice.compute;
+      if (choice.exact != nullptr && count_ == choice.integer &&
+          a.type.elements() == 1) {
+        side.to = Dtype::kI64;
+        choice_.loop = choice.exact;
+      }
       side.convert = converter(a.type.dtype, side.to, *context.loops);
       side.scalar = a.type.elements() == 1;
       side.size = size_of(a.type.dtype);
@@ -140,7 +153,7 @@ class Pointwise final : public Kernel {
       const Side& side = sides_[k];
       if (!side.scalar || side.convert == nullptr) continue;
       at[k] = &scalars[k];
-      if (!is_float(side.type.dtype)) {
+      if (!is_float(side.type.dtype) && !is_half(round_)) {
         side.convert(in[k], &scalars[k], 1);
         continue;
       }
@@ -203,11 +216,27 @@ class Pointwise final : public Kernel {
       }
       char* to = y + i * size_of(result_.dtype);
       char* made = store_ != nullptr ? block[kMost] : to;
-      const char* wrong = choice_.loop(at, nest_.repeat.data(), made, m);
+      const char* wrong =
+          loop_for(x, i, m, at)(at, nest_.repeat.data(), made, m);
       if (wrong != nullptr) return wrong;
       if (store_ != nullptr) store_(made, to, m);
     }
     return nullptr;
+  }
+
+  // Returns the loop for m elements from i on. Where f64 does not hold the
+  // integers of a comparison with floats, it takes them as they are.
+  Loop loop_for(const void* const* x, int64_t i, int64_t m,
+                const void** at) const {
+    const size_t k = choice_.integer;
+    if (choice_.exact == nullptr || sides_[k].scalar) return choice_.loop;
+    const bool repeat = nest_.repeat[k];
+    const void* own = repeat ? x[k] : element(x[k], i, sides_[k].size);
+    if (!any_beyond_f64(static_cast<const int64_t*>(own), repeat ? 1 : m)) {
+      return choice_.loop;
+    }
+    at[k] = own;
+    return choice_.exact;
   }
 
   static const void* element(const void* data, int64_t i, size_t size) {

@@ -157,7 +157,8 @@ bool FusedKernel::add_formula(Id id) {
       return false;
     }
     formulas_ += fmt::format(
-        "template <typename V>\ninline bool wrong(V a, V b) {{\n  (void)a;\n"
+        "template <typename V, typename W>\ninline bool wrong(V a, W b) {{\n"
+        "  (void)a;\n"
         "  return {};\n}}\n",
         v.wrong);
     statements_ += fmt::format(

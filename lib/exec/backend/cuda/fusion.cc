@@ -138,6 +138,9 @@ std::optional<Fusion::Id> Fusion::add_formula(const Call& call,
   }
   const Formula* f = is_where(call) ? nullptr : formula_of(call);
   if (f == nullptr && !is_where(call)) return std::nullopt;
+  if (const auto integer = integer_operand(call)) {
+    return add_mixed(call, f->text, *integer, arguments);
+  }
   Value v;
   v.type = call.results[0];
   v.formula = f == nullptr ? kWhere : f->text;
@@ -147,6 +150,31 @@ std::optional<Fusion::Id> Fusion::add_formula(const Call& call,
   v.operands.assign(arguments.begin(), arguments.end());
   v.rounds.assign(arguments.size(), rounding_of(call, domain_of(call)));
   if (is_where(call)) v.rounds[0] = Dtype::kBool;
+  if (f != nullptr && f->kind == Kind::kInteger && f->cost == Cost::powering) {
+    v.parameters = "V a, Wrap<i64> b";
+    v.rounds[1] = Dtype::kI64;  // a scalar may be negative there
+  }
+  values_.push_back(std::move(v));
+  return values_.size() - 1;
+}
+
+// A comparison of an i64 with a float is that of their excess and 0.
+Fusion::Id Fusion::add_mixed(const Call& call, const char* formula,
+                             size_t integer, std::span<const Id> arguments) {
+  Value e;
+  e.type = {Dtype::kF64, call.results[0].shape};
+  e.formula = "excess(a.value, b)";
+  e.parameters = "Wrap<i64> a, V b";
+  e.operands = {arguments[integer], arguments[1 - integer]};
+  e.rounds = {Dtype::kI64, Dtype::kF64};
+  values_.push_back(std::move(e));
+  Value v;
+  v.type = call.results[0];
+  v.formula = formula;
+  v.parameters = "V a, V b";
+  v.operands.assign(2, values_.size() - 1);
+  v.operands[1 - integer] = add_number({Dtype::kF64, {}}, number(0.0), "0");
+  v.rounds.assign(2, Dtype::kF64);
   values_.push_back(std::move(v));
   return values_.size() - 1;
 }

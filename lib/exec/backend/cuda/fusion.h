@@ -84,6 +84,8 @@ class Fusion {
   using Home = FusedValue::Home;
   using Maker = FusedValue::Maker;
 
+  Id add_mixed(const Call& call, const char* formula, size_t integer,
+               std::span<const Id> arguments);
   std::optional<Id> add_formula(const Call& call,
                                 std::span<const Id> arguments);
   // Returns all values that `ids` are made of, in the order in which they are

@@ -2,6 +2,7 @@
 // (f16 and bf16 compute in f32), the function is computed in double or int64_t,
 // and the result is rounded once.
 #include <cmath>
+#include <optional>
 #include <string>
 
 #include "exec/backend/element.h"
@@ -65,6 +66,16 @@ int64_t sign(int64_t x) { return x > 0 ? 1 : x < 0 ? -1 : 0; }
 double greater(double a, double b) { return a > b || std::isnan(a) ? a : b; }
 double lesser(double a, double b) { return a < b || std::isnan(a) ? a : b; }
 
+// Returns -1, 0 or 1 as i is less than, equal to or more than x; nan if x is.
+double order(int64_t i, double x) {
+  if (std::isnan(x)) return x;
+  if (x >= 0x1p63) return -1;
+  if (x < -0x1p63) return 1;
+  const auto whole = static_cast<int64_t>(x);
+  if (i != whole) return i < whole ? -1 : 1;
+  return sign(std::trunc(x) - x);
+}
+
 const char* divisor_wrong(const int64_t* x) {
   return x[1] == 0 ? "integer division by zero" : nullptr;
 }
@@ -106,6 +117,9 @@ constexpr Function kFunctions[] = {
     {"sqrt", [](R x) { return std::sqrt(x[0]); }, nullptr},
     {"sin", [](R x) { return std::sin(x[0]); }, nullptr},
     {"cos", [](R x) { return std::cos(x[0]); }, nullptr},
+    {"sinh", [](R x) { return std::sinh(x[0]); }, nullptr},
+    {"cosh", [](R x) { return std::cosh(x[0]); }, nullptr},
+    {"hypot", [](R x) { return std::hypot(x[0], x[1]); }, nullptr},
     {"atan2", [](R x) { return std::atan2(x[0], x[1]); }, nullptr},
     {"tanh", [](R x) { return std::tanh(x[0]); }, nullptr},
     {"erf", [](R x) { return std::erf(x[0]); }, nullptr},
@@ -143,8 +157,10 @@ class Pointwise final : public Kernel {
       ++count_;
     }
     domain_ = domain_of(call);
+    integer_ = integer_operand(call);
     is_where_ = call.op->name == "where";
     is_cast_ = call.op->name == "cast";
+    is_power_ = call.op->name == "pow";
     round_ = result_.dtype == domain_ ? traits(domain_).computed : domain_;
   }
 
@@ -156,6 +172,11 @@ class Pointwise final : public Kernel {
       if (is_float(domain_)) {
         double x[kMost];
         for (size_t k = 0; k < count_; ++k) x[k] = real(k, in[k], walk[k]);
+        if (integer_) {
+          const size_t k = *integer_;
+          x[k] = order(load_int(Dtype::kI64, in[k], walk[k]), x[1 - k]);
+          x[1 - k] = 0;
+        }
         store_real(result_.dtype, out[0], i, function_.real(x));
         continue;
       }
@@ -185,6 +206,8 @@ class Pointwise final : public Kernel {
     if (domain_ == Dtype::kBool || (is_where_ && k == 0)) {
       return load_real(dtype, data, i) != 0 ? 1 : 0;
     }
+    // An exponent is no number of the domain: a scalar may be negative there.
+    if (is_power_ && k == 1) return load_int(dtype, data, i);
     if (!is_float(dtype)) return wrap_int(domain_, load_int(dtype, data, i));
     int64_t x = 0;  // a cast saturates at the result's own bounds
     store_real(domain_, &x, 0, load_real(dtype, data, i));
@@ -198,8 +221,11 @@ class Pointwise final : public Kernel {
   std::array<Strides, kMost> strides_{};
   Dtype domain_ = Dtype::kF32;  // the dtype that is computed in
   Dtype round_ = Dtype::kF32;   // the dtype that operands are rounded to first
+  // The operand that is an i64, in a comparison with a float.
+  std::optional<size_t> integer_;
   bool is_where_ = false;
   bool is_cast_ = false;
+  bool is_power_ = false;
 };
 
 std::unique_ptr<Kernel> ref_pointwise(const Call& call) {

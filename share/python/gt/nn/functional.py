@@ -3,6 +3,8 @@
 A name that is not here is the function of gt, where the op table says that PyTorch's function of
 this name is that op. What gt has otherwise than PyTorch, as gt.linear with w [in, out], means here
 what it means there."""
+import math
+
 from .._ops import _ops
 from .._tensor import Tensor
 from .._types import _kind
@@ -119,6 +121,8 @@ def dropout(input, p=0.5, training=True, inplace=False):
 
 def normalize(input, p=2.0, dim=1, eps=1e-12):
     """x by its norm along dim, which is no less than eps."""
+    if p in (1, 2, math.inf):
+        return _ops["normalize"](input, axis=dim, ord=p, eps=eps)
     size = _ops["clamp"](_ops["norm"](input, p, dim, True), eps)
     return _ops["div"](input, size)
 

@@ -96,6 +96,8 @@ GT_FUNCTION(expm1)
 GT_FUNCTION(log1p)
 GT_FUNCTION(sin)
 GT_FUNCTION(cos)
+GT_FUNCTION(sinh)
+GT_FUNCTION(cosh)
 GT_FUNCTION(atan)
 GT_FUNCTION(tanh)
 GT_FUNCTION(erf)
@@ -104,6 +106,8 @@ inline f32 pow(f32 x, f32 y) { return ::powf(x, y); }
 inline f64 pow(f64 x, f64 y) { return ::pow(x, y); }
 inline f32 atan2(f32 x, f32 y) { return ::atan2f(x, y); }
 inline f64 atan2(f64 x, f64 y) { return ::atan2(x, y); }
+inline f32 hypot(f32 x, f32 y) { return ::hypotf(x, y); }
+inline f64 hypot(f64 x, f64 y) { return ::hypot(x, y); }
 inline f32 fma(f32 x, f32 y, f32 z) { return ::fmaf(x, y, z); }
 inline f64 fma(f64 x, f64 y, f64 z) { return ::fma(x, y, z); }
 inline f32 root(f32 x) { return ::sqrtf(x); }

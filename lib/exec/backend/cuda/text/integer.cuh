@@ -67,9 +67,9 @@ inline Wrap<T> floor_div(Wrap<T> a, Wrap<T> b) {
 
 // Returns a to the power b, which must not be negative.
 template <typename T>
-inline Wrap<T> power(Wrap<T> a, Wrap<T> b) {
+inline Wrap<T> power(Wrap<T> a, Wrap<i64> b) {
   Wrap<T> out = 1;
-  for (T left = b.value; left > 0; left = static_cast<T>(left >> 1)) {
+  for (i64 left = b.value; left > 0; left >>= 1) {
     if ((left & 1) != 0) out = out * a;
     a = a * a;
   }

@@ -25,6 +25,8 @@ inline V floor_div(V a, V b) {
   return q - f > V(0.5) ? f + 1 : f;
 }
 
+#define GT_FORMULA_EXCESS
+#include "formulas.def"
 #define GT_FORMULA_FUNCTIONS
 #include "formulas.def"
 
