@@ -4,7 +4,7 @@ import collections, copy as _copy, functools, math, warnings
 from .._ops import _ops
 from .._pipeline import _the, sync
 from .._scopes import no_grad
-from .._tensor import Tensor, _call, _next_seed, _shown, _zero_grads, tensor
+from .._tensor import Tensor, _call, _next_seed, _save_all, _shown, _zero_grads, tensor
 from .._words import Error, _dtype, _is_name, _is_whole, _quote, _type
 from .._types import _kind
 
@@ -306,8 +306,7 @@ class Module:
 
     def save(self, path):
         """Writes parameters and buffers to a safetensors file, and waits for it. Raises why it could not."""
-        for name, value in self._saved():
-            value.save(f"{path}:{name}")
+        _save_all((value, f"{path}:{name}") for name, value in self._saved())
         if _the().can_answer():
             sync()
 
