@@ -45,7 +45,8 @@ add_library(client SHARED $<TARGET_OBJECTS:gt_client>)
 target_link_libraries(client PRIVATE gt_ops)
 set(exports "${PROJECT_SOURCE_DIR}/cmake/client.exports")
 target_link_options(client PRIVATE
-  "LINKER:--version-script=${exports}" "LINKER:-z,defs")
+  "LINKER:--version-script=${exports}" "LINKER:-z,defs"
+  "LINKER:-z,nodelete")  # it has threads, and is called at exit
 set_target_properties(client PROPERTIES LINK_DEPENDS "${exports}")
 
 # An archive cannot hide its symbols. So libgt.a has a single object, in which only

@@ -475,6 +475,52 @@ make_x() {
   cmp next got
 }
 
+@test "the saves of a client's round to one file are all written, or none" {
+  at_socket
+  serve
+  client -e 'x = ones f32[3]' -e 'k = tensor i64[] 0' -e 'save x "m.safetensors:a"' \
+    -e 'k = floordiv k k' -e 'save k "m.safetensors:k"' -e 'save x "m.safetensors:b"'
+  [ "$status" = 1 ]
+  [ "$(grep -c 'save: .*m.safetensors:[ab] is not written, since ' err)" = 2 ]
+  [ ! -e files/ann/m.safetensors ]
+  # They go out in one block, so that nothing of other clients comes between them.
+  {
+    echo 'x = ones f32[300000]'
+    for i in {1..40}; do printf 'y = mul x %d\nsave y "m.safetensors:w%d"\n' "$i" "$i"; done
+    printf 'print y as=done\nsave x "n.safetensors:x"\n'
+  } >p.gt
+  client p.gt
+  [ "$status" = 0 ]
+  [ -s files/ann/n.safetensors ]
+  awk '/^save .*:w1"/ { within = 1 } within && /^#sync/ { exit 1 } /^save .*:w40"/ { exit 0 }' stream
+}
+
+@test "a disk of the server that is full takes no part of a client's checkpoint" {
+  mkdir small
+  mount -t tmpfs -o size=3m tmpfs small 2>/dev/null || skip "no file system can be mounted here"
+  mkdir -p small/ann
+  ln -s "$PWD/small" files
+  at_socket
+  serve
+  local old
+  for old in 0 1; do
+    ((!old)) || client -e 'x = ones f32[2]' -e 'save x "m.safetensors:a"'
+    client -e 'x = zeros f32[2]' -e 'y = ones f32[1000000]' -e 'save x "m.safetensors:a"' \
+      -e 'save y "m.safetensors:b"'
+    cp err err."$old"
+    find small -type f >left."$old"
+    [ "$status" = 1 ]
+  done
+  cp small/ann/m.safetensors got.safetensors
+  umount -l small
+  [ ! -s left.0 ]
+  [ "$(cat left.1)" = small/ann/m.safetensors ]
+  [ "$(gt-emit -e 'x = load "got.safetensors:a"' -e 'print x' | gt-work)" = 'x = tensor f32[2] 1 1' ]
+  for old in 0 1; do
+    [ "$(grep -c 'save: .*No space left on device' err."$old")" = 2 ]
+  done
+}
+
 @test "a client that may open no more files says so" {
   skip_if_sanitized 'a library is preloaded'
   at_socket

@@ -435,3 +435,32 @@ for y in [gt.mse(x, x, reduction="none"), gt.clip([x, w], 1.0)[1], x.windows(axi
     assert y._rank in (None, len(y.shape)), y._rank'
   [ "$output" = '3 3 3 3 1 3 0 3 4 4 3 3 0 0 3 3 4 3 2 ' ]
 }
+
+@test "a part cannot hide a method of its module" {
+  run -0 python '
+from gt import nn
+def told(f):
+    try:
+        f(); print("taken")
+    except (KeyError, TypeError) as e:
+        print(type(e).__name__, e.args[0])
+for name in ("keys", "a.b", "", 3, "up"):
+    told(lambda: nn.ModuleDict({name: nn.ReLU()}))
+told(lambda: nn.Sequential({"parameters": nn.ReLU()}))
+net = nn.ModuleDict({"up": nn.Linear(2, 2)})
+told(lambda: net.add_module("up", nn.ReLU())); told(lambda: net.register_parameter("up", gt.ones(2)))
+told(lambda: net.register_parameter("forward", gt.ones(2))); told(lambda: net.register_buffer("state_dict", gt.ones(2)))
+net["down"] = nn.ReLU()
+print(*net.keys(), len(net))'
+  lines_are "KeyError ModuleDict: 'keys' cannot be a name here: a ModuleDict has an attribute of that name
+KeyError ModuleDict: 'a.b' cannot be a name here: it has a '.'
+KeyError ModuleDict: '' cannot be a name here: it is empty
+TypeError ModuleDict: expected a name, found 3
+taken
+KeyError Sequential: 'parameters' cannot be a name here: a Sequential has an attribute of that name
+taken
+KeyError ModuleDict: 'up' cannot be a name here: a ModuleDict has an attribute of that name
+KeyError ModuleDict: 'forward' cannot be a name here: a ModuleDict has an attribute of that name
+KeyError ModuleDict: 'state_dict' cannot be a name here: a ModuleDict has an attribute of that name
+up down 2"
+}

@@ -310,3 +310,197 @@ END
   gt-work q.gt
   [ "$(stat -c %a a.npy)" = 750 ]
 }
+
+# ---- the saves of a round to one file are all written, or none -----------------
+
+# checkpoint K prints lines that save eight tensors of K elements to m.safetensors.
+checkpoint() {
+  local i
+  for i in {1..8}; do
+    printf '%s\n' "w$i = mul x $i" "save w$i \"m.safetensors:w$i\""
+  done
+}
+
+# one_round prints the value of x whose tensors m.safetensors holds, of which it has all.
+one_round() {
+  local i
+  for i in {1..8}; do
+    printf '%s\n' "w = load \"m.safetensors:w$i\" f32[$1]" "w = div w $i" \
+      'a = min w' 'b = max w' 'print a' 'print b'
+  done | gt-work | awk '{ print $5 }' | sort -u
+}
+
+@test "a full disk leaves the whole of the older checkpoint, or none" {
+  local small old
+  small='x = ones f32[100]'
+  for old in 0 1; do
+    rm -rf disk
+    mkdir disk
+    cd disk
+    ((!old)) || { echo "$small"; checkpoint; } | gt-work
+    {
+      printf 'x = full f32[100] 2\ny = ones f32[100000]\n'
+      checkpoint
+      printf 'save y "m.safetensors:y"\nz = load "m.safetensors:w1" f32[100]\nprint z\n'
+      echo 'save x "m.safetensors:z"'
+    } >../p.s
+    # A limit on the size of files plays a disk that is full.
+    run -1 --separate-stderr bash -c 'ulimit -f 100; gt-work --no-cache ../p.s'
+    grep 'save: m.safetensors:y: File too large\|save: m.safetensors: File too large' <<<"$stderr"
+    # Each of the saves is told, and what is loaded fails.
+    [ "$(grep -c 'save: m.safetensors:w[1-8] is not written, since .* m.safetensors:y failed' <<<"$stderr")" = 8 ]
+    [[ $output == 'z = fail '*'m.safetensors:w1 was not saved: '* ]]
+    # The save behind the load is of the next round.
+    rm -f m.safetensors.z
+    if ((old)); then
+      [ "$(one_round 100)" = 1 ]
+    else
+      run ! gt-work <<<$'z = load "m.safetensors:w1" f32[100]\nprint z'
+      gt-work <<<$'z = load "m.safetensors:z" f32[100]\nz = max z\nprint z' | grep '2$'
+    fi
+    cd "$BATS_TEST_TMPDIR"
+  done
+}
+
+@test "a save without a value leaves those beside it unwritten, through every stage" {
+  {
+    printf '%s\n' 'x = ones f32[4]' 'k = tensor i64[] 0' 'save x "m.safetensors:a"' \
+      'k = floordiv k k' 'save k "m.safetensors:k"' 'save x "m.safetensors:b"'
+  } >p.gt
+  local run
+  for run in 'gt-work' 'gt-route -n 2' 'gt-shard | gt-work'; do
+    run -1 --separate-stderr bash -c "gt-emit p.gt | $run"
+    [ ! -e m.safetensors ]
+    [ "$(grep -c 'save: m.safetensors:[ab] is not written, since ' <<<"$stderr")" = 2 ]
+  done
+  # A save that gt-emit rejects counts as one that failed.
+  printf '%s\n' 'x = ones f32[4]' 'save x "m.safetensors:a"' 'save nobody "m.safetensors:k"' >q.gt
+  run -3 --separate-stderr bash -c 'gt-emit q.gt | gt-work'
+  [ ! -e m.safetensors ]
+}
+
+@test "a round of saves ends by text: its names again, a load, a print, a sync, or 64 lines" {
+  type -P strace >/dev/null || skip 'strace is not installed'
+  skip_leaks 'nobody can look for them in a program that is traced'
+  # renames PROGRAM prints how often the file was replaced.
+  renames() {
+    rm -f m.safetensors
+    printf '%b' "$1" | strace -f -o calls -e trace=renameat,renameat2,rename gt-work >/dev/null
+    grep -c m.safetensors calls
+  }
+  local x='x = ones f32[4]\n' a='save x "m.safetensors:a"\n' b='save x "m.safetensors:b"\n'
+  [ "$(renames "$x$a$b")" = 1 ]
+  [ "$(renames "$x${a}y = add x 1\nsave y \"m.safetensors:y\"\nsave y \"y.npy\"\n$b")" = 1 ]
+  [ "$(renames "$x$a$b$a$b")" = 2 ]
+  [ "$(renames "$x${a}z = load \"m.safetensors:a\" f32[4]\n$b")" = 2 ]
+  [ "$(renames "$x${a}print x\n$b")" = 2 ]
+  [ "$(renames "$x${a}#sync s\n$b")" = 2 ]
+  local lines
+  lines=$(printf 'y = add x %d\\n' {1..70})
+  [ "$(renames "$x$a$lines$b")" = 2 ]
+  lines=$(printf 'y = add x %d\\n' {1..60})
+  [ "$(renames "$x$a$lines$b")" = 1 ]
+}
+
+@test "a round of saves is written once no more input comes, and without it at the end alone" {
+  mkfifo in
+  gt-work <in >out 2>err &
+  local pid=$!
+  exec 5>in
+  printf 'x = ones f32[4]\nsave x "m.safetensors:x"\n' >&5
+  while [[ ! -e m.safetensors ]]; do sleep 0.05; done
+  exec 5>&-
+  wait $pid
+}
+
+@test "a stream that is cut short among its saves writes none of them" {
+  { printf '#gt 1\nx = ones f32[4]\n'; checkpoint | head -n 9; } >cut.s
+  run -4 --separate-stderr gt-work cut.s
+  [ ! -e m.safetensors ]
+  grep 'save: m.safetensors:w1 is not written, .* cut short' <<<"$stderr"
+  run -4 --separate-stderr gt-route -n 2 cut.s
+  [ ! -e m.safetensors ]
+  grep 'save: m.safetensors:w1 is not written, .* cut short' <<<"$stderr"
+}
+
+@test "a program that is killed leaves a checkpoint of one round, whenever it is killed" {
+  local i pid
+  {
+    echo 'x = ones f32[300000]'
+    for i in {1..40}; do
+      checkpoint
+      echo 'x = add x 1'
+    done
+  } >p.s
+  for run in 'gt-work' 'gt-route -n 2'; do
+    for i in {1..6}; do
+      # shellcheck disable=SC2086 # words
+      setsid $run p.s >/dev/null 2>&1 &
+      pid=$!
+      while [[ ! -e m.safetensors ]] && kill -0 $pid; do sleep 0.01; done
+      sleep "0.$((i * 7 % 10))"
+      kill -KILL -- -$pid 2>/dev/null || true
+      wait $pid || true
+      [ "$(one_round 300000 | wc -l)" = 1 ]
+      rm m.safetensors
+    done
+  done
+}
+
+@test "gt-route: workers save to one file together" {
+  cat >two.yaml <<'END'
+mesh: {pp: 2, tp: 2}
+signals:
+  first: {on: {pp: 0}}
+  second: {on: {pp: 1}, shard: {tp: 1}}
+END
+  cat >p.gt <<'END'
+a = randn f32[8,8] 1 #signal=first
+b = randn f32[8,8] 2 #signal=second
+c = matmul a b #signal=second
+s = copy c
+save a "m.safetensors:a"
+save b "m.safetensors:b"
+save c "m.safetensors:c"
+t = load "m.safetensors:b" f32[8,8]
+d = sub t b
+d = max d
+print d
+END
+  gt-emit p.gt | gt-shard -c two.yaml >p.s
+  local run
+  gt-work p.s >wanted
+  mv m.safetensors wanted.safetensors
+  for run in 'gt-route -n 2' 'gt-route -n 4'; do
+    # shellcheck disable=SC2086 # words
+    $run p.s >got
+    cmp wanted got
+    cmp wanted.safetensors m.safetensors
+    rm m.safetensors
+  done
+  # Without ranks, and a value that another worker alone has; each worker replaces the file no more.
+  {
+    for i in 1 2 3 4; do printf 'x%d = randn f32[64,64] %d\nx%d = matmul x%d x%d\n' $i $i $i $i $i; done
+    for i in 1 2 3 4; do printf 'save x%d "m.safetensors:x%d"\n' $i $i; done
+  } >q.gt
+  gt-work q.gt
+  mv m.safetensors wanted.safetensors
+  gt-route -n 3 --log log q.gt
+  cmp wanted.safetensors m.safetensors
+  rm m.safetensors
+  # A piece of each rank.
+  printf '%s\n' 'mesh r=4' 'x@0-3 = rand f32[8] 7 split=r:0' 'save x@0-3 "m.safetensors:x"' \
+    'y@3 = ones f32[2]' 'save y@3 "m.safetensors:y"' >r.s
+  gt-work r.s
+  mv m.safetensors wanted.safetensors
+  gt-route -n 4 r.s
+  cmp wanted.safetensors m.safetensors
+}
+
+@test "gt-route: on a full disk the saves of all workers to one file fail" {
+  printf '%s\n' 'mesh r=2' 'x@0-1 = ones f32[100]' 'y@1 = ones f32[100000]' \
+    'save x@0 "m.safetensors:x"' 'save y@1 "m.safetensors:y"' 'save x@1 "m.safetensors:z"' >p.s
+  run -1 --separate-stderr bash -c 'ulimit -f 100; gt-route -n 2 p.s'
+  [ ! -e m.safetensors ]
+  [ "$(grep -c 'save: m.safetensors:[xz] is not written' <<<"$stderr")" = 2 ]
+}

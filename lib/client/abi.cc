@@ -1,8 +1,10 @@
 // The functions of gt/c.h. Each calls a Session, catches what that throws, and
 // reports it to the caller by its return value and gt_error().
 #include <pthread.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cstdarg>
 #include <cstdio>
 #include <cstdlib>
@@ -83,6 +85,15 @@ class Sessions {
     open_.push_back(out);
     return out;
   }
+  // Says what failed, and lets the process end with status 1.
+  void fail_at_exit(const std::string& why) {
+    std::fprintf(stderr,
+                 "libgt: %s: no exception has shown this, so the process ends "
+                 "with status 1\n",
+                 why.c_str());
+    has_failed_ = true;
+  }
+  bool has_failed() const { return has_failed_; }
   gt_session* standard() {
     const std::lock_guard lock(standard_mutex_);
     if (standard_ == nullptr) standard_ = open(nullptr);
@@ -112,6 +123,7 @@ class Sessions {
   void forget() {
     for (gt_session* session : open_) session->session->forget();
     let_go();
+    has_failed_ = false;
     open_.clear();
     standard_ = nullptr;
   }
@@ -122,13 +134,13 @@ class Sessions {
       open = open_;
     }
     for (gt_session* session : open) {
+      if (!session->session->is_open()) continue;
       // guarded() would set the thread's last error, which is destroyed by now.
       try {
-        session->session->close();
+        gt::Exit status = gt::Exit::kDone;
+        session->session->close(status);
       } catch (const Failure& failure) {
-        // Other failures mean that the session was closed before.
-        if (failure.fault != GT_FILE) continue;
-        std::fprintf(stderr, "libgt: %s\n", failure.message.c_str());
+        fail_at_exit(failure.message);
       }
     }
   }
@@ -137,7 +149,21 @@ class Sessions {
   std::mutex standard_mutex_;
   std::vector<gt_session*> open_;
   gt_session* standard_ = nullptr;
+  std::atomic<bool> has_failed_{false};
 };
+
+// Gives the process its status if something failed. The handler is registered
+// as the library is loaded, so that it runs behind those of the user and the
+// one that closes the sessions, which were registered later.
+[[gnu::constructor]] void watch_exit() {
+  ::on_exit(
+      [](int status, void* /*none*/) {
+        if (status != 0 || !Sessions::all().has_failed()) return;
+        std::fflush(nullptr);
+        ::_exit(1);
+      },
+      nullptr);
+}
 
 Session& session_of(gt_session* session) {
   if (session == nullptr) {
@@ -186,11 +212,22 @@ gt_session* gt_session_default(void) {
 
 int gt_close(gt_session* session, int* status) {
   return guarded(-1, [&] {
-    const gt::Exit ended = session_of(session).close();
-    if (status != nullptr) *status = static_cast<int>(ended);
+    gt::Exit ended = gt::Exit::kDone;
+    const auto set = [&] {
+      if (status != nullptr) *status = static_cast<int>(ended);
+    };
+    try {
+      session_of(session).close(ended);
+    } catch (const Failure&) {
+      set();
+      throw;
+    }
+    set();
     return 0;
   });
 }
+
+void gt_fail_at_exit(void) { Sessions::all().fail_at_exit(last_error().text); }
 
 int gt_is_open(gt_session* session) {
   return session != nullptr && session->session->is_open();

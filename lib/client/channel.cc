@@ -4,6 +4,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
@@ -70,7 +71,9 @@ void Channel::start(std::string_view where) {
     commands.push_back(joined_);
   }
   const bool is_open = where == "-";
-  value_or_fail(pipeline_.start(commands, is_open), GT_LOST);
+  hold_standard();
+  value_or_fail(told_.start(), GT_LOST);
+  value_or_fail(pipeline_.start(commands, is_open, told_.end()), GT_LOST);
   link_ = std::make_unique<Link>(
       std::move(pipeline_.lines()), mutex_,
       [this](std::string_view line) {
@@ -119,12 +122,14 @@ Exit Channel::close() {
   }
   link_->stop();
   end_log();
-  const Exit status = pipeline_.wait();
-  return inbox_.show_error() == 0 ? status : worst(status, Exit::kUsage);
+  ended_ = pipeline_.wait();
+  told_.close();
+  return inbox_.show_error() == 0 ? ended_ : worst(ended_, Exit::kUsage);
 }
 
 void Channel::forget() {
   is_forked_ = true;
+  told_.forget();
   if (link_ != nullptr) link_->forget();
 }
 
@@ -160,6 +165,7 @@ void Channel::fail_lost(const char* what) {
     why = pipeline_.ended();
   }
   if (why.empty()) why = "it ended early";
+  was_lost_ = true;
   fail(GT_LOST, std::string(what) + ": " + why +
                     "; what it said stands on standard error");
 }
@@ -207,10 +213,39 @@ void Channel::show_next() {
   link_->watch_results(true);
 }
 
-void Channel::check_shown() const {
-  if (const int error = inbox_.show_error()) {
+void Channel::check_shown(bool again) {
+  const int error = inbox_.show_error();
+  if (error != 0 && (again || !std::exchange(has_thrown_shown_, true))) {
+    has_thrown_shown_ = true;
     fail(GT_FILE, std::string("cannot print: ") + std::strerror(error));
   }
+}
+
+void Channel::check_failures() {
+  constexpr size_t kMost = 3;
+  told_.drain();
+  const std::vector<std::string> failures = told_.take_failures();
+  if (failures.empty()) return;
+  std::string all;
+  for (size_t i = 0; i < std::min(failures.size(), kMost); ++i) {
+    all += (i == 0 ? "" : "; ") + failures[i];
+  }
+  if (failures.size() > kMost) {
+    all +=
+        "; and " + std::to_string(failures.size() - kMost) + " failures more";
+  }
+  fail(GT_FAILED, all);
+}
+
+void Channel::check_end() {
+  check_shown(false);
+  check_failures();
+  const bool is_told = ended_ == Exit::kFailed || ended_ == Exit::kRejected;
+  if (ended_ == Exit::kDone || was_lost_ || (is_told && told_.any())) return;
+  const std::string why = pipeline_.ended();
+  fail(GT_LOST, std::string(kGone) + ": " +
+                    (why.empty() ? "it ended early" : why) +
+                    "; what it said stands on standard error");
 }
 
 void Channel::note_log(bool is_written) {

@@ -16,6 +16,7 @@
 #include "client/inbox.h"
 #include "client/link.h"
 #include "client/pipeline.h"
+#include "client/told.h"
 
 namespace gt::client {
 
@@ -84,8 +85,16 @@ class Channel {
   void open_back();
   // Says that the result of the next line that asks for one is to be printed.
   void show_next();
-  // Fails if a result could not be printed.
-  void check_shown() const;
+  // Fails if a result could not be printed; unless `again`, once.
+  void check_shown(bool again = true);
+  // Fails if something has failed that no exception has shown. The lock must be
+  // free.
+  void check_failures();
+  // Does so after close(), and if a result could not be printed, or if the
+  // processes ended badly and none has said why, which no exception has shown.
+  void check_end();
+  // An exception shows this message of a failure.
+  void saw(std::string_view message) { told_.saw(message); }
 
   // Also writes everything that is sent to this file from now on; "" ends that.
   // Fails, too, if the file before could not be written.
@@ -99,12 +108,16 @@ class Channel {
   void end_log();
 
   mutable std::mutex mutex_;
+  Told told_;
   Pipeline pipeline_;
   Command joined_;
   std::string folder_;  // the current directory at start()
   bool has_one_worker_ = false;
   Inbox inbox_;
   bool gives_results_ = false;
+  bool was_lost_ = false;  // an exception has said that the processes are gone
+  bool has_thrown_shown_ = false;  // check_shown() has failed
+  Exit ended_ = Exit::kDone;       // the status of the processes
   std::atomic<bool> is_closed_{false};
   std::atomic<bool> is_forked_{false};
   std::FILE* log_ = nullptr;

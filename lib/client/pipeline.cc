@@ -47,14 +47,6 @@ Status make_pipe(Fd& reads, Fd& writes) {
   return ok_status();
 }
 
-// Opens /dev/null, for reading alone, for those of the descriptors 0 to 2 that
-// the process was started without, so that none of ours gets such a number.
-void hold_standard() {
-  int fd = 0;
-  while (fd >= 0 && fd <= 2) fd = ::open("/dev/null", O_RDONLY);
-  if (fd > 2) ::close(fd);
-}
-
 bool handles_interrupts() {
   struct sigaction action {};
   return ::sigaction(SIGINT, nullptr, &action) == 0 &&
@@ -73,6 +65,12 @@ std::string described(const std::string& name, int status) {
 }
 
 }  // namespace
+
+void hold_standard() {
+  int fd = 0;
+  while (fd >= 0 && fd <= 2) fd = ::open("/dev/null", O_RDONLY);
+  if (fd > 2) ::close(fd);
+}
 
 std::string program_path(const std::string& name) {
   if (const char* folder = std::getenv("GT_BIN");
@@ -101,7 +99,8 @@ Pipeline::~Pipeline() {
   wait();
 }
 
-Status Pipeline::start(const std::vector<Command>& commands, bool is_open) {
+Status Pipeline::start(const std::vector<Command>& commands, bool is_open,
+                       int errors) {
   hold_standard();
   is_apart_ = !is_open && handles_interrupts();
   Fd in;
@@ -111,7 +110,8 @@ Status Pipeline::start(const std::vector<Command>& commands, bool is_open) {
     Fd reads, writes;
     if (!is_last || !is_open) status = make_pipe(reads, writes);
     if (!status.ok()) break;
-    status = spawn(commands[i], in.get(), writes.ok() ? writes.get() : 1);
+    status =
+        spawn(commands[i], in.get(), writes.ok() ? writes.get() : 1, errors);
     in = std::move(reads);
   }
   if (!status.ok()) {
@@ -122,7 +122,7 @@ Status Pipeline::start(const std::vector<Command>& commands, bool is_open) {
   return ok_status();
 }
 
-Status Pipeline::spawn(const Command& command, int in, int out) {
+Status Pipeline::spawn(const Command& command, int in, int out, int errors) {
   std::vector<char*> words;
   for (const std::string& word : command) {
     words.push_back(const_cast<char*>(word.c_str()));
@@ -134,6 +134,7 @@ Status Pipeline::spawn(const Command& command, int in, int out) {
   ::posix_spawnattr_init(&attributes);
   ::posix_spawn_file_actions_adddup2(&actions, in, 0);
   if (out != 1) ::posix_spawn_file_actions_adddup2(&actions, out, 1);
+  if (errors != 2) ::posix_spawn_file_actions_adddup2(&actions, errors, 2);
   // The programs must not inherit the signal mask and SIGPIPE action of the
   // user's program.
   sigset_t signals;

@@ -32,7 +32,9 @@ class Pipeline {
   // ends the commands as well. If the process handles SIGINT itself, they are
   // in a process group of their own and do not get it. If `is_open`, they stay
   // in our group in any case, since they belong to the shell's pipeline.
-  Status start(const std::vector<Command>& commands, bool is_open);
+  // `errors` is their standard error.
+  Status start(const std::vector<Command>& commands, bool is_open,
+               int errors = 2);
 
   // lines() is a socket that the first program reads. results() is a pipe that
   // the last one writes, or closed.
@@ -65,7 +67,7 @@ class Pipeline {
   static int stopped_by(const Process& process);
 
   void end_all();
-  Status spawn(const Command& command, int in, int out);
+  Status spawn(const Command& command, int in, int out, int errors);
 
   std::vector<Process> processes_;
   bool is_apart_ = false;     // the processes are in a group of their own
@@ -73,6 +75,11 @@ class Pipeline {
   std::string stood_still_;   // which one was stopped, and by what signal
   Fd lines_, results_;
 };
+
+// Opens /dev/null, for reading alone, for those of the descriptors 0 to 2 that
+// the process was started without, so that none of ours gets such a number. To
+// be called before any is opened.
+void hold_standard();
 
 // Returns the path of a program of gt: in $GT_BIN, if that is set; else beside
 // the library that contains this code, or in a bin directory near it; else the

@@ -53,23 +53,24 @@ std::unique_ptr<Session> Session::open(std::string_view where) {
 Session::~Session() {
   if (!channel_.was_started() || !is_open()) return;
   try {
-    close();
+    Exit status = Exit::kDone;
+    close(status);
   } catch (const Failure&) {
     // A destructor can report it to nobody.
   }
 }
 
-Exit Session::close() {
+void Session::close(Exit& status) {
   try {
     Channel::Lock lock = channel_.enter();
     files_.wait_for_loads(lock);
   } catch (const Failure&) {
     // The exit status or the following calls report the loss.
   }
-  const Exit status = channel_.close();
+  status = channel_.close();
   files_.end(status);
   channel_.check_log();
-  return status;
+  channel_.check_end();
 }
 
 void Session::forget() {
@@ -92,6 +93,8 @@ void Session::sync() {
   channel_.ask(text_, lock);
   channel_.check_shown();
   channel_.check_log();
+  lock.unlock();
+  channel_.check_failures();
 }
 
 // ---- values -----------------------------------------------------------------

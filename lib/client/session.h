@@ -49,7 +49,8 @@ class Session {
   std::string dot(gt_value& value);
   void rename(gt_value& value, std::string_view name, gt_place at);
   void sync();
-  Exit close();
+  // Sets `status` in any case.
+  void close(Exit& status);
   void log_to(std::string_view path) { channel_.log_to(path); }
 
   // Frees the value, which has no owner any more.
@@ -100,6 +101,7 @@ class Session {
   std::string ask_for(gt_value& value, gt_place at, Channel::Lock& lock);
   gt_value* write_file(const Type& type, const void* bytes,
                        gt_instruction& call, Channel::Lock& lock);
+  void read_value(gt_value& value, void* bytes, gt_place at);
   void read_file(gt_value& value, void* bytes, gt_place at,
                  Channel::Lock& lock);
 

@@ -109,6 +109,15 @@ std::string Session::ask_for(gt_value& value, gt_place at,
 }
 
 void Session::read(gt_value& value, void* bytes, gt_place at) {
+  try {
+    read_value(value, bytes, at);
+  } catch (const Failure& failure) {
+    if (failure.fault == GT_FAILED) channel_.saw(failure.message);
+    throw;
+  }
+}
+
+void Session::read_value(gt_value& value, void* bytes, gt_place at) {
   Channel::Lock lock = channel_.enter();
   channel_.open_back();
   const gt_type& type = *value.shown;

@@ -8,6 +8,7 @@
 #include "base/message.h"
 #include "file/files.h"
 #include "file/remote_files.h"
+#include "ops/table.h"
 
 namespace gt::emit {
 
@@ -26,11 +27,6 @@ FileLook look_at_file(const std::string& files, const std::string& path,
   seen.header = fd.ok() ? read_stored(fd.value().get(), stored, *headers)
                         : Result<StoredTensor>(fd.error());
   return seen;
-}
-
-// A client's path is opened below the client's directory only.
-FileLook SavedTypes::look(const std::string& path) {
-  return look_ ? look_(path) : look_at_file(files_, path, &headers_);
 }
 
 Result<Type> SavedTypes::type_of(const std::string& path) {
@@ -57,7 +53,7 @@ Result<Type> SavedTypes::type_of(const std::string& path) {
 }
 
 Result<StoredTensor> SavedTypes::read_header(const std::string& path) {
-  if (is_client_) return look(path).header;
+  if (is_client_) return seen_.header;
   return read_stored(split_path(path), headers_);
 }
 
@@ -77,7 +73,10 @@ Status SavedTypes::check(const Line& line) {
                        excerpt(operand.text),
                    operand.column};
     }
-    if (!look(path).has_directory) {
+    SafetensorsCache* const headers =
+        statement_of(line.op) == Statement::kLoad ? &headers_ : nullptr;
+    seen_ = look_ ? look_(path) : look_at_file(files_, path, headers);
+    if (!seen_.has_directory) {
       return Error{what +
                        "this gt-emit has no files of its user; whoever runs it "
                        "can make a directory of their name below --files",

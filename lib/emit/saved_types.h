@@ -40,9 +40,9 @@ class SavedTypes {
   // Error: the line is a load or save of a client, and its path is not below
   // the client's directory, or the client has no directory.
   Status check(const Line& line);
-  // Adds the type to the operands of a load that leaves it out; does nothing to
-  // other loads. Error: the file cannot be read, or gt does not read its
-  // format.
+  // Adds the type to the operands of a load that leaves it out, and that has
+  // just been checked; does nothing to other loads. Error: the file cannot be
+  // read, or gt does not read its format.
   Status complete(LineState& state);
   // Notes what a save stores: one type, or one for each of the line's ranks,
   // each of which writes a file of its own.
@@ -53,12 +53,13 @@ class SavedTypes {
  private:
   Result<Type> type_of(const std::string& path);
   Result<StoredTensor> read_header(const std::string& path);
-  FileLook look(const std::string& path);
 
   bool is_client_;
   std::string files_;
   std::string no_files_;
   Look look_;
+  // What check() last saw; a client's path is opened below its directory only.
+  FileLook seen_;
   std::unordered_map<std::string, Type> types_;  // by path
   SafetensorsCache headers_;
 };

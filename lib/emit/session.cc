@@ -158,13 +158,14 @@ void Session::reject_long(std::string_view head, Origin origin,
                           std::string& out) {
   state_.begin(head, origin);
   state_.line = {};
+  const size_t most = options_.is_client ? kMostOfClient : Reader::kMaxLine;
   failures_.reject(
       state_,
-      {options_.is_client
-           ? "line is longer than 1 MiB, the most of a client's; save large "
-             "data as .npy, bring it there (gt-emit --send), and load it"
-           : "line is longer than 64 MiB; save large data as .npy and load "
-             "it"},
+      {"line is longer than " + std::to_string(most >> 20) + " MiB" +
+       (options_.is_client
+            ? ", the most of a client's; save large data as .npy, bring it "
+              "there (gt-emit --send), and load it"
+            : "; save large data as .npy and load it")},
       out);
 }
 

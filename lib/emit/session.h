@@ -46,6 +46,10 @@
 
 namespace gt::emit {
 
+// The most bytes of a client's line: as long as its end has not come, all of it
+// is kept, for each client.
+inline constexpr size_t kMostOfClient = size_t{1} << 20;
+
 struct EmitOptions {
   std::string program = "gt-emit";
   bool at = true;  // write #at= for lines read from files

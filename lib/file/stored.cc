@@ -78,7 +78,7 @@ std::string stored_file(std::string_view quoted) {
 }
 
 std::string path_of_rank(const std::string& path, std::string_view rank) {
-  if (path.find(".safetensors:") != std::string::npos) {
+  if (path.find(kInSafetensors) != std::string::npos) {
     return path + "@" + std::string(rank);
   }
   const size_t slash = path.rfind('/');

@@ -10,6 +10,9 @@
 namespace gt::net {
 namespace {
 
+// Ends one string and begins another. Within a string a quote has a backslash.
+constexpr std::string_view kBetween = "\" \"";
+
 bool read_rank(std::string_view text, int64_t& rank) {
   return read_number(text, rank) && rank >= 0;
 }
@@ -60,6 +63,20 @@ std::string text_of(const FenceLine& line) {
     out += (i == 0 ? " " : ",") + std::to_string(line.to[i]);
   }
   return out + " " + quote(line.file);
+}
+
+std::string failed_save_line(const std::string& path, const std::string& why) {
+  return "#unsaved " + quote(path) + " " + quote(why);
+}
+
+Result<FailedSave> parse_failed_save_line(std::string_view line) {
+  const std::string_view strings = after_word(line);
+  const size_t second = strings.find(kBetween);
+  if (second == std::string_view::npos) {
+    return Error{"usage: #unsaved \"PATH\" \"WHY\""};
+  }
+  return FailedSave{unquote(strings.substr(0, second + 1)),
+                    unquote(strings.substr(second + kBetween.size() - 1))};
 }
 
 std::string parse_file_line(std::string_view line) {

@@ -13,11 +13,23 @@
 // later statement about a rank replaces an earlier one. A line without ranks,
 // "#ranks SPACE", removes the name space. All workers get these lines.
 //
+//     #saves end
+//     #saves cut
+//
+// ends the groups of saves, after which their files are written; and gives them
+// up, since the program was cut short and may have had more saves to these
+// files. The workers that hold such saves get it.
+//
+//     #unsaved "PATH" "WHY"
+//
+// stands for a save whose value is known to have failed. The worker that would
+// have saved it gets it.
+//
 //     #fence FROM TO,... "FILE"
 //
 // keeps workers in step that use one file: the workers TO go on behind it once
 // worker FROM has run all lines before it. Only these workers get it. It alone
-// of the three takes a number, since the workers report when they are past it.
+// takes a number, since the workers report when they are past it.
 #pragma once
 
 #include <cstdint>
@@ -46,6 +58,19 @@ struct FenceLine {
   // which of its saves to the file have failed. "" stands for no file.
   std::string file;
 };
+
+inline constexpr std::string_view kSavesEnd = "#saves end";
+inline constexpr std::string_view kSavesCut = "#saves cut";
+
+inline bool is_failed_save_line(std::string_view line) {
+  return line.starts_with("#unsaved ");
+}
+std::string failed_save_line(const std::string& path, const std::string& why);
+struct FailedSave {
+  std::string path, why;
+};
+// Error: the line is not two strings.
+Result<FailedSave> parse_failed_save_line(std::string_view line);
 
 inline bool is_file_line(std::string_view line) {
   return line.starts_with("#file ");

@@ -104,6 +104,9 @@ bool ClientPipe::repeat_rounds() {
 
 void ClientPipe::end_input() {
   has_ended_ = true;
+  if (client_.marks.cut_short() || client_.marks.status() >= Exit::kLost) {
+    dispatcher_.cut_saves(client_);
+  }
   if (has_unread_) return;  // nothing is known of the input's end
   const std::string lost = cut_short_message(
       client_.marks, input_.has_empty_pipe(), input_.number());

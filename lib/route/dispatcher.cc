@@ -6,6 +6,7 @@
 
 #include "base/hash.h"
 #include "base/message.h"
+#include "net/control_lines.h"
 #include "ops/table.h"
 #include "route/hot_note.h"
 #include "spmd/labels.h"
@@ -81,6 +82,10 @@ void Dispatcher::repeat(Client& client, uint64_t times) {
   loops_.begin_round(loop_state());
 }
 
+void Dispatcher::cut_saves(const Client& client) {
+  sequencer_.end_saves({}, net::kSavesCut, client.source);
+}
+
 void Dispatcher::forget_users(Users& users) {
   if (!users.is_split()) return;
   users.forget([this](UserId user) {
@@ -123,6 +128,7 @@ void Dispatcher::comment(Client& client, std::string_view text,
       issuer_.issue_readers(
           [&](std::string_view name) { return client.users.of(name) == user; });
     }
+    sequencer_.end_saves({}, net::kSavesEnd, client.source);
     client.users.results(user).add_after(sync, sequencer_.given_to(user));
   }
   if (const std::string_view told = client_record_of(notes); !told.empty()) {

@@ -64,6 +64,9 @@ class Dispatcher {
   }
   // Forgets users who have no lines under way and are owed nothing.
   void forget_users(Users& users);
+  // The program was cut short: saves that more might have come to
+  // (exec/storage/saves.h) are given up.
+  void cut_saves(const Client& client);
 
   // Returns the round of a loop that the last line ended, if it is recognised,
   // else null. The caller may then count how often its text comes next, and

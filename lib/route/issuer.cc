@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "base/message.h"
+#include "net/control_lines.h"
 #include "program/costs.h"
 #include "stream/marks.h"
 #include "stream/notes.h"
@@ -30,6 +31,11 @@ std::string with_notes(std::string text, std::string_view notes) {
   return text;
 }
 
+bool has_failure(const Route& route) {
+  return std::ranges::any_of(
+      route.saves, [](const RouteSave& s) { return s.failure != nullptr; });
+}
+
 bool has_same(const ValueLocation& a, const ValueLocation& b) {
   return a.holders.size() == b.holders.size() &&
          std::all_of(a.holders.begin(), a.holders.end(),
@@ -45,9 +51,19 @@ void Issuer::act(const Route& route, const NotedText& parts, Client& client) {
   if (route.action == Action::kFree && !route.is_placed) {
     return free(route, parts, source);
   }
+  if (!route.saves.empty()) {
+    const Workers savers = save(route, parts, source);
+    if (loads_.has_lost() && client.users.is_split()) {
+      tell_lost(savers, parts, client);
+    }
+    return;
+  }
   const Workers& here = route.is_placed
                             ? route.workers
                             : sequencer_.alone(prepare(route, source));
+  if (route.action == Action::kGive) {
+    sequencer_.end_saves(here, net::kSavesEnd, source);
+  }
   if (!route.paths.empty()) sequencer_.fence(route.paths, here, source);
   if (route.pieces.empty()) {
     sequencer_.issue(here, whole(parts), source);
@@ -68,6 +84,65 @@ void Issuer::act(const Route& route, const NotedText& parts, Client& client) {
     return;
   }
   bind(route, here, source);
+}
+
+// Issues a save. What goes to a file of many tensors is brought to the worker
+// that has saved there before, which keeps no copy of it. Returns the workers
+// that have the values.
+Issuer::Workers Issuer::save(const Route& route, const NotedText& parts,
+                             const SourceLine& source) {
+  const uint32_t holder = route.is_placed ? 0 : prepare(route, source);
+  const Workers here =
+      route.is_placed ? route.workers : sequencer_.alone(holder);
+  const auto home = [&](const RouteSave& save) {
+    return route.is_placed ? save.worker : holder;
+  };
+  std::vector<uint32_t> writers;
+  bool is_at_home = !has_failure(route);
+  for (size_t i = 0; i < route.saves.size(); ++i) {
+    const uint32_t from = home(route.saves[i]);
+    writers.push_back(sequencer_.begin_save(route.paths[i], from, source));
+    is_at_home = is_at_home && writers[i] == from;
+  }
+  // A log that is run again may have the notes of the run before.
+  NotedText own = parts;
+  if (own.notes.find("#to=") != std::string_view::npos) own.notes = {};
+  if (is_at_home) {
+    std::string text(own.text);
+    if (here.size() > 1) text += route.pieces;
+    sequencer_.issue(here, with_notes(std::move(text), own.notes), source);
+  } else {
+    for (size_t i = 0; i < route.saves.size(); ++i) {
+      save_one(route, i, home(route.saves[i]), writers[i], own, source);
+    }
+  }
+  loads_.add(here, route.cost);
+  return here;
+}
+
+// Issues the save of one rank whose value is with the worker `from`, or, if a
+// whole is saved, with all workers of the route.
+void Issuer::save_one(const Route& route, size_t i, uint32_t from,
+                      uint32_t writer, const NotedText& parts,
+                      const SourceLine& source) {
+  const RouteSave& save = route.saves[i];
+  if (save.failure != nullptr) {
+    sequencer_.tell_one(writer, net::failed_save_line(save.path, *save.failure),
+                        source);
+    return;
+  }
+  std::string text(save.text.empty() ? parts.text : save.text);
+  Workers here = {from};
+  if (route.saves_whole) {
+    here = route.workers;
+    text += route.pieces;
+  } else if (from != writer) {
+    text += " #from=" + std::to_string(from) + " #pieces=" + save.type;
+  }
+  if (from != writer) text += " #to=" + std::to_string(writer);
+  if (std::ranges::find(here, writer) == here.end()) here.push_back(writer);
+  std::ranges::sort(here);
+  sequencer_.issue(here, with_notes(std::move(text), parts.notes), source);
 }
 
 // Tells the user of a line that a lost worker should run. The line's results

@@ -74,6 +74,10 @@ class Issuer {
             const SourceLine& source);
   void make_again(const PureLine& recipe, uint32_t worker);
 
+  Workers save(const Route& route, const NotedText& parts,
+               const SourceLine& source);
+  void save_one(const Route& route, size_t i, uint32_t from, uint32_t writer,
+                const NotedText& parts, const SourceLine& source);
   void bind(const Route& route, const Workers& here, const SourceLine& source);
   void bind_on(uint32_t worker, const RouteResult& result,
                const SourceLine& source);

@@ -1,5 +1,7 @@
 #include "route/path_order.h"
 
+#include <algorithm>
+
 namespace gt::route {
 
 PathOrder::File& PathOrder::file(std::string_view name) {
@@ -18,6 +20,15 @@ PathOrder::File& PathOrder::file(std::string_view name) {
   names_.emplace_back(name);
   // A name that is not known may be that of a file that was forgotten.
   return files_.emplace(name, rest_).first->second;
+}
+
+std::optional<uint32_t> PathOrder::writer_of(std::string_view name) const {
+  const auto known = files_.find(name);
+  if (known == files_.end()) return std::nullopt;
+  const Set& writers = known->second.writers;
+  const auto writer = std::ranges::find(writers, true);
+  if (writer == writers.end()) return std::nullopt;
+  return static_cast<uint32_t>(writer - writers.begin());
 }
 
 void PathOrder::read(std::string_view name,

@@ -11,6 +11,7 @@
 
 #include <cstdint>
 #include <deque>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -32,6 +33,8 @@ class PathOrder {
             std::vector<net::FenceLine>& fences);
   void write(std::string_view file, uint32_t worker,
              std::vector<net::FenceLine>& fences);
+  // Returns the worker that wrote the file's content, if it is known.
+  std::optional<uint32_t> writer_of(std::string_view file) const;
   size_t size() const { return files_.size(); }  // files that it knows
   // Counts the changes of what is known. While it stays the same, lines with
   // the same files on the same workers need the same fences.

@@ -41,12 +41,14 @@ struct RoutePath {
       : spelling(split_path(path).file),
         file(normal_path(spelling)),
         writes(to_write),
+        shares(to_write && split_path(path).in_safetensors),
         workers(std::move(where)) {}
 
   std::string spelling;  // as the program spells it, which workers know it by
   // By normal_path(), the same for all spellings of a file.
   std::string file;
   bool writes;
+  bool shares;  // a save to a file of many tensors
   // The workers that use the file; empty: those that run the line.
   std::vector<uint32_t> workers;
 };
@@ -56,6 +58,16 @@ struct RouteOwed {
   uint32_t worker = 0;  // without meaning if the line has no ranks
   // result_head() of each line, each followed by a newline
   std::string heads;
+};
+
+// What one rank of a save saves, or a line without ranks, or the whole that the
+// ranks put together.
+struct RouteSave {
+  uint32_t worker = 0;  // that has the value; without meaning without ranks
+  std::string path;
+  std::string text;     // the line of this rank; "" for the whole line
+  std::string type;     // of the value
+  FailureText failure;  // why there is no value; else null
 };
 
 struct Route {
@@ -81,7 +93,9 @@ struct Route {
   std::vector<RouteOperand> operands;  // each register once
   std::vector<RouteResult> results;
   std::vector<RoutePath> paths;
-  std::vector<RouteOwed> owed;  // for a print
+  std::vector<RouteOwed> owed;   // for a print
+  std::vector<RouteSave> saves;  // for a save; all to one file
+  bool saves_whole = false;      // what is saved is put together first
   // Roughly the bytes of the result lines that each entry of `owed` stands for.
   uint64_t owed_bytes = 0;
   uint64_t cost = 0;  // nanoseconds on each of its workers (costs.h)

@@ -244,10 +244,26 @@ void RouteBuilder::add_output(const ResolvedLine& line, const Ranks& ranks,
     for (const int64_t rank : ranks) {
       std::vector<uint32_t> where;
       if (line.is_placed) where = {worker(rank)};
-      route.paths.emplace_back(
-          ranks.size() == 1 ? path : path_of_rank(path, std::to_string(rank)),
-          true, std::move(where));
+      const std::string at = std::to_string(rank);
+      std::string file = ranks.size() == 1 ? path : path_of_rank(path, at);
+      route.paths.emplace_back(file, true, std::move(where));
+      RouteSave save;
+      save.worker = worker(rank);
+      if (ranks.size() > 1) {
+        save.text = "save " + full_name(line.parsed.operands[0].text, at) +
+                    " " + quote(file);
+      }
+      save.path = std::move(file);
+      const Id type =
+          whole != nullptr ? types_.id(*whole) : line.type_on(0, rank);
+      if (type == kFailedType) {
+        save.failure = line.failure_in(0, {rank});
+      } else {
+        save.type = to_string(types_[type]);
+      }
+      route.saves.push_back(std::move(save));
     }
+    route.saves_whole = whole != nullptr;
     return;
   }
   const std::vector<std::string> labels = print_labels(line.parsed);
@@ -275,15 +291,22 @@ Status RouteBuilder::fill_assembly(const ResolvedLine& line, Route& route) {
   const Ranks& ranks = line.ranks();
   place_ranks(line, ranks, route);
   if (FailureText why = line.failure_in(0, ranks)) {
-    if (line.statement == Statement::kPrint) {
-      route.answer = print_labels(line.parsed)[0] + " = fail " + quote(*why);
+    if (line.statement == Statement::kSave) {
+      add_output(line, {ranks[0]}, nullptr, route);
+      route.saves[0].failure = std::move(why);
+      return ok_status();
     }
+    route.answer = print_labels(line.parsed)[0] + " = fail " + quote(*why);
     fail_instead(line, std::move(why), route);
     return ok_status();
   }
   const auto whole = assembly(line.parsed, *line.grid, line.piece_types());
   if (!whole.ok()) return whole.error();
   add_pieces_note(line, 0, ranks, route);
+  if (line.statement == Statement::kSave && route.pieces.empty()) {
+    // Another worker may write the file.
+    route.pieces = pieces_note(line, 0, ranks);
+  }
   const Type& type = whole.value().whole;
   route.cost = type.bytes() + kCrossing;
   add_output(line, {ranks[0]}, &type, route);
@@ -389,17 +412,23 @@ void RouteBuilder::fail_instead(const ResolvedLine& line, FailureText why,
 // does not know those of other workers' pieces.
 void RouteBuilder::add_pieces_note(const ResolvedLine& line, size_t operand,
                                    const Ranks& ranks, Route& route) const {
-  if (route.workers.size() < 2) return;
+  if (route.workers.size() > 1)
+    route.pieces = pieces_note(line, operand, ranks);
+}
+
+std::string RouteBuilder::pieces_note(const ResolvedLine& line, size_t operand,
+                                      const Ranks& ranks) const {
   std::vector<Id> types;
   for (const int64_t rank : ranks) types.push_back(line.type_on(operand, rank));
   const bool alike = std::ranges::all_of(
       types, [&types](Id type) { return type == types[0]; });
   if (alike) types.resize(1);
-  route.pieces = " #pieces=";
+  std::string note = " #pieces=";
   for (size_t i = 0; i < types.size(); ++i) {
-    if (i > 0) route.pieces += ';';
-    route.pieces += to_string(types_[types[i]]);
+    if (i > 0) note += ';';
+    note += to_string(types_[types[i]]);
   }
+  return note;
 }
 
 }  // namespace gt::route

@@ -74,6 +74,8 @@ class RouteBuilder {
   void fail_instead(const ResolvedLine& line, FailureText why, Route& route);
   void add_pieces_note(const ResolvedLine& line, size_t operand,
                        const Ranks& ranks, Route& route) const;
+  std::string pieces_note(const ResolvedLine& line, size_t operand,
+                          const Ranks& ranks) const;
   void add_output(const ResolvedLine& line, const Ranks& ranks,
                   const Type* whole, Route& route) const;
 

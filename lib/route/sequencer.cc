@@ -8,7 +8,11 @@
 namespace gt::route {
 
 Sequencer::Sequencer(uint32_t workers, Sink log)
-    : log_(std::move(log)), loads_(workers), paths_(workers), outbox_(workers) {
+    : log_(std::move(log)),
+      loads_(workers),
+      paths_(workers),
+      saving_(workers),
+      outbox_(workers) {
   for (uint32_t w = 0; w < workers; ++w) {
     everyone_.push_back(w);
     alone_.push_back({w});
@@ -75,6 +79,32 @@ void Sequencer::fence(const std::vector<RoutePath>& paths, const Workers& here,
     }
   }
   for (const net::FenceLine& fence : fences) issue_fence(fence, source);
+}
+
+uint32_t Sequencer::begin_save(const RoutePath& path, uint32_t home,
+                               const SourceLine& source) {
+  uint32_t writer = home;
+  if (path.shares) {
+    writer = paths_.writer_of(path.file).value_or(home);
+    if (loads_.is_lost(writer)) writer = home;
+    if (!saving_[writer]) ++save_changes_;
+    saving_[writer] = true;
+  }
+  RoutePath written = path;
+  written.workers = {writer};
+  fence({written}, alone(writer), source);
+  return writer;
+}
+
+void Sequencer::end_saves(const Workers& here, std::string_view mark,
+                          const SourceLine& source) {
+  for (uint32_t w = 0; w < saving_.size(); ++w) {
+    if (!saving_[w]) continue;
+    saving_[w] = false;
+    ++save_changes_;
+    if (std::ranges::find(here, w) != here.end()) continue;
+    tell_one(w, mark, source);
+  }
 }
 
 void Sequencer::issue_fence(const net::FenceLine& fence,

@@ -66,11 +66,28 @@ class Sequencer {
              Issue::Kind kind = Issue::Kind::kInstruction);
   // Tells all workers something, in order with the lines but without a seq.
   void tell(std::string_view text, const SourceLine& source);
+  // Does so for one worker.
+  void tell_one(uint32_t worker, std::string_view text,
+                const SourceLine& source) {
+    outbox_.add(alone(worker), next_seq_, static_cast<int64_t>(source.line),
+                text);
+  }
   // Issues the fences that must come before a line which uses these files
   // (path_order.h). To be called just before the line is issued; `here` are the
   // workers on which it runs.
   void fence(const std::vector<RoutePath>& paths, const Workers& here,
              const SourceLine& source);
+  // Saves to one file of many tensors are all done by one worker, so that they
+  // are written together (exec/storage/saves.h). Returns the worker for a save
+  // to the file; `home` is the one that has the value. Issues the fences before
+  // the save, too.
+  uint32_t begin_save(const RoutePath& path, uint32_t home,
+                      const SourceLine& source);
+  // Ends the groups of saves on all workers but `here`, which end them by
+  // themselves as they print; `mark` is kSavesEnd or kSavesCut of
+  // net/control_lines.h.
+  void end_saves(const Workers& here, std::string_view mark,
+                 const SourceLine& source);
   // Writes a comment of the input to the log.
   void log_comment(std::string_view text, const SourceLine& source) const;
   bool is_logged() const { return static_cast<bool>(log_); }
@@ -86,8 +103,9 @@ class Sequencer {
 
   uint64_t next_seq() const { return next_seq_; }
   uint64_t last_seq() const { return next_seq_ - 1; }
-  // The same as PathOrder::changes().
-  uint64_t path_changes() const { return paths_.changes(); }
+  // The same as PathOrder::changes(), but also counts the changes of who holds
+  // groups of saves.
+  uint64_t path_changes() const { return paths_.changes() + save_changes_; }
   // Returns the number of files that are known.
   size_t paths() const { return paths_.size(); }
   Loads& loads() { return loads_; }
@@ -120,6 +138,8 @@ class Sequencer {
   std::vector<std::vector<uint64_t>> last_;
   Loads loads_;
   PathOrder paths_;
+  std::vector<bool> saving_;  // by worker: it may hold a group of saves
+  uint64_t save_changes_ = 0;
   Outbox outbox_;
 };
 

@@ -22,6 +22,7 @@ class FileLooks {
   // True if everything is seen of the files that the line names, if it names
   // any. False: a look is under way.
   bool is_ready(std::string_view line);
+  bool is_looking() const { return pending_ != nullptr; }
   // Returns what was seen of a path on the line that was ready last.
   emit::FileLook seen(const std::string& path);
 

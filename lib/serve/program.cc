@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "ops/table.h"
+#include "stream/marks.h"
 
 namespace gt::serve {
 namespace {
@@ -11,6 +12,8 @@ namespace {
 // The bytes of input that are checked before it is tested whether a block is
 // complete.
 constexpr size_t kBytesAtOnce = size_t{16} << 10;
+// The most bytes of a block that goes on for the saves of a round.
+constexpr size_t kMostOfSaves = size_t{1} << 20;
 
 // The session asks for what was seen of files instead of looking itself.
 emit::ProgramOptions with_looks(emit::ProgramOptions options,
@@ -152,15 +155,43 @@ void ClientProgram::take(std::string_view lines, uint64_t cost) {
   add(entered_, cost);
 }
 
+void Block::follow(std::string_view lines) {
+  if (!is_saving() && lines.find(kInSafetensors) == std::string_view::npos) {
+    return;
+  }
+  while (!lines.empty()) {
+    const std::string_view line = lines.substr(0, lines.find('\n'));
+    lines.remove_prefix(std::min(line.size() + 1, lines.size()));
+    const Statement statement = statement_of(line.substr(0, line.find(' ')));
+    if (statement == Statement::kSave &&
+        line.find(kInSafetensors) != std::string_view::npos) {
+      since_save = 0;
+    } else if (statement == Statement::kPrint || !sync_of(line).empty()) {
+      since_save = kMostBetweenSaves;
+    } else if (is_saving()) {
+      ++since_save;
+    }
+  }
+}
+
 // Lines that come together, as the round of a loop does, stay together if a
 // block can hold them, since later programs recognise rounds between two of
 // them. If they are divided, the cost of each part is taken to be in proportion
-// to its length.
+// to its length. The saves of a round stay together, too, since the files are
+// written at the end of the block: all of them or none (gt-stream(5), "Files").
 void ClientProgram::add(std::string_view lines, uint64_t cost) {
   const bool fits = open_.text.size() + lines.size() < limits_.bytes &&
                     open_.cost + cost < limits_.cost;
   const bool is_small = lines.size() < limits_.bytes && cost < limits_.cost;
-  if (!fits && is_small) blocks_.push_back(std::exchange(open_, {}));
+  const bool may_stay = open_.text.size() < kMostOfSaves;
+  const bool stays = open_.is_saving() && may_stay;
+  if (!stays && !fits && is_small) blocks_.push_back(std::exchange(open_, {}));
+  open_.follow(lines);
+  if (stays || (open_.is_saving() && may_stay)) {
+    open_.text += lines;
+    open_.cost += cost;
+    return;
+  }
   while (!lines.empty()) {
     const size_t room = limits_.bytes - open_.text.size();
     const uint64_t spare = limits_.cost - open_.cost;

@@ -13,6 +13,7 @@
 
 #include "base/exit.h"
 #include "emit/program_run.h"
+#include "file/stored.h"
 #include "serve/file_looks.h"
 #include "serve/name_space.h"
 #include "serve/pushed_source.h"
@@ -23,6 +24,13 @@ namespace gt::serve {
 struct Block {
   std::string text;
   uint64_t cost = 0;  // nanoseconds of one worker, as estimated
+  // The lines behind the last save to a safetensors file; kMostBetweenSaves or
+  // more: no further save belongs to its group.
+  int since_save = kMostBetweenSaves;
+
+  bool is_saving() const { return since_save < kMostBetweenSaves; }
+  // Sets since_save for these lines, which are to be appended.
+  void follow(std::string_view lines);
 };
 
 struct BlockLimits {
@@ -59,11 +67,15 @@ class ClientProgram {
 
   // Checks lines until a block is complete, or until there are no more lines.
   void work();
-  bool has_block() const { return !blocks_.empty() || !open_.text.empty(); }
+  bool has_block() const {
+    return !blocks_.empty() || (!open_.text.empty() && !awaits_save());
+  }
   // Takes the next block, even if it is not full.
   Block take_block();
   // True if everything that was sent is checked, and all blocks are taken.
-  bool is_idle() const { return !has_block() && inputs_.empty(); }
+  bool is_idle() const {
+    return blocks_.empty() && open_.text.empty() && inputs_.empty();
+  }
   // True if the program has ended as well.
   bool is_over() const { return has_ended_ && is_idle(); }
   // Returns the worst status that was reported to the client since the last
@@ -80,6 +92,10 @@ class ClientProgram {
   const emit::Usage& usage() const { return run_.usage(); }
 
  private:
+  // True while the next save to a file may come to those in the open block.
+  bool awaits_save() const {
+    return open_.is_saving() && looks_ != nullptr && looks_->is_looking();
+  }
   struct Input {
     Input(std::string n, bool a, size_t lines_of_round,
           PushedSource::MayTake may_take)

@@ -7,15 +7,14 @@
 #include <string_view>
 #include <utility>
 
+#include "emit/session.h"
 #include "stream/source.h"
 
 namespace gt::serve {
 
 class PushedSource : public Source {
  public:
-  // The most bytes of a line: as long as its end has not come, all of it is
-  // kept, for each client.
-  static constexpr size_t kMostLine = size_t{1} << 20;
+  static constexpr size_t kMostLine = emit::kMostOfClient;
 
   // Tells whether a line can be given out now; if not, it stays the next one.
   using MayTake = std::function<bool(std::string_view line)>;

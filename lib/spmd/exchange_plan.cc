@@ -77,7 +77,7 @@ ExchangePlan::ExchangePlan(Assembly assembly, const ExchangeOptions& options)
   group_.pieces = assembly_->pieces;
   results_.emplace_back();
   add_step(Kind::kAssemble, group_.pieces, homes(group_.sources),
-           {home(assembly_->target)});
+           {options.reader.value_or(home(assembly_->target))});
 }
 
 // Makes a target for each result, or for each home if all results are one

@@ -78,6 +78,8 @@ inline uint32_t one_home(int64_t /*rank*/) { return 0; }
 
 struct ExchangeOptions {
   HomeOf home;  // empty: every rank is a home by itself, with its own number
+  // The home that gets what is put together; without it, that of the target.
+  std::optional<uint32_t> reader;
   // The home for which plans are made: only groups that have a rank there are
   // planned. Without it, all groups are.
   std::optional<uint32_t> here;

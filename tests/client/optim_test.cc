@@ -116,7 +116,61 @@ TEST(Optimizer, NamesWhatItKeepsAfterTheParameter) {
   const optim::AdamW adamw(weight.parameters(), 0.1, {}, "first");
   std::string names;
   for (const auto& [name, tensor] : adamw.state_dict()) names += name + " ";
-  EXPECT_EQ(names, "first.t m.kept.w v.kept.w ");
+  EXPECT_EQ(names, "t.kept.w m.kept.w v.kept.w ");
+  const Weight other("planned");
+  const optim::AdamW planned(other.parameters(), optim::cosine(0.1, 9), {},
+                             "b");
+  EXPECT_EQ(planned.state_dict()[0].first, "b.t");
+}
+
+// As in PyTorch.
+TEST(Optimizer, RefusesWhatWouldTrainNothing) {
+  const Weight weight("refused");
+  EXPECT_NE(thrown([] { optim::SGD({}, 0.1); }).find("no parameters"),
+            std::string::npos);
+  EXPECT_NE(thrown([] { optim::AdamW({}, 0.1); }), "");
+  EXPECT_NE(thrown([&] {
+              optim::SGD(weight.parameters(), 0.1, {.nesterov = true});
+            }).find("momentum above 0"),
+            std::string::npos);
+  EXPECT_NE(thrown([&] {
+              optim::AdamW(weight.parameters(), 0.1, {.beta1 = 1});
+            }).find("below 1"),
+            std::string::npos);
+}
+
+// A layer that is unfrozen later is corrected by its own count of steps, and
+// goes on by it in a run that is taken up again.
+TEST(AdamW, CountsTheStepsOfEachParameter) {
+  const Folder folder;
+  const auto step = [](optim::AdamW& adamw, const Weight& weight) {
+    weight.loss(0).backward();
+    adamw.step();
+    adamw.zero_grad();
+  };
+  const Weight alone("count.alone");
+  optim::AdamW of_one(alone.parameters(), 0.1);
+  step(of_one, alone);
+  const std::vector<double> once = alone.w.to_vector<double>();
+  step(of_one, alone);
+  const Weight early("count.early"), late("count.late");
+  optim::AdamW both({early.w, late.w}, 0.1);
+  for (int i = 0; i < 3; ++i) step(both, early);
+  step(both, late);
+  EXPECT_EQ(late.w.to_vector<double>(), once);
+  gt::save(gt::joined({both.state_dict(), {{"w", late.w}}}),
+           folder / "s.safetensors");
+  {
+    gt::Session session("");
+    const gt::Use use(session);
+    const Weight first("count.early"), again("count.late");
+    optim::AdamW taken({first.w, again.w}, 0.1);
+    gt::sync();
+    gt::load(gt::joined({taken.state_dict(), {{"w", again.w}}}),
+             folder / "s.safetensors");
+    step(taken, again);
+    EXPECT_EQ(again.w.to_vector<double>(), alone.w.to_vector<double>());
+  }
 }
 
 TEST(Optimizer, ClipsByTheCommonNorm) {

@@ -134,12 +134,19 @@ Status ExchangeDecoder::add_assembly(const Line& line, const Grid& grid,
   const auto noted = noted_pieces(line, line.operands[0]);
   if (!noted.ok()) return noted.error();
   const PieceType types = noted.value().by_rank();
-  const unsigned reader = pieces_.worker_of(line, grid.ranks()[0]);
+  unsigned reader = pieces_.worker_of(line, grid.ranks()[0]);
+  if (is_moved(line)) {
+    const auto to = workers_of_note(line, "to", hosting_.workers());
+    if (!to.ok()) return to.error();
+    reader = to.value()[0];
+  }
   const auto made = assembly(line, grid, types, [&](int64_t rank) {
     return pieces_.worker_of(line, rank) == reader;
   });
   if (!made.ok()) return made.error();
-  const ExchangePlan plan(made.value(), options(line));
+  ExchangeOptions chosen = options(line);
+  chosen.reader = reader;
+  const ExchangePlan plan(made.value(), chosen);
   if (Status s = add(line, plan, types, whole); !s.ok()) return s;
   if (reader != hosting_.self()) return ok_status();
   LineEntry& part = *whole.parts.back();
@@ -207,11 +214,19 @@ void ExchangeDecoder::add_made(const std::string& name, uint32_t target,
   entry.crossing->targets.push_back(target);
 }
 
+bool ExchangeDecoder::is_moved(const Line& line) {
+  return statement_of(line.op) == Statement::kSave &&
+         line.note("to") != nullptr;
+}
+
 Status ExchangeDecoder::decode_transfer(const Line& line, LineEntry& entry) {
-  if (line.operands.size() != 1 || line.results.size() != 1 ||
-      first_name(line) == nullptr) {
-    return at_op(line, "usage: y = copy x");
+  const bool saves = statement_of(line.op) == Statement::kSave;
+  if (line.operands.size() != (saves ? 2 : 1) ||
+      line.results.size() != (saves ? 0 : 1) || first_name(line) == nullptr) {
+    return at_op(line, saves ? "usage: save x \"PATH\"" : "usage: y = copy x");
   }
+  const Operand& operand = line.operands[0];
+  const std::string value = full_name(operand.text, operand.ranks);
   const auto from = workers_of_note(line, "from", hosting_.workers());
   if (!from.ok()) return from.error();
   const auto to = workers_of_note(line, "to", hosting_.workers());
@@ -220,21 +235,23 @@ Status ExchangeDecoder::decode_transfer(const Line& line, LineEntry& entry) {
   if (!types.ok()) return types.error();
   const Type& type = types.value()[0];
   auto made = comm::make_exchange(
-      comm::Transfer{from.value()[0], to.value(), type,
-                     "'" + std::string(line.operands[0].text) + "'"},
+      comm::Transfer{from.value()[0], to.value(), type, "'" + value + "'"},
       hosting_.self());
   entry.set_text(line);
   made->text = entry.text;
   made->op_column = entry.op_column;
   made->op = line.op;
-  made->value = line.operands[0].text;
+  made->value = value;
   entry.crossing = std::make_unique<LineExchange>();
   entry.crossing->exchange = std::move(made);
   const comm::Part& part = entry.crossing->exchange->parts[0];
   if (!part.exports.empty()) {
-    add_shown(line, std::string(line.operands[0].text), type, entry);
+    add_shown(line, value, type, entry);
   }
-  if (!part.targets.empty()) {
+  if (!part.targets.empty() && saves) {
+    entry.set_output(line);
+    entry.crossing->types.push_back(types_.id(type));
+  } else if (!part.targets.empty()) {
     add_made(std::string(line.results[0].text), 0, type, entry);
   }
   return ok_status();

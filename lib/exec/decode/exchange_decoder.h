@@ -50,9 +50,12 @@ class ExchangeDecoder {
                                                const PieceType& types,
                                                LineEntry& whole);
   // Adds the exchange of a print or save of a whole tensor, whose pieces are
-  // assembled by the worker that plays the first of its ranks.
+  // assembled by the worker that plays the first of its ranks, or that of the
+  // note #to=.
   Status add_assembly(const Line& line, const Grid& grid, LineEntry& whole);
-  // Decodes a copy of a value without ranks from worker to worker; see
+  // True for a save that its note #to= leaves to a certain worker.
+  static bool is_moved(const Line& line);
+  // Decodes a line that brings a value from worker to worker; see
   // PlacedDecoder::decode_transfer().
   Status decode_transfer(const Line& line, LineEntry& entry);
 

@@ -73,7 +73,10 @@ Status PlacedDecoder::decode_parts(const Line& line, const Mesh* mesh,
   if (Status s = pieces_.check_hosted(line, where.value()); !s.ok()) return s;
   const bool crosses = crosses_ranks(line, where.value());
   const bool assembles = is_output(statement_of(line.op)) && has_split(line);
-  if ((crosses || assembles) && !pieces_.is_all_mine(line, where.value())) {
+  const bool is_here =
+      pieces_.is_all_mine(line, where.value()) &&
+      !(assembles && exchanges_ && ExchangeDecoder::is_moved(line));
+  if ((crosses || assembles) && !is_here) {
     return crosses ? decode_crossing(line, where.value(), grid.value(), whole)
                    : exchanges_->add_assembly(line, grid.value(), whole);
   }

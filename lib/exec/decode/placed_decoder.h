@@ -38,7 +38,9 @@ class PlacedDecoder {
   // theirs.
   Decoding decode(const Line& line, const Mesh* mesh);
   // Decodes `x = copy x #from=0 #to=1 #pieces=TYPE`, by which a value without
-  // ranks goes from worker to worker. The entry has the action kExchange.
+  // ranks goes from worker to worker, or `save x "PATH"` with these notes, by
+  // which the second worker saves it. The entry has the action kExchange, or
+  // kSave.
   Decoding decode_transfer(const Line& line);
 
  private:

@@ -2,6 +2,8 @@
 
 #include <cstring>
 
+#include "base/clock.h"
+#include "file/stored.h"
 #include "stream/marks.h"
 
 namespace gt::exec {
@@ -10,6 +12,8 @@ namespace {
 // A result waits to be written out with later ones, but not while more work
 // than this runs.
 constexpr uint64_t kMostHeld = 2'000'000;  // nanoseconds
+// A group of saves ends when no input has come for so long.
+constexpr int64_t kQuiet = 1'000'000'000;  // nanoseconds
 // So many bytes of results may wait for saves; beyond that, the executor waits
 // until the saves are written.
 constexpr size_t kMostHeldBytes = size_t{1} << 20;
@@ -97,6 +101,8 @@ bool Executor::awaits(bool is_idle) {
 
 bool Executor::awaits_saves() {
   if (!outlet_.holds()) return false;
+  const int64_t since = quiet_since_.load(std::memory_order_relaxed);
+  if (since != 0 && steady_ns() - since > kQuiet) saves_.end_groups();
   let_out();
   return outlet_.holds();
 }
@@ -110,7 +116,6 @@ bool Executor::awaits_device(bool is_idle) {
   if (issue_.is_settled() && !held) return holds_back;
   issue_.settle(false);
   if (!issue_.is_settled()) {
-    saves_.begin_settle();  // saves may have begun since idle() was called
     let_out();
     return true;
   }
@@ -134,12 +139,12 @@ void Executor::run_metered(TaskRecord& task) {
 }
 
 void Executor::idle() {
-  saves_.begin_settle();
   let_out();
   if (trace_ != nullptr) trace_->pause();
 }
 
 void Executor::settle() {
+  if (stopped()) saves_.abandon("a line before the end of the program failed");
   if (outlet_.holds()) saves_.settle();
   idle();
 }
@@ -188,8 +193,14 @@ void Executor::let_out() {
   held_cost_ = 0;
 }
 
+void Executor::begun_save() {
+  has_output_ = true;
+  lines_since_save_ = 0;
+}
+
 void Executor::wrote() {
   has_output_ = true;
+  saves_.end_groups();  // since the result waits for them
   if (outlet_.held_bytes() < kMostHeldBytes) return;
   saves_.settle();
   let_out();
@@ -236,10 +247,10 @@ void Executor::run_task(TaskRecord& task) {
 }
 
 void Executor::hold_output(uint64_t cost) {
+  if (++lines_since_save_ == kMostBetweenSaves) saves_.end_groups();
   held_cost_ += cost;
   if (held_cost_ < kMostHeld) return;
   held_cost_ = 0;
-  saves_.begin_settle();
   let_out();
 }
 

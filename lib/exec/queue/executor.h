@@ -153,9 +153,17 @@ class Executor final : public Queue::Handler {
   // The writer for results.
   Writer& out() { return outlet_.writer(); }
   std::vector<char>& scratch() { return scratch_; }
-  // Must be called when a print was written or a save has begun. Both leave
-  // when the queue is idle, or before much more is computed.
+  // Must be called when a print was written. It leaves when the queue is idle,
+  // or before much more is computed; the saves before it are written first.
   void wrote();
+  // Must be called when a save has begun. Its group (Saves) ends when a result
+  // is written, when enough other lines have run, or when no input comes.
+  void begun_save();
+  // Says that no input has come since this time, steady_ns(); 0: it comes
+  // again. Any thread may call it.
+  void note_quiet(int64_t since) {
+    quiet_since_.store(since, std::memory_order_relaxed);
+  }
   // meet_save() must be called when the queue comes to a save to `path`; it
   // returns the save's ticket (Saves). reach_save() must be called once
   // everything before the save is settled, when the save is begun or dropped.
@@ -246,6 +254,8 @@ class Executor final : public Queue::Handler {
   std::deque<uint64_t> met_saves_;
   std::function<void()> saved_;
   uint64_t held_cost_ = 0;  // of what ran since has_output_ was set
+  int lines_since_save_ = 0;
+  std::atomic<int64_t> quiet_since_{0};
   Exit status_ = Exit::kDone;
   Interpreter interpreter_;
   std::atomic<bool> is_lost_{false};

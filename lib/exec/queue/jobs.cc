@@ -157,7 +157,7 @@ void begin_save(Executor& executor, uint64_t ticket, Saves::Order order,
     order.data = data.value();
   }
   saves.begin(ticket, std::move(order));
-  executor.wrote();
+  executor.begun_save();
   if (saves.has_reader() && !executor.looks_at_each()) return;
   saves.read_all();
   executor.let_out();
@@ -202,6 +202,20 @@ std::unique_ptr<Job> release_job(std::unique_ptr<Value> value, size_t bytes) {
 
 std::unique_ptr<Job> flush_job() {
   return make_job([](Executor& executor) { executor.settle(); });
+}
+
+std::unique_ptr<Job> settle_job() {
+  return make_job([](Executor& executor) { executor.idle(); });
+}
+
+std::unique_ptr<Job> end_saves_job() {
+  return make_job([](Executor& executor) { executor.saves().end_groups(); });
+}
+
+std::unique_ptr<Job> abandon_saves_job(std::string why) {
+  return make_job([why = std::move(why)](Executor& executor) {
+    executor.saves().abandon(why);
+  });
 }
 
 std::unique_ptr<Job> sync_job(std::string line) {

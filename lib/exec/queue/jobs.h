@@ -31,6 +31,13 @@ std::unique_ptr<Job> release_job(std::unique_ptr<Value> value, size_t bytes);
 // Makes a job that writes out waiting results and saves, and checks that
 // standard output still works.
 std::unique_ptr<Job> flush_job();
+// Makes a job that does so, too, but for the saves whose groups (Saves) have
+// not ended.
+std::unique_ptr<Job> settle_job();
+// Makes a job that ends the groups of saves; and one that gives them up for
+// this reason.
+std::unique_ptr<Job> end_saves_job();
+std::unique_ptr<Job> abandon_saves_job(std::string why);
 // Makes a job that writes out what waits, and then `line` (without its newline)
 // as a result.
 std::unique_ptr<Job> sync_job(std::string line);

@@ -106,9 +106,28 @@ bool RemoteWorker::take(const ReceivedLines::Item& item) {
     files_.push_back(net::parse_file_line(item.text));
     return true;
   }
+  if (take_about_saves(item.text)) return true;
   if (first_seq_ == 0) first_seq_ = item.seq;
   worker_->line(item.text, &files_.back(), static_cast<uint64_t>(item.line),
                 item.seq);
+  return true;
+}
+
+// Takes a line that controls saves.
+bool RemoteWorker::take_about_saves(std::string_view text) {
+  if (text == net::kSavesEnd) {
+    worker_->end_saves();
+  } else if (text == net::kSavesCut) {
+    worker_->abandon_saves(std::string(kCutSaves));
+  } else if (net::is_failed_save_line(text)) {
+    auto save = net::parse_failed_save_line(text);
+    if (save.ok()) {
+      worker_->fail_save(std::move(save.value().path),
+                         std::move(save.value().why));
+    }
+  } else {
+    return false;
+  }
   return true;
 }
 
@@ -219,8 +238,11 @@ void RemoteWorker::work(Files files) {
   channel_.set_worker(&worker);
   Status status = worker.meet();
   if (status.ok()) status = take_messages();
+  if (channel_.is_over.load() || !status.ok()) {
+    worker.abandon_saves(std::string(kCutSaves));
+  }
   if (status.ok()) {
-    worker.settle();
+    worker.flush();
     worker.after_lines([this] {
       publish_done();
       channel_.finishes_since.store(net::now_ms());

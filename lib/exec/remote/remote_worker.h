@@ -57,6 +57,7 @@ class RemoteWorker final : private ReceivedLines::Sink {
 
   // Called on the queue's thread.
   void note_done(uint64_t first, uint64_t last, uint64_t bytes);
+  bool take_about_saves(std::string_view text);
   void publish_done();
   void send_report(const Report& report);
   int send_results(std::string_view bytes);

@@ -65,6 +65,7 @@ std::string Saves::begin_next(uint64_t ticket) {
 void Saves::begin(uint64_t ticket, Order order) {
   Lock lock(mutex_);
   if (is_ending_) return;
+  has_open_ = true;
   add({.kind = Work::Kind::kSave,
        .ticket = ticket,
        .file = begin_next(ticket),
@@ -87,6 +88,7 @@ void Saves::fail(uint64_t ticket, const std::string& path,
                  const std::string& why) {
   Lock lock(mutex_);
   if (is_ending_) return;
+  has_open_ = true;
   add({.kind = Work::Kind::kFail,
        .ticket = ticket,
        .file = begin_next(ticket),
@@ -109,20 +111,23 @@ bool Saves::has_begun_any() const {
   return !unwritten_.empty() && unwritten_.begin()->first <= last_begun_;
 }
 
-void Saves::begin_settle() {
+void Saves::end_groups() {
   Lock lock(mutex_);
-  if (settles_ || !has_begun_any()) return;
-  if (!thread_.joinable()) {  // no thread could be started
-    add({}, lock);
-    return;
-  }
-  settles_ = true;
-  settles_since_ = Clock::now();
-  changed_.notify_all();
+  if (std::exchange(has_open_, false)) add({}, lock);
+}
+
+void Saves::abandon(const std::string& why) {
+  Lock lock(mutex_);
+  if (!std::exchange(has_open_, false)) return;
+  Work work;
+  work.kind = Work::Kind::kAbandon;
+  work.why = why;
+  add(std::move(work), lock);
 }
 
 void Saves::settle() {
   Lock lock(mutex_);
+  has_open_ = false;
   if (has_begun_any()) wait_for(add({}, lock), lock);
 }
 
@@ -164,19 +169,10 @@ std::vector<Saves::Failure> Saves::take_failures() {
 void Saves::run() {
   Lock lock(mutex_);
   while (!is_ending_) {
-    // Even if there are always saves to begin, those that wait to be written
-    // are delayed by at most kPatience.
-    const auto from = work_.empty()
-                          ? settles_from_
-                          : std::max(settles_from_, settles_since_ + kPatience);
-    if (settles_ && Clock::now() >= from) {
-      write_all(lock);
-    } else if (!work_.empty()) {
-      do_first(lock);
-    } else if (settles_) {
-      changed_.wait_until(lock, settles_from_);
-    } else {
+    if (work_.empty()) {
       changed_.wait(lock);
+    } else {
+      do_first(lock);
     }
   }
 }
@@ -192,38 +188,30 @@ void Saves::do_first(Lock& lock) {
   changed_.notify_all();
 }
 
-// Writes everything that waits. Afterwards this is not done again for as long
-// as it took, so that tensors which come one by one do not each cost a new
-// file.
-void Saves::write_all(Lock& lock) {
-  settles_ = false;
-  lock.unlock();
-  const auto start = Clock::now();
-  work_on({});
-  const auto end = Clock::now();
-  lock.lock();
-  settles_from_ = end + (end - start);
-  changed_.notify_all();
-}
-
 void Saves::work_on(const Work& work) {
-  std::vector<SavedFiles::Written> files;
+  SavedFiles::Outcomes done;
   Status s = ok_status();
-  if (work.kind == Work::Kind::kSave) {
-    s = save(work, files);
-  } else if (work.kind == Work::Kind::kWrite) {
-    saved_.write(work.file, files);
+  switch (work.kind) {
+    case Work::Kind::kSave:
+      s = save(work, done);
+      break;
+    case Work::Kind::kFail:
+      saved_.fail(work.file, {work.path, work.ticket, {}}, work.why, done);
+      break;
+    case Work::Kind::kWrite:
+      saved_.write(work.file, done);
+      break;
+    case Work::Kind::kAbandon:
+      saved_.abandon(work.why, done);
+      break;
   }
   const Lock lock(mutex_);
-  for (const SavedFiles::Written& file : files) note(file);
+  for (const SavedFiles::Outcome& outcome : done) note(outcome);
   if (work.kind == Work::Kind::kFail) {
     failures_.note(work.path, work.why);
     unwritten_.erase(work.ticket);
   } else if (!s.ok()) {
-    const Order& order = *work.order;
-    failures_.note(order.path, s.error().message);
-    untold_.push_back({order.line, s.error().message, work.ticket});
-    unwritten_.erase(work.ticket);
+    note({{work.order->path, work.ticket, work.order->line}, s});
   } else if (work.order != nullptr) {
     // This comes after the notes about the files written first, which may be
     // about the same path.
@@ -231,7 +219,7 @@ void Saves::work_on(const Work& work) {
   }
 }
 
-Status Saves::save(const Work& work, std::vector<SavedFiles::Written>& files) {
+Status Saves::save(const Work& work, SavedFiles::Outcomes& done) {
   const Order& order = *work.order;
   const uint64_t start = order.trace == nullptr ? 0 : Ticks::system_nanos();
   Status s =
@@ -239,7 +227,7 @@ Status Saves::save(const Work& work, std::vector<SavedFiles::Written>& files) {
                   TensorBytes([this, &order](const TensorBytes::Take& take) {
                     return read(order, take);
                   }),
-                  files);
+                  done);
   if (order.trace != nullptr) {
     order.trace->add(*order.row, order.line.where.line, start,
                      Ticks::system_nanos());
@@ -253,15 +241,13 @@ Status Saves::read(const Order& order, const TensorBytes::Take& take) {
   return reader_->read(order.data, bytes, order.made.get(), take);
 }
 
-void Saves::note(const SavedFiles::Written& written) {
-  const Status& s = written.status;
-  for (const SavedFiles::Save& save : written.saves) {
-    unwritten_.erase(save.ticket);
-    if (!s.ok()) failures_.note(save.path, s.error().message);
-  }
-  if (s.ok()) return;
-  untold_.push_back({written.saves.back().line, s.error().message,
-                     written.saves.front().ticket});
+void Saves::note(const SavedFiles::Outcome& done) {
+  const SavedFiles::Save& save = done.save;
+  unwritten_.erase(save.ticket);
+  if (done.status.ok()) return;
+  const std::string& why = done.status.error().message;
+  failures_.note(save.path, why);
+  untold_.push_back({save.line, why, save.ticket});
 }
 
 }  // namespace gt::exec

@@ -2,7 +2,10 @@
 // that a load sees the saves before it.
 //
 // A thread of its own writes the files, in the order of the saves. It reads the
-// values in place, so nobody may write to them before that (Order::held).
+// values in place, so nobody may write to them before that (Order::held). The
+// saves of a round to one safetensors file are a group (saved_files.h), which
+// is written as it ends: by a load from the file or another save of one of its
+// tensors, and by settle() and end_groups().
 //
 // On one worker, a load that comes after a save of the same path finds what was
 // saved; if the save failed, the load fails too (save_failures.h). Across
@@ -15,7 +18,6 @@
 // for good.
 #pragma once
 
-#include <chrono>
 #include <condition_variable>
 #include <deque>
 #include <map>
@@ -90,19 +92,19 @@ class Saves {
   void settle(const std::string& file);
   // Does the same for all saves.
   void settle();
-  // Asks that all begun saves be written soon, even if more come to the same
-  // files. Does not wait. They are written when there is no save to begin, or
-  // at most kPatience later; this writing takes at most half of the thread's
-  // time.
-  void begin_settle();
+  // Ends the groups of the saves that have begun. Does not wait until they are
+  // written.
+  void end_groups();
+  // Gives up the saves that have begun and whose groups have not ended. They
+  // fail for this reason.
+  void abandon(const std::string& why);
   // Waits until the values of the begun saves were read.
   void read_all();
 
   // Returns the ticket of the first save that is not written, or whose failure
   // was not taken yet; if there is none, a ticket that was not given out yet.
   uint64_t first_waiting() const;
-  // Returns the failures since the last call: each save that could not be begun
-  // and, of saves that were written together, the last.
+  // Returns the saves that have failed since the last call.
   std::vector<Failure> take_failures();
   SaveFailures& failures() { return failures_; }
 
@@ -110,29 +112,25 @@ class Saves {
   // What the thread is to do. Works are numbered from 1, and done in that
   // order.
   struct Work {
-    enum class Kind : uint8_t { kSave, kFail, kWrite };
+    enum class Kind : uint8_t { kSave, kFail, kWrite, kAbandon };
     Kind kind = Kind::kWrite;
     uint64_t ticket = 0;
     std::string file;  // normal_path(); for kWrite, "" means all files
     std::unique_ptr<Order> order;  // for kSave
-    std::string path, why;         // for kFail
+    std::string path;              // for kFail
+    std::string why;               // for kFail and kAbandon
   };
-  // How long begin_settle() can be delayed by saves that are to be begun.
-  static constexpr std::chrono::milliseconds kPatience{100};
-
   using Lock = std::unique_lock<std::mutex>;
-  using Clock = std::chrono::steady_clock;
   uint64_t add(Work work, Lock& lock);
   void wait_for(uint64_t work, Lock& lock);
   std::string begin_next(uint64_t ticket);
   bool has_begun_any() const;
   void run();
   void do_first(Lock& lock);
-  void write_all(Lock& lock);
   void work_on(const Work& work);
-  Status save(const Work& work, std::vector<SavedFiles::Written>& files);
+  Status save(const Work& work, SavedFiles::Outcomes& done);
   Status read(const Order& order, const TensorBytes::Take& take);
-  void note(const SavedFiles::Written& written);
+  void note(const SavedFiles::Outcome& done);
 
   Files files_;
   SafetensorsCache headers_;
@@ -151,9 +149,7 @@ class Saves {
   std::map<uint64_t, std::string> unwritten_;
   // Failures for take_failures().
   std::vector<Failure> untold_;
-  bool settles_ = false;               // begin_settle() was called
-  Clock::time_point settles_since_{};  // when it was called
-  Clock::time_point settles_from_{};   // the earliest time at which to do it
+  bool has_open_ = false;  // a save has begun since all groups were ended
   bool is_ending_ = false;
   std::thread thread_;  // started with the first work
 };

@@ -25,6 +25,11 @@ class Session {
   }
 
   Exit finish() {
+    // A group of saves may lack those that did not come any more.
+    const Marks& marks = worker_.marks();
+    if (marks.cut_short() || marks.status() >= Exit::kLost) {
+      worker_.abandon_saves(std::string(kCutSaves));
+    }
     status_ = worst(status_, worker_.finish());
     // After --fail-fast or an error some input was not read, so it is not known
     // whether it was cut short.

@@ -1,5 +1,6 @@
 #include "exec/worker/worker.h"
 
+#include "base/clock.h"
 #include "base/hash.h"
 #include "exec/decode/workers_along.h"
 #include "file/stored.h"
@@ -114,6 +115,7 @@ void Worker::lose(unsigned other, const std::string& why) {
 void Worker::line(std::string_view text, const std::string* file,
                   uint64_t number, uint64_t seq) {
   compute_.set_seq(seq);
+  if (is_quiet_) note_quiet(false);
   if (text.empty()) return;
   const NotedText parts = split_notes(text);
   Where origin{file, number};
@@ -170,14 +172,17 @@ void Worker::decode(std::string_view whole, const NotedText& parts,
 }
 
 Decoding Worker::decode_parsed() {
+  // The value goes to another worker. A worker on its own copies it, or saves
+  // it.
+  if (peers_ && line_.note("from") != nullptr &&
+      (statement_of(line_.op) == Statement::kSave ||
+       (!is_placed(line_) && collective_of(line_.op) == Collective::kCopy))) {
+    return placed_decoder_.decode_transfer(line_);
+  }
   if (is_placed(line_)) {
     return placed_decoder_.decode(line_, meshes_.of(line_));
   }
-  // The value goes to another worker. A worker on its own copies it.
-  const bool is_transfer = peers_ && line_.note("from") != nullptr &&
-                           collective_of(line_.op) == Collective::kCopy;
-  return is_transfer ? placed_decoder_.decode_transfer(line_)
-                     : decoder_.decode(line_);
+  return decoder_.decode(line_);
 }
 
 // Empties the tables that only grow. The program does not notice it.
@@ -282,7 +287,13 @@ Status Worker::take_control(std::string_view text, const Where& origin) {
 
 // ---- between lines ----------------------------------------------------------
 
+void Worker::note_quiet(bool is_quiet) {
+  is_quiet_ = is_quiet;
+  compute_.executor().note_quiet(is_quiet ? steady_ns() : 0);
+}
+
 void Worker::idle() {
+  if (!is_quiet_) note_quiet(true);
   if (peers_) peers_->exchanges->reap();
   lent_.reap();
   compute_.kick();
@@ -292,7 +303,19 @@ void Worker::after_lines(std::function<void()> call) {
   compute_.add(call_job(std::move(call)));
 }
 
-void Worker::settle() { compute_.add(flush_job()); }
+void Worker::settle() { compute_.add(settle_job()); }
+
+void Worker::flush() { compute_.add(flush_job()); }
+
+void Worker::end_saves() { compute_.add(end_saves_job()); }
+
+void Worker::fail_save(std::string path, std::string why) {
+  compute_.add(save_failure_job(std::move(path), std::move(why)));
+}
+
+void Worker::abandon_saves(std::string why) {
+  compute_.add(abandon_saves_job(std::move(why)));
+}
 
 Exit Worker::finish() {
   while (peers_ && peers_->exchanges->wait_and_reap()) {

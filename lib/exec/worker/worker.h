@@ -51,6 +51,10 @@ struct WorkerStats {
   uint64_t replayed = 0;  // how often it ran a recorded block
 };
 
+// Why saves fail among which the program was cut short.
+inline constexpr std::string_view kCutSaves =
+    "the program was cut short before it was known to be their last";
+
 class Worker final {
  public:
   // Results go to `out`, which nobody else may use; failures go to `reports`.
@@ -79,9 +83,17 @@ class Worker final {
   void idle();
   // Calls `call` on the queue's thread once all lines so far have run.
   void after_lines(std::function<void()> call);
-  // Makes the queue wait, behind all lines so far, until their saves are
-  // written.
+  // Makes the queue wait, behind all lines so far, until the device has run
+  // them, and write out the results that wait for no save.
   void settle();
+  // Makes the queue wait, too, until all saves so far are written.
+  void flush();
+  // Ends the groups (Saves) of the saves so far.
+  void end_saves();
+  // Stands for a save whose value is known to have failed.
+  void fail_save(std::string path, std::string why);
+  // Gives up the saves whose groups have not ended: they fail for this reason.
+  void abandon_saves(std::string why);
   // For the queue's thread, once all instructions up to number `seq` have run.
   // Returns the last of these up to which all saved files are written, or their
   // failures reported.
@@ -162,6 +174,7 @@ class Worker final {
   void take_comment(std::string_view text, const Where& origin);
   Status take_control(std::string_view text, const Where& origin);
   void reset_tables();
+  void note_quiet(bool is_quiet);
 
   Backend& backend_;
   Saves saves_;
@@ -180,6 +193,7 @@ class Worker final {
   // Set only if the host cannot see the device's values.
   std::optional<KnownIntegers> known_;
   bool caches_;
+  bool is_quiet_ = false;  // no line has come since idle() was called
   Marks marks_;
   Line line_;  // the line being decoded; a member so that its memory is reused
   WorkerStats stats_;

@@ -4,7 +4,7 @@ import json, os
 
 from ._ops import _ops
 from ._pipeline import _the
-from ._tensor import Tensor, _call, tensor
+from ._tensor import Tensor, _call, _save_all, tensor
 from ._words import _is_number, _plain, _quote, _type
 
 _OUTLINE = "gt.outline"  # the tensor with the outline of what was saved, as bytes of JSON
@@ -19,9 +19,8 @@ def save(obj, f):
         raise TypeError(f"save: expected a path of a safetensors file; found {f!r}; x.save(path) writes .npy")
     tensors = {}
     outline = json.dumps(_outlined(obj, "", tensors)).encode()
-    for name, x in tensors.items():
-        x.save(f"{path}:{name}")
-    tensor(list(outline), "u8").save(f"{path}:{_OUTLINE}")
+    tensors[_OUTLINE] = tensor(list(outline), "u8")
+    _save_all((x, f"{path}:{name}") for name, x in tensors.items())
     session = _the()
     if session.can_answer():
         session.sync()

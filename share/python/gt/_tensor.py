@@ -235,10 +235,7 @@ class Tensor:
     def save(self, path):
         """Writes it to a .npy file or "FILE.safetensors:NAME", and does not wait for that; gt.sync()
         does, and raises what failed."""
-        path = _quote(os.fspath(path))
-        self._session.write(lambda: f"save {self._name} {path}{_end()}")
-        if self._session.told.any and self._session.can_answer():  # it may tell a second failure no more
-            self._find_saved(path)
+        _save_all([(self, path)])
 
     def _find_saved(self, path):
         """Raises why it was not saved, if it was not."""
@@ -639,6 +636,16 @@ def get_rng_state():
 def set_rng_state(new_state):
     """Goes on from what get_rng_state() gave."""
     _the().seeds["next"] = _ops["copy"](tensor(new_state, "i64"))
+
+
+def _save_all(parts):
+    """Saves (tensor, path) together: those to one file are all written, or none."""
+    quoted = [(tensor, _quote(os.fspath(path))) for tensor, path in parts]
+    for tensor, path in quoted:
+        tensor._session.write(lambda: f"save {tensor._name} {path}{_end()}")
+    for tensor, path in quoted:
+        if tensor._session.told.any and tensor._session.can_answer():  # it may tell a second failure no more
+            tensor._find_saved(path)
 
 
 def _next_seed():

@@ -100,21 +100,27 @@ GT_API void gt_set_error(gt_fault fault, const char* format, ...)
 GT_API gt_session* gt_open(const char* where);
 
 // Returns the process's default session. The first call opens it, as
-// gt_open(NULL) does; it is closed when the process exits.
+// gt_open(NULL) does; it is closed when the process exits. If it fails then, as
+// gt_close() does, the process says why, and ends with status 1 instead of 0.
 GT_API gt_session* gt_session_default(void);
 
 // Ends the program: waits for all its results, and for the processes that the
 // session started. Sets *status, unless `status` is NULL, to the exit status of
 // the pipeline. The session's values hold nothing then, but must still be
-// released. A session can be closed once.
+// released. A session can be closed once. Fails with GT_FAILED if a line has
+// failed that no call has reported, as a save, and with GT_LOST if the pipeline
+// ended badly; the session is closed all the same.
 GT_API int gt_close(gt_session* session, int* status);
+// Writes the last error of this thread to standard error, and lets the process
+// end with status 1 instead of 0: for who cannot report a failing gt_close().
+GT_API void gt_fail_at_exit(void);
 
 // True if the session takes lines: it is not closed, and was not opened by the
 // parent of a forked process. Takes no lock, so that a debugger may call it.
 GT_API int gt_is_open(gt_session* session);
 
 // Waits until every line written so far has run and its results have been
-// printed.
+// printed. Fails with GT_FAILED if a line has failed that no call has reported.
 GT_API int gt_sync(gt_session* session);
 
 // ---- values --------------------------------------------------------------

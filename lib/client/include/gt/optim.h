@@ -3,7 +3,8 @@
 // optimizer has for parameter w is in registers named after it, m.w and v.w.
 // The number of the step is a register as well, from which the stream computes
 // a learning rate that changes: so the lines of a step are the same text each
-// time.
+// time. AdamW also counts the steps of each parameter, t.w, since one that gets
+// its first gradient later is corrected by its own count.
 #pragma once
 
 #include <string>
@@ -157,11 +158,9 @@ class Optimizer {
   }
 
  protected:
-  Optimizer(Schedule schedule, const std::string& name, bool has_t, At at)
+  Optimizer(Schedule schedule, const std::string& name, At at)
       : schedule_(std::move(schedule)) {
-    if (!has_t && schedule_.is_constant()) return;
-    const int64_t zero = 0;
-    t_ = from_blob(&zero, i64(), name + ".t", at);
+    if (!schedule_.is_constant()) t_ = zero(name + ".t", at);
   }
   // Writes the lines that change parameter i.
   virtual void change(size_t i, const Tensor& gradient, const Input& lr,
@@ -175,13 +174,33 @@ class Optimizer {
     state_.push_back(call.run_as(detail::joined(kind, '.', parameter.name())));
     return state_.back();
   }
-  const Tensor& t() const { return t_; }
+  // Throws if a call of an optimizer would change nothing, or not as it says.
+  static void check(const std::vector<Tensor>& parameters, bool is_right,
+                    const char* wrong, At at) {
+    if (parameters.empty()) {
+      is_right = false;
+      wrong = "there are no parameters, and no step would change anything";
+    }
+    if (is_right) return;
+    gt_set_error(GT_WRONG, "optimizer: %s", wrong);
+    detail::fail(at);
+  }
+  // Makes a count of the parameter's steps, a state tensor.
+  Tensor count(const Tensor& parameter, At at) {
+    state_.push_back(zero(detail::joined("t", '.', parameter.name()), at));
+    return state_.back();
+  }
 
   std::vector<Tensor> parameters_;
 
  private:
+  static Tensor zero(const std::string& name, At at) {
+    const int64_t none = 0;
+    return from_blob(&none, i64(), name, at);
+  }
+
   Schedule schedule_;
-  Tensor t_;
+  Tensor t_;  // the steps that the optimizer has done; only for a schedule
   std::vector<Tensor> state_;
 };
 
@@ -196,12 +215,14 @@ class SGD : public Optimizer {
   SGD(const std::vector<Tensor>& parameters, const Schedule& rate,
       const SGDOptions& options = {}, const std::string& name = "sgd",
       At at = At::here())
-      : Optimizer(rate, name, false, at) {
+      : Optimizer(rate, name, at) {
     add(parameters, options, at);
   }
   // Adds parameters that have options of their own.
   void add(const std::vector<Tensor>& parameters, const SGDOptions& options,
            At at = At::here()) {
+    check(parameters, !options.nesterov || options.momentum > 0,
+          "nesterov takes a momentum above 0", at);
     for (const Tensor& parameter : parameters) {
       parameters_.push_back(parameter);
       options_.push_back(options);
@@ -242,15 +263,20 @@ class AdamW : public Optimizer {
   AdamW(const std::vector<Tensor>& parameters, const Schedule& rate,
         const AdamWOptions& options = {}, const std::string& name = "adamw",
         At at = At::here())
-      : Optimizer(rate, name, true, at) {
+      : Optimizer(rate, name, at) {
     add(parameters, options, at);
   }
   // Adds parameters that have options of their own.
   void add(const std::vector<Tensor>& parameters, const AdamWOptions& options,
            At at = At::here()) {
+    check(parameters,
+          options.beta1 >= 0 && options.beta1 < 1 && options.beta2 >= 0 &&
+              options.beta2 < 1,
+          "beta1 and beta2 are from 0 to below 1", at);
     for (const Tensor& parameter : parameters) {
       parameters_.push_back(parameter);
       options_.push_back(options);
+      t_.push_back(count(parameter, at));
       m_.push_back(zeros_like(parameter, "m", at));
       v_.push_back(zeros_like(parameter, "v", at));
     }
@@ -259,10 +285,11 @@ class AdamW : public Optimizer {
  private:
   void change(size_t i, const Tensor& gradient, const Input& lr,
               At at) override {
-    adamw_(parameters_[i], gradient, m_[i], v_[i], t(), lr, options_[i], at);
+    t_[i].add_(1, at);
+    adamw_(parameters_[i], gradient, m_[i], v_[i], t_[i], lr, options_[i], at);
   }
-  std::vector<AdamWOptions> options_;  // for each parameter, as m_ and v_
-  std::vector<Tensor> m_, v_;
+  std::vector<AdamWOptions> options_;  // for each parameter, as the others
+  std::vector<Tensor> t_, m_, v_;
 };
 
 }  // namespace optim

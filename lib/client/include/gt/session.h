@@ -22,10 +22,13 @@ class Session {
   Session(const Session&) = delete;
   Session& operator=(const Session&) = delete;
   ~Session() {
-    if (session_ != nullptr) gt_close(session_, nullptr);
+    if (session_ != nullptr && gt_close(session_, nullptr) != 0) {
+      gt_fail_at_exit();
+    }
   }
   // Waits for all results, and returns the exit status that the pipeline ended
-  // with. The session can no longer be used.
+  // with. The session can no longer be used. Throws if a line failed, as a
+  // save, that no exception has shown.
   int close(At at = At::here()) {
     int status = 0;
     gt_session* const open = raw(at);

@@ -4,7 +4,7 @@ import collections, copy as _copy, functools, math, warnings
 from .._ops import _ops
 from .._pipeline import _the, sync
 from .._scopes import no_grad
-from .._tensor import Tensor, _call, _next_seed, _shown, _zero_grads, tensor
+from .._tensor import Tensor, _call, _next_seed, _save_all, _shown, _zero_grads, tensor
 from .._words import Error, _dtype, _is_name, _is_whole, _quote, _type
 from .._types import _kind
 
@@ -119,20 +119,32 @@ class Module:
         fn(self)
         return self
 
+    def _attach(self, name, part, kind):
+        """Sets the attribute, which must not hide another one, such as a method."""
+        what = type(self).__name__
+        if not isinstance(name, str):
+            raise TypeError(f"{what}: expected a name, found {name!r}")
+        taken = hasattr(type(self), name) or not isinstance(vars(self).get(name), (kind, type(None)))
+        if not name or "." in name or taken:
+            why = "it is empty" if not name else "it has a '.'" if "." in name else \
+                f"a {what} has an attribute of that name"
+            raise KeyError(f"{what}: {name!r} cannot be a name here: {why}")
+        setattr(self, name, part)
+
     def add_module(self, name, module):
         """Makes the module its attribute."""
-        setattr(self, name, module)
+        self._attach(name, module, Module)
 
     register_module = add_module
 
     def register_parameter(self, name, param):
         """Makes the parameter its attribute."""
-        setattr(self, name, param)
+        self._attach(name, param, Tensor)
 
     def register_buffer(self, name, tensor, persistent=True):
         """Makes the tensor its attribute, which is saved with it and not trained."""
+        self._attach(name, tensor, Tensor)
         self.__dict__.setdefault("_buffers", {})[name] = persistent
-        setattr(self, name, tensor)
 
     def named_buffers(self, prefix="", recurse=True, remove_duplicate=True):
         """Tensors that were registered as buffers, by their names."""
@@ -294,8 +306,7 @@ class Module:
 
     def save(self, path):
         """Writes parameters and buffers to a safetensors file, and waits for it. Raises why it could not."""
-        for name, value in self._saved():
-            value.save(f"{path}:{name}")
+        _save_all((value, f"{path}:{name}") for name, value in self._saved())
         if _the().can_answer():
             sync()
 
@@ -496,7 +507,7 @@ class Sequential(ModuleList):
         if len(parts) == 1 and isinstance(parts[0], dict):
             self.parts = list(parts[0].values())
             for name, part in parts[0].items():
-                setattr(self, name, part)
+                self._attach(name, part, Module)
         else:
             super().__init__(parts)
 
@@ -513,13 +524,13 @@ class ModuleDict(Module):
 
     def __init__(self, modules=()):
         for name, part in dict(modules).items():
-            setattr(self, name, part)
+            self[name] = part
 
     def __getitem__(self, name):
         return self._named[name]
 
     def __setitem__(self, name, part):
-        setattr(self, name, part)
+        self.add_module(name, part)
 
     def __contains__(self, name):
         return name in self._named
