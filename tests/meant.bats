@@ -21,7 +21,7 @@ through() { gt-emit <<<"$1" | gt-work; }
   says 'y = concatenate a b' "did you mean 'concat' (torch.cat, torch.concatenate)?"
   says 'y = dot a b' "'matmul' (numpy.dot)?"
   says 'y = bmm a b' "did you mean 'matmul'"
-  says 'y = std x' "did you mean 'var' (its sqrt is torch.std)?"
+  says 'y = std_mean x' "did you mean 'std' (with mean it is torch.std_mean)?"
   says 'y = permute x' "did you mean 'transpose' (torch.permute)?"
   says 'y = view x' "did you mean 'reshape' (torch.Tensor.view)?"
   says 'y = index_select x i' "did you mean 'take'"

@@ -22,7 +22,7 @@ constexpr Row kActivationRows[] = {
     {.signature = "y = tanh x",
      .index = kOneIndex,
      .dtype = "float",
-     .gradient = "dx = tanh_grad dy y",
+     .gradient = "dx = tanh_grad dy x",
      .flops = 10,
      .sense = "Hyperbolic tangent.",
      .details = "Integers give f32.",
@@ -31,33 +31,48 @@ constexpr Row kActivationRows[] = {
                 "y = tanh x\n"
                 "print y\n"
                 "=> y = tensor f32[3] -1 0 1"},
-    {.signature = "z = tanh_grad g y",
+    // Of x and not of y: 1 - y^2 has no digits left where y is nearly 1.
+    {.signature = "z = tanh_grad g x",
      .index = kTwoIndex,
      .linear = "0",
      .accepts = "float",
      .gradient = R"(
-       dg = tanh_grad dz y
-       t = mul dz g
-       u = mul t y
-       dy = mul u -2)",
+       dg = tanh_grad dz x
+       v = mul dz g
+       w = tanh_grad v x
+       t = tanh x
+       u = mul w t
+       dx = mul u -2)",
      .expansion = R"(
-       t = mul y y
-       u = sub 1 t
+       a = abs x
+       n = mul a -2
+       e = exp n
+       d = add e 1
+       q = mul d d
+       h = mul e 4
+       u = div h q
        z = mul g u)",
      .in_f32 = true,
-     .flops = 3,
-     .sense = "Gradient of tanh from its result: g (1 - y^2).",
-     .source = "PyTorch's tanh_backward",
+     .flops = 14,
+     .sense = "Gradient of tanh: g / cosh(x)^2, which is g 4 e / (1 + e)^2 "
+              "with e = exp(-2 |x|).",
+     .source = "The chain rule",
      .internal = true},
     {.signature = "y = sigmoid x",
      .index = kOneIndex,
      .dtype = "float",
-     .gradient = "dx = sigmoid_grad dy y",
+     .gradient = "dx = sigmoid_grad dy x",
+     // exp is never taken of a positive number, so that no small result is
+     // lost.
      .expansion = R"(
        t = mul x -1.0
-       e = exp t
-       s = add e 1
-       y = div 1 s)",
+       a = abs t
+       n = neg a
+       e = exp n
+       d = add e 1
+       l = gt t 0
+       s = where l e 1
+       y = div s d)",
      .in_f32 = true,
      .flops = 10,
      .sense = "1 / (1 + exp(-x)).",
@@ -68,24 +83,30 @@ constexpr Row kActivationRows[] = {
                 "y = sigmoid x\n"
                 "print y\n"
                 "=> y = tensor f32[3] 0 0.5 1"},
-    {.signature = "z = sigmoid_grad g y",
+    {.signature = "z = sigmoid_grad g x",
      .index = kTwoIndex,
      .linear = "0",
      .accepts = "float",
      .gradient = R"(
-       dg = sigmoid_grad dz y
-       t = mul y 2
-       u = sub 1 t
+       dg = sigmoid_grad dz x
        v = mul dz g
-       dy = mul v u)",
+       w = sigmoid_grad v x
+       h = mul x 0.5
+       t = tanh h
+       u = mul w t
+       dx = neg u)",
      .expansion = R"(
-       t = sub 1 y
-       u = mul g t
-       z = mul u y)",
+       a = abs x
+       n = neg a
+       e = exp n
+       d = add e 1
+       q = mul d d
+       u = div e q
+       z = mul g u)",
      .in_f32 = true,
-     .flops = 3,
-     .sense = "Gradient of sigmoid from its result: g (1 - y) y.",
-     .source = "PyTorch's sigmoid_backward",
+     .flops = 13,
+     .sense = "Gradient of sigmoid: g e / (1 + e)^2, e = exp(-|x|).",
+     .source = "The chain rule",
      .internal = true},
     {.signature = "y = relu x",
      .index = kOneIndex,
@@ -117,9 +138,11 @@ constexpr Row kActivationRows[] = {
      .index = kOneIndex,
      .accepts = "float",
      .gradient = "dx = silu_grad dy x",
+     // Far below 0 the result is 0, at -inf as well.
      .expansion = R"(
        s = sigmoid x
-       y = mul x s)",
+       c = maximum x -1000
+       y = mul c s)",
      .in_f32 = true,
      .flops = 11,
      .sense = "x * sigmoid x, also called swish.",
@@ -134,48 +157,48 @@ constexpr Row kActivationRows[] = {
      .index = kTwoIndex,
      .linear = "0",
      .accepts = "float",
-     // With s = sigmoid x: f'' = s (1 - s) (2 + x (1 - 2 s)).
+     // With s = sigmoid x: f'' = s' (2 - x tanh(x / 2)).
      .gradient = R"(
        dg = silu_grad dz x
-       s = sigmoid x
-       c = sub 1 s
-       a = mul s c
-       b = mul s -2
-       e = add b 1
-       f = mul x e
-       h = add f 2
-       k = mul a h
-       t = mul dz g
-       dx = mul t k)",
+       c = clamp x -1000 1000
+       h = mul c 0.5
+       t = tanh h
+       a = mul c t
+       k = sub 2 a
+       v = mul dz g
+       w = sigmoid_grad v c
+       dx = mul w k)",
      .expansion = R"(
-       s = sigmoid x
-       c = sub 1 s
-       t = mul x c
-       u = add t 1
-       v = mul s u
-       z = mul g v)",
+       c = clamp x -1000 1000
+       s = sigmoid c
+       d = sigmoid_grad 1 c
+       t = mul c d
+       u = add s t
+       z = mul g u)",
      .in_f32 = true,
-     .flops = 15,
-     .sense = "Gradient of silu: g s (1 + x (1 - s)), s = sigmoid x.",
+     .flops = 18,
+     .sense = "Gradient of silu: g (s + x s'), s = sigmoid x.",
      .source = "PyTorch's silu_backward",
      .internal = true},
     {.signature = "y = gelu x approximate=none",
      .index = kOneIndex,
      .accepts = "float",
      .gradient = "dx = gelu_grad dy x approximate={approximate}",
-     // k (x + c x^3) with k = sqrt(2/pi), c = 0.044715.
+     // The tails are kept: none is erfc(-x / sqrt 2) / 2, and tanh's (1 + tanh
+     // u) / 2 is sigmoid(2 u), u = k (x + c x^3) with k = sqrt(2/pi), c =
+     // 0.044715. Below -100 either is 0.
      .expansion = R"(
-       [approximate=none] s = mul x 0.7071067811865476
-       [approximate=none] t = erf s
+       m = maximum x -100
+       [approximate=none] s = mul x -0.7071067811865476
+       [approximate=none] t = erfc s
+       [approximate=none] p = mul t 0.5
        [approximate=tanh] q = mul x x
-       [approximate=tanh] r = mul q x
-       [approximate=tanh] c = mul r 0.044715
-       [approximate=tanh] s = add x c
-       [approximate=tanh] k = mul s 0.7978845608028654
-       [approximate=tanh] t = tanh k
-       u = add t 1
-       v = mul u 0.5
-       y = mul x v)",
+       [approximate=tanh] r = mul q 0.044715
+       [approximate=tanh] c = add r 1
+       [approximate=tanh] s = mul x c
+       [approximate=tanh] k = mul s 1.5957691216057308
+       [approximate=tanh] p = sigmoid k
+       y = mul m p)",
      .in_f32 = true,
      .flops = 20,
      .sense = "x times the normal distribution's share below x.",
@@ -192,54 +215,53 @@ constexpr Row kActivationRows[] = {
      .linear = "0",
      .accepts = "float",
      // none: with p the normal density, f' = cdf + x p, f'' = p (2 - x^2).
-     // tanh: with T = tanh u, w = u', f' = (1 + T)/2 + x (1 - T^2) w/2,
-     // f'' = (1 - T^2) (w + x u''/2 - x T w^2); u'' = 6 k c x.
+     // tanh: with s = sigmoid v, v = 2 u, f' = s + x s' v', f'' = s' (2 v' + x
+     // v''
+     // - x v'^2 tanh u). Beyond 100 all are what they are there.
      .gradient = R"(
        dg = gelu_grad dz x approximate={approximate}
-       q = mul x x
+       c = clamp x -100 100
+       q = mul c c
        [approximate=none] h = mul q -0.5
        [approximate=none] e = exp h
        [approximate=none] p = mul e 0.3989422804014327
        [approximate=none] r = sub 2 q
        [approximate=none] f = mul p r
-       [approximate=tanh] c = mul q 0.044715
-       [approximate=tanh] s = add c 1
-       [approximate=tanh] m = mul x s
+       [approximate=tanh] a = mul q 0.044715
+       [approximate=tanh] b = add a 1
+       [approximate=tanh] m = mul c b
        [approximate=tanh] u = mul m 0.7978845608028654
        [approximate=tanh] t = tanh u
-       [approximate=tanh] b = mul q 0.10703222440890037
-       [approximate=tanh] w = add b 0.7978845608028654
-       [approximate=tanh] o = mul t t
-       [approximate=tanh] a = sub 1 o
+       [approximate=tanh] n = mul q 0.21406444881780074
+       [approximate=tanh] w = add n 1.5957691216057308
        [approximate=tanh] i = mul w w
        [approximate=tanh] j = mul i t
-       [approximate=tanh] k = mul j x
-       [approximate=tanh] l = add b w
-       [approximate=tanh] n = sub l k
-       [approximate=tanh] f = mul a n
+       [approximate=tanh] k = mul j c
+       [approximate=tanh] l = add n w
+       [approximate=tanh] o = mul l 2
+       [approximate=tanh] s = sub o k
+       [approximate=tanh] d = add u u
+       [approximate=tanh] f = sigmoid_grad s d
        v = mul dz g
        dx = mul v f)",
      .expansion = R"(
-       q = mul x x
-       [approximate=none] s = mul x 0.7071067811865476
-       [approximate=none] t = erf s
+       c = clamp x -100 100
+       q = mul c c
+       [approximate=none] s = mul c -0.7071067811865476
+       [approximate=none] t = erfc s
+       [approximate=none] j = mul t 0.5
        [approximate=none] h = mul q -0.5
        [approximate=none] e = exp h
        [approximate=none] p = mul e 0.3989422804014327
-       [approximate=tanh] c = mul q 0.044715
-       [approximate=tanh] s = add c 1
-       [approximate=tanh] m = mul x s
-       [approximate=tanh] u = mul m 0.7978845608028654
-       [approximate=tanh] t = tanh u
-       [approximate=tanh] b = mul q 0.10703222440890037
-       [approximate=tanh] w = add b 0.7978845608028654
-       [approximate=tanh] o = mul t t
-       [approximate=tanh] a = sub 1 o
-       [approximate=tanh] d = mul a w
-       [approximate=tanh] p = mul d 0.5
-       i = add t 1
-       j = mul i 0.5
-       k = mul x p
+       [approximate=tanh] a = mul q 0.044715
+       [approximate=tanh] b = add a 1
+       [approximate=tanh] m = mul c b
+       [approximate=tanh] u = mul m 1.5957691216057308
+       [approximate=tanh] j = sigmoid u
+       [approximate=tanh] n = mul q 0.21406444881780074
+       [approximate=tanh] w = add n 1.5957691216057308
+       [approximate=tanh] p = sigmoid_grad w u
+       k = mul c p
        f = add j k
        z = mul g f)",
      .in_f32 = true,
@@ -289,20 +311,12 @@ constexpr Row kActivationRows[] = {
     {.signature = "y = mish x",
      .index = kOneIndex,
      .accepts = "float",
-     .gradient = R"(
-       s = softplus x
-       t = tanh s
-       q = mul t t
-       r = sub 1 q
-       u = sigmoid x
-       v = mul u r
-       a = mul x v
-       b = add t a
-       dx = mul dy b)",
+     .gradient = "dx = mish_grad dy x",
      .expansion = R"(
        s = softplus x
        t = tanh s
-       y = mul x t)",
+       c = maximum x -1000
+       y = mul c t)",
      .in_f32 = true,
      .flops = 24,
      .sense = "x * tanh(softplus x).",
@@ -313,6 +327,46 @@ constexpr Row kActivationRows[] = {
                 "y = mish x\n"
                 "print y\n"
                 "=> y = tensor f32[2] 0 50"},
+    // With t = tanh(softplus x): t' = (1 - t^2) s, s = sigmoid x, f'' = 2 t' +
+    // x
+    // ((1 - t^2) s' - 2 s t t').
+    {.signature = "z = mish_grad g x",
+     .index = kTwoIndex,
+     .linear = "0",
+     .accepts = "float",
+     .gradient = R"(
+       dg = mish_grad dz x
+       c = clamp x -1000 1000
+       s = softplus c
+       t = tanh s
+       r = tanh_grad 1 s
+       u = sigmoid c
+       d = mul u r
+       a = sigmoid_grad r c
+       b = mul u t
+       e = mul b d
+       f = mul e -2
+       h = add a f
+       k = mul c h
+       l = mul d 2
+       m = add l k
+       v = mul dz g
+       dx = mul v m)",
+     .expansion = R"(
+       c = clamp x -1000 1000
+       s = softplus c
+       t = tanh s
+       r = tanh_grad 1 s
+       u = sigmoid c
+       d = mul u r
+       k = mul c d
+       f = add t k
+       z = mul g f)",
+     .in_f32 = true,
+     .flops = 30,
+     .sense = "Gradient of mish: g times its derivative at x.",
+     .source = "The chain rule",
+     .internal = true},
 };
 
 }  // namespace

@@ -21,8 +21,9 @@ constexpr Row kElementaryRows[] = {
     {.signature = "y = expm1 x",
      .index = kOneIndex,
      .dtype = "float",
+     // Not y + 1, which is 0 where y is -1 but for its last digit.
      .gradient = R"(
-       t = add y 1
+       t = exp x
        dx = mul dy t)",
      .flops = 9,
      .sense = "exp x - 1, exact near 0.",
@@ -77,10 +78,7 @@ constexpr Row kElementaryRows[] = {
     {.signature = "y = rsqrt x",
      .index = kOneIndex,
      .dtype = "float",
-     .gradient = R"(
-       t = pow y 3
-       u = mul dy t
-       dx = mul u -0.5)",
+     .gradient = "dx = rsqrt_grad dy x",
      .expansion = R"(
        t = sqrt x
        y = div 1 t)",
@@ -93,6 +91,26 @@ constexpr Row kElementaryRows[] = {
                 "y = rsqrt x\n"
                 "print y\n"
                 "=> y = tensor f32[2] 0.5 0.25"},
+    {.signature = "z = rsqrt_grad g x",
+     .index = kTwoIndex,
+     .linear = "0",
+     .accepts = "float",
+     .gradient = R"(
+       dg = rsqrt_grad dz x
+       v = mul dz g
+       w = rsqrt_grad v x
+       t = div w x
+       dx = mul t -1.5)",
+     .expansion = R"(
+       r = sqrt x
+       t = div -0.5 x
+       u = div t r
+       z = mul g u)",
+     .in_f32 = true,
+     .flops = 8,
+     .sense = "Gradient of rsqrt: -g / (2 x sqrt x).",
+     .source = "The chain rule",
+     .internal = true},
     {.signature = "y = sin x",
      .index = kOneIndex,
      .dtype = "float",
@@ -221,10 +239,7 @@ constexpr Row kElementaryRows[] = {
     {.signature = "y = atan x",
      .index = kOneIndex,
      .dtype = "float",
-     .gradient = R"(
-       t = mul x x
-       u = add t 1
-       dx = div dy u)",
+     .gradient = "dx = atan2_grad dy x 1",
      .expansion = "y = atan2 x 1",
      .flops = 15,
      .sense = "The angle, in radians, whose tangent is x.",
@@ -238,12 +253,8 @@ constexpr Row kElementaryRows[] = {
      .index = kTwoIndex,
      .dtype = "float",
      .gradient = R"(
-       s = mul a a
-       t = mul b b
-       r = add s t
-       u = div dy r
-       da = mul u b
-       v = mul u a
+       da = atan2_grad dy a b
+       v = atan2_grad dy b a
        db = neg v)",
      .flops = 16,
      .sense = "The angle, in radians, from the first axis to the point (b, a).",
@@ -257,24 +268,87 @@ constexpr Row kElementaryRows[] = {
                 "y = atan2 a b\n"
                 "print y\n"
                 "=> y = tensor f32[2] 3.1415927 -1.5707964"},
+    // No square is taken: with m the larger and n the smaller of both sizes,
+    // the divisor is m (m + n (n / m)).
+    {.signature = "z = atan2_grad g a b",
+     .index = "...,...,...->...",
+     .linear = "0",
+     .accepts = "float",
+     .gradient = R"(
+       dg = atan2_grad dz a b
+       u = atan2_grad 1 a b
+       v = atan2_grad 1 b a
+       h = mul dz g
+       p = mul h u
+       q = mul p v
+       da = mul q -2
+       r = sub v u
+       s = add v u
+       t = mul h r
+       db = mul t s)",
+     .expansion = R"(
+       k = abs a
+       l = abs b
+       m = maximum k l
+       n = minimum k l
+       r = div n m
+       s = mul n r
+       d = add m s
+       c = div b m
+       e = div c d
+       z = mul g e)",
+     .in_f32 = true,
+     .flops = 12,
+     .sense = "Gradient of atan2 by a: g b / (a a + b b).",
+     .source = "The chain rule",
+     .internal = true},
     {.signature = "y = erf x",
      .index = kOneIndex,
      .dtype = "float",
-     .gradient = R"(
-       q = mul x x
-       n = neg q
-       e = exp n
-       t = mul e 1.1283791670955126
-       dx = mul dy t)",
+     .gradient = "dx = erf_grad dy x",
      .flops = 15,
      .sense = "Error function.",
      .details = "Integers give f32.",
-     .source = "torch.erf; Abramowitz and Stegun 7.1.1; 1 less it is "
-               "torch.erfc",
+     .source = "torch.erf; Abramowitz and Stegun 7.1.1",
      .example = "x = tensor f32[3] -inf 0 inf\n"
                 "y = erf x\n"
                 "print y\n"
                 "=> y = tensor f32[3] -1 0 1"},
+    {.signature = "z = erf_grad g x",
+     .index = kTwoIndex,
+     .linear = "0",
+     .accepts = "float",
+     .gradient = R"(
+       dg = erf_grad dz x
+       v = mul dz g
+       w = erf_grad v x
+       t = mul w x
+       dx = mul t -2)",
+     .expansion = R"(
+       q = mul x x
+       n = neg q
+       e = exp n
+       t = mul e 1.1283791670955126
+       z = mul g t)",
+     .in_f32 = true,
+     .flops = 12,
+     .sense = "Gradient of erf: g 2 exp(-x x) / sqrt(pi).",
+     .source = "The chain rule",
+     .internal = true},
+    {.signature = "y = erfc x",
+     .index = kOneIndex,
+     .dtype = "float",
+     .gradient = R"(
+       t = erf_grad dy x
+       dx = neg t)",
+     .flops = 20,
+     .sense = "1 - erf x, exact where erf x is near 1.",
+     .details = "Integers give f32.",
+     .source = "torch.erfc; Abramowitz and Stegun 7.1.2",
+     .example = "x = tensor f32[3] -inf 0 9\n"
+                "y = erfc x\n"
+                "print y\n"
+                "=> y = tensor f32[3] 2 1 4.137032e-37"},
     {.signature = "y = floor x",
      .index = kOneIndex,
      .accepts = "number",

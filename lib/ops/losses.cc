@@ -184,8 +184,7 @@ std::vector<Label> labels_loss_grad(const Call& call) {
 constexpr char kReduced[] = R"(
        [reduction=none] y = copy l
        [reduction=sum] y = sum l
-       [reduction=mean] m = sum l
-       [reduction=mean] y = div m {count})";
+       [reduction=mean] y = mean l)";
 
 constexpr auto kMse = row_text(R"(
        t = sub x target
@@ -466,7 +465,8 @@ constexpr Row kLossRows[] = {
      .accepts = "float",
      .gradient = R"(
        dg = bce_grad dz x target
-       v = sigmoid_grad 1 x
+       o = sub 1 x
+       v = mul o x
        w = maximum v 1e-12
        h = mul dz g
        k = div h w
@@ -481,7 +481,8 @@ constexpr Row kLossRows[] = {
        dx = mul k q)",
      .expansion = R"(
        t = sub x target
-       v = sigmoid_grad 1 x
+       o = sub 1 x
+       v = mul o x
        w = maximum v 1e-12
        u = div t w
        z = mul u g)",
@@ -497,7 +498,8 @@ constexpr Row kLossRows[] = {
      .accepts = "float",
      .gradient = R"(
        dg = bce_target_grad dz x
-       v = sigmoid_grad 1 x
+       o = sub 1 x
+       v = mul o x
        h = mul dz g
        k = div h v
        n = neg k

@@ -1,5 +1,7 @@
 // Normalisation over the last dimension. In the texts below n is the normalised
 // x and r what it was multiplied by: n = (x - mean x) r, or n = x r.
+#include <cmath>
+
 #include "ops/families.h"
 #include "ops/row_text.h"
 #include "ops/shape_rules.h"
@@ -32,9 +34,15 @@ Status types_norm_grad(Call& call) {
 }
 
 // The placeholders of norms. {lead}: the axes except the last; {flat}: "1" if
-// there are none.
+// there are none; {share}: 1 over the root of their size; {root}: eps=, its
+// root.
 std::string row_norm_word(const Call& call, std::string_view name, size_t) {
-  const size_t rank = call.results[0].shape.size();
+  const Shape& shape = call.results[0].shape;
+  const size_t rank = shape.size();
+  if (name == "root") return number_text(std::sqrt(call.number("eps")));
+  if (name == "share") {
+    return number_text(1 / std::sqrt(static_cast<double>(shape.back())));
+  }
   if (name == "flat") return rank == 1 ? "1" : "0";
   if (name != "lead") return "";
   std::vector<int64_t> axes;
@@ -42,23 +50,30 @@ std::string row_norm_word(const Call& call, std::string_view name, size_t) {
   return list_text(axes);
 }
 
-// Computes n and r from x, for layer_norm.
-constexpr char kLayerOfX[] = R"(
-       m = mean x axis=-1 keepdims=1
-       e = sub x m
-       q = mul e e
-       v = mean q axis=-1 keepdims=1
-       u = add v {eps}
-       r = rsqrt u
+// Computes n and r from the centered x, e: the root of its mean square, v, plus
+// eps is taken without a square that leaves the range. With a the larger and b
+// the smaller of both roots, it is a sqrt(1 + (b / a)^2).
+constexpr char kScaled[] = R"(
+       q = norm e axis=-1 keepdims=1
+       v = mul q {share}
+       va = maximum v {root}
+       vb = minimum v {root}
+       vc = div vb va
+       vd = mul vc vc
+       ve = add vd 1
+       vf = sqrt ve
+       u = mul va vf
+       r = div 1 u
        n = mul e r)";
 
-// Computes n and r from x, for rms_norm.
-constexpr char kRmsOfX[] = R"(
-       q = mul x x
-       v = mean q axis=-1 keepdims=1
-       u = add v {eps}
-       r = rsqrt u
-       n = mul x r)";
+// Computes e, x without its mean. The mean's last digit, which counts where the
+// elements differ by little, is taken away by a second one.
+constexpr char kLayerOfX[] = R"(
+       m = mean x axis=-1 keepdims=1
+       ea = sub x m
+       eb = mean ea axis=-1 keepdims=1
+       e = sub ea eb)";
+constexpr char kRmsOfX[] = "\n       e = copy x";
 
 // Computes h: the gradient with respect to n.
 constexpr char kGradientOfN[] = R"(
@@ -111,12 +126,12 @@ constexpr char kSecondOfX[] = R"(
        k6 = mul n k5
        k7 = sub f k6)";
 
-constexpr auto kLayerNorm = row_text(kLayerOfX, R"(
+constexpr auto kLayerNorm = row_text(kLayerOfX, kScaled, R"(
        [w] s = mul n w
        [!w] s = copy n
        [b] y = add s b
        [!b] y = copy s)");
-constexpr auto kLayerNormSecond = row_text(kLayerOfX, kGradientOfN, R"(
+constexpr auto kLayerNormSecond = row_text(kLayerOfX, kScaled, kGradientOfN, R"(
        a = mul dgx n
        am = mean a axis=-1 keepdims=1
        an = mul n am
@@ -137,14 +152,14 @@ constexpr auto kLayerNormSecond = row_text(kLayerOfX, kGradientOfN, R"(
        k9 = mean k8 axis=-1 keepdims=1
        dx = sub k8 k9)");
 constexpr auto kLayerNormGrad =
-    row_text(kLayerOfX, kGradientOfN, kLayerBesideN, kGradients, R"(
+    row_text(kLayerOfX, kScaled, kGradientOfN, kLayerBesideN, kGradients, R"(
        [gb flat=0] t = sum g axis={lead}
        [gb flat=1] t = copy g
        [gb] gb = cast t {gx.dtype})");
-constexpr auto kRmsNorm = row_text(kRmsOfX, R"(
+constexpr auto kRmsNorm = row_text(kRmsOfX, kScaled, R"(
        [w] y = mul n w
        [!w] y = copy n)");
-constexpr auto kRmsNormSecond = row_text(kRmsOfX, kGradientOfN, R"(
+constexpr auto kRmsNormSecond = row_text(kRmsOfX, kScaled, kGradientOfN, R"(
        a = mul dgx n
        am = mean a axis=-1 keepdims=1
        an = mul n am
@@ -159,7 +174,7 @@ constexpr auto kRmsNormSecond = row_text(kRmsOfX, kGradientOfN, R"(
                                          kRmsBesideN, kSecondOfX, R"(
        dx = mul k7 r)");
 constexpr auto kRmsNormGrad =
-    row_text(kRmsOfX, kGradientOfN, kRmsBesideN, kGradients);
+    row_text(kRmsOfX, kScaled, kGradientOfN, kRmsBesideN, kGradients);
 
 constexpr Row kNormRows[] = {
     {.signature = "y = layer_norm x [w] [b] eps=1e-5",

@@ -1,4 +1,6 @@
 // Training steps. Their results are leaves: gradients stop here.
+#include <algorithm>
+
 #include "ops/families.h"
 #include "ops/index_rule.h"
 #include "ops/shape_rules.h"
@@ -64,6 +66,13 @@ Status types_clip(Call& call) {
   return need_scalar(call, n);
 }
 
+// The placeholder of clip. {scaled}: 1 if some gradient holds f64, else 0.
+std::string clip_word(const Call& call, std::string_view name, size_t) {
+  if (name != "scaled") return "";
+  const auto is_double = [](const Type& t) { return t.dtype == Dtype::kF64; };
+  return std::ranges::any_of(call.results, is_double) ? "1" : "0";
+}
+
 constexpr Row kOptimizerRows[] = {
     {.signature = "w [v] = sgd w g [v] lr momentum=0",
      .index = "...,...,...,->...,...",
@@ -111,8 +120,8 @@ constexpr Row kOptimizerRows[] = {
        e = mul g {beta1c}
        =m = add d e
        f = mul v {beta2}
-       h = mul g g
-       i = mul h {beta2c}
+       h = mul g {beta2c}
+       i = mul h g
        =v = add f i
        j = pow {beta1} n
        k = sub 1 j
@@ -163,14 +172,27 @@ constexpr Row kOptimizerRows[] = {
      .index = "...,->...",
      .accepts = "float",
      .leaf = true,
+     // Squares of all dtypes but f64 have room in f64. Beside an f64, each g is
+     // divided by the sum of all sizes, a, and so are max and 1e-6.
      .expansion = R"(
-       [each] q = mul g g
-       [each] n = sum q
+       [scaled=1 each] w = cast g f64
+       [scaled=1 each] h = abs w
+       [scaled=1 each] i = sum h
+       [scaled=1] j = stack i...
+       [scaled=1] l = sum j
+       [scaled=1] a = clamp l 2.2250738585072014e-308 1.7976931348623157e308
+       [scaled=1 each] v = div w a
+       [scaled=1 each] n = square_sum v
+       [scaled=0 each] n = square_sum g
        s = stack n...
        t = sum s
        r = sqrt t
-       e = add r 1e-6
-       c = div max e
+       [scaled=1] b = div 1e-6 a
+       [scaled=1] e = add r b
+       [scaled=0] e = add r 1e-6
+       [scaled=1] d = div max a
+       [scaled=0] d = cast max f64
+       c = div d e
        k = minimum c 1
        [each g.rank=0] p = mul g k
        [each g.rank=0] =g = cast p {g.dtype}
@@ -178,6 +200,7 @@ constexpr Row kOptimizerRows[] = {
      .in_f32 = true,
      .types = types_clip,
      .labels = labels_none,
+     .placeholder = clip_word,
      .flops = 3,
      .sense = "Gradients scaled down so that their common norm is at most "
               "max.",

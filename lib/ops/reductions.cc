@@ -37,27 +37,16 @@ Status types_cumsum(Call& call) {
   return ok_status();
 }
 
-// Checks the gradient ops: operand 0 must have the type to which x, operand 1,
-// is reduced; the result has x's shape.
-Status types_as_x(Call& call) {
-  const auto axes = axis_list(call, 1);
-  if (!axes.ok()) return axes.error();
-  const Shape reduced =
-      reduced_shape(call.type(1).shape, axes.value(), call.flag("keepdims"));
-  const Type wanted{call.type(1).dtype, reduced};
-  if (call.type(0) != wanted) {
-    return Error{call.describe(0) + " must have the type " + to_string(wanted) +
-                 " that " + call.describe(1) + " reduces to"};
-  }
-  call.results.push_back({call.type(0).dtype, call.type(1).shape});
-  return ok_status();
-}
-
-// The placeholders of prod_grad. For the second derivative of prod, x is laid
-// out as [rows, count]: {order} brings the reduced axes last, {inverse} undoes
-// it, {ordered} is the shape in that order.
+// The placeholders of prod_grad. {wide}: the dtype that is computed in; {least}
+// {most}: the sizes of products whose digits are all there. For the second
+// derivative of prod, x is laid out as [rows, count]: {order} brings the
+// reduced axes last, {inverse} undoes it, {ordered} is the shape in that order.
 std::string prod_word(const Call& call, std::string_view name, size_t each) {
   const Shape& shape = call.type(1).shape;
+  const bool doubles = wide_dtype(call.type(1).dtype) == Dtype::kF64;
+  if (name == "wide") return doubles ? "f64" : "f32";
+  if (name == "least") return doubles ? "1e-290" : "1e-30";
+  if (name == "most") return doubles ? "1e290" : "1e30";
   const std::vector<int64_t> axes = axis_list(call, 1).value();
   std::vector<int64_t> order;
   int64_t rows = 1;
@@ -164,7 +153,7 @@ constexpr Row kReductionRows[] = {
        w = cast m {x.dtype}
        z = mul q w)",
      .in_f32 = true,
-     .types = types_as_x,
+     .types = types_reduced_grad,
      .labels = labels_kept,
      .placeholder = reduction_word,
      .flops = 3,
@@ -214,7 +203,8 @@ constexpr Row kReductionRows[] = {
        n = reshape m shape={ordered}
        dx = transpose n axes={inverse})",
      // The product of the others: that of the elements that are not zero, over
-     // x, unless another element is zero.
+     // x, unless another element is zero. Where that product leaves the range,
+     // the sum of the others' logarithms tells it.
      .expansion = R"(
        o = eq x 0
        w = where o 1 x
@@ -222,12 +212,27 @@ constexpr Row kReductionRows[] = {
        n = sum o axis={axis} keepdims=1
        k = eq n o
        q = div p w
+       a = abs p
+       b = clamp a {least} {most}
+       c = eq a b
+       d = cast w f64
+       e = abs d
+       f = log e
+       i = sum f axis={axis} keepdims=1
+       j = sub i f
+       l = exp j
+       s = sign w
+       t = prod s axis={axis} keepdims=1
+       u = mul t s
+       v = mul l u
+       m = cast v {wide}
+       y = where c q m
        [lift=1] h = unsqueeze g axis={axes}
        [lift=0] h = copy g
-       r = mul h q
+       r = mul h y
        z = where k r 0)",
      .in_f32 = true,
-     .types = types_as_x,
+     .types = types_reduced_grad,
      .labels = labels_kept,
      .placeholder = prod_word,
      .flops = 6,

@@ -392,6 +392,20 @@ Status types_reduced(Call& call) {
   return types_reduced(call, call.type(0).dtype);
 }
 
+Status types_reduced_grad(Call& call) {
+  const auto axes = axis_list(call, 1);
+  if (!axes.ok()) return axes.error();
+  const Shape reduced =
+      reduced_shape(call.type(1).shape, axes.value(), call.flag("keepdims"));
+  const Type wanted{call.type(1).dtype, reduced};
+  if (call.type(0) != wanted) {
+    return Error{call.describe(0) + " must have the type " + to_string(wanted) +
+                 " that " + call.describe(1) + " reduces to"};
+  }
+  call.results.push_back({call.type(0).dtype, call.type(1).shape});
+  return ok_status();
+}
+
 Status need_elements(const Call& call) {
   const auto axes = axis_list(call, 0);
   if (!axes.ok()) return axes.error();

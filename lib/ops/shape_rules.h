@@ -104,6 +104,9 @@ std::string reduction_word(const Call& call, std::string_view name,
 // else in the operand's own. Error: there is no such axis.
 Status types_reduced(Call& call, Dtype dtype);
 Status types_reduced(Call& call);
+// For the gradients of reductions: operand 0 must have the type to which x,
+// operand 1, is reduced; the result has x's shape.
+Status types_reduced_grad(Call& call);
 // Returns an error if an axis that is reduced has size 0: no elements have no
 // largest one.
 Status need_elements(const Call& call);

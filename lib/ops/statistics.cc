@@ -4,6 +4,7 @@
 
 #include "ops/families.h"
 #include "ops/index_rule.h"
+#include "ops/row_text.h"
 #include "ops/shape_rules.h"
 
 namespace gt {
@@ -16,6 +17,8 @@ Status types_var(Call& call) {
   }
   return types_reduced(call);
 }
+
+Status types_square_sum(Call& call) { return types_reduced(call, Dtype::kF64); }
 
 Status check_ord(const Call& call) {
   const double ord = call.number("ord");
@@ -42,23 +45,91 @@ Status types_logsumexp(Call& call) {
   return types_reduced(call);
 }
 
-// The placeholders of var. {dof}: what var divides by; {factor}: 2 / {dof}.
+// The placeholders of var, with n less correction= as its divisor. {root}: 1
+// over the divisor's root; {factor}: 2 over the divisor; {share}: half of it.
 std::string var_word(const Call& call, std::string_view name, size_t each) {
-  if (name != "dof" && name != "factor") {
+  if (name != "root" && name != "factor" && name != "share") {
     return reduction_word(call, name, each);
   }
   const auto count = parse_number(reduction_word(call, "count", each));
   const double dof = std::max(0.0, count->real - call.number("correction"));
-  return number_text(name == "dof" ? dof : 2 / dof);
+  return number_text(name == "root"    ? 1 / std::sqrt(dof)
+                     : name == "share" ? 1 / dof
+                                       : 2 / dof);
 }
 
 // The placeholders of norm, normalize and logsumexp. {ord}: 1, 2 or inf,
-// however it is spelled; {half}: half_word().
+// however it is spelled; {half}: half_word(); {squares}: how a norm keeps them
+// in range: "wide" if f64 holds them, "scaled" if not, "none" if there are
+// none.
 std::string norm_word(const Call& call, std::string_view name, size_t each) {
   if (name == "ord") return number_text(call.number("ord"));
   if (name == "half") return half_word(call, name, each);
+  if (name == "squares") {
+    if (call.number("ord") != 2) return "none";
+    return call.type(0).dtype == Dtype::kF64 ? "scaled" : "wide";
+  }
   return reduction_word(call, name, each);
 }
+
+// Computes e, x without its mean: the mean's last digit, which counts where the
+// elements differ by little, is taken away by a second one.
+constexpr char kCentered[] = R"(
+       m = mean x axis={axis} keepdims=1
+       c = sub x m
+       d = mean c axis={axis} keepdims=1
+       e = sub c d)";
+
+constexpr auto kVar = row_text(kCentered, R"(
+       n = norm e axis={axis} keepdims={keepdims}
+       r = mul n {root}
+       y = mul r r)");
+constexpr auto kVarGrad = row_text(kCentered, R"(
+       u = mul e {factor}
+       [lift=1] t = unsqueeze g axis={axes}
+       [lift=0] t = copy g
+       z = mul u t)");
+constexpr auto kVarGradSecond = row_text(kCentered, R"(
+       u = mul e {factor}
+       p = mul dz u
+       dg = sum p axis={axis} keepdims={keepdims}
+       [lift=1] t = unsqueeze g axis={axes}
+       [lift=0] t = copy g
+       q = mul dz t
+       o = mean q axis={axis} keepdims=1
+       v = sub q o
+       dx = mul v {factor})");
+
+constexpr auto kStd = row_text(kCentered, R"(
+       n = norm e axis={axis} keepdims={keepdims}
+       y = mul n {root})");
+// Computes k, the deviation over the elements, v, the gradient of each element
+// for a gradient of 1, and t, g over the elements. A deviation of 0 is taken as
+// inf, so that v is 0.
+constexpr char kStdShare[] = R"(
+       n = norm e axis={axis} keepdims={keepdims}
+       y = mul n {root}
+       a = eq y 0
+       b = where a inf y
+       [lift=1] k = unsqueeze b axis={axes}
+       [lift=0] k = copy b
+       u = mul e {share}
+       v = div u k
+       [lift=1] t = unsqueeze g axis={axes}
+       [lift=0] t = copy g)";
+constexpr auto kStdGrad = row_text(kCentered, kStdShare, R"(
+       z = mul v t)");
+constexpr auto kStdGradSecond = row_text(kCentered, kStdShare, R"(
+       p = mul dz v
+       dg = sum p axis={axis} keepdims={keepdims}
+       o = mean dz axis={axis} keepdims=1
+       q = sub dz o
+       r = mul q {share}
+       s = sum p axis={axis} keepdims=1
+       f = mul v s
+       h = sub r f
+       i = div h k
+       dx = mul i t)");
 
 constexpr Row kStatisticRows[] = {
     {.signature = "y = mean x [axis=] keepdims=0",
@@ -92,19 +163,9 @@ constexpr Row kStatisticRows[] = {
     {.signature = "y = var x [axis=] correction=1 keepdims=0",
      .index = kReduceIndex,
      .accepts = "float",
-     .gradient = R"(
-       m = mean x axis={axis} keepdims=1
-       c = sub x m
-       u = mul c {factor}
-       [lift=1] t = unsqueeze dy axis={axes}
-       [lift=1] dx = mul u t
-       [lift=0] dx = mul u dy)",
-     .expansion = R"(
-       m = mean x axis={axis} keepdims=1
-       c = sub x m
-       q = mul c c
-       s = sum q axis={axis} keepdims={keepdims}
-       y = div s {dof})",
+     .gradient = "dx = var_grad dy x axis={axis} correction={correction} "
+                 "keepdims={keepdims}",
+     .expansion = kVar.data(),
      .in_f32 = true,
      .types = types_var,
      .labels = labels_kept,
@@ -118,34 +179,126 @@ constexpr Row kStatisticRows[] = {
          "may be a fraction: 1.5 makes the root's bias smaller. f16 and "
          "bf16 are computed in f32. Errors: x does not hold floats; "
          "correction is nan or infinite.",
-     .source = "torch.var; its sqrt is torch.std; Bessel's correction; with "
-               "mean it is torch.var_mean, its root torch.std_mean",
+     .source = "torch.var; Bessel's correction; with mean it is "
+               "torch.var_mean",
      .places = "axis keepdims",
      .example = "x = tensor f32[4] 1 2 3 4\n"
                 "y = var x correction=0\n"
                 "print y\n"
                 "=> y = tensor f32[] 1.25"},
+    {.signature = "z = var_grad g x [axis=] correction=1 keepdims=0",
+     .index = "...,...r->...r",
+     .linear = "0",
+     .accepts = "float",
+     .gradient = kVarGradSecond.data(),
+     .expansion = kVarGrad.data(),
+     .in_f32 = true,
+     .types = types_reduced_grad,
+     .labels = labels_kept,
+     .placeholder = var_word,
+     .flops = 6,
+     .sense = "Gradient of var: g 2 (x - mean x) / (n - correction).",
+     .source = "The chain rule",
+     .internal = true},
+    {.signature = "y = std x [axis=] correction=1 keepdims=0",
+     .index = kReduceIndex,
+     .accepts = "float",
+     .gradient = "dx = std_grad dy x axis={axis} correction={correction} "
+                 "keepdims={keepdims}",
+     .expansion = kStd.data(),
+     .in_f32 = true,
+     .types = types_var,
+     .labels = labels_kept,
+     .placeholder = var_word,
+     .flops = 4,
+     .sense = "Standard deviation over axes, the root of var.",
+     .details =
+         "As var, but a number wherever the deviation is one, though "
+         "its square overflow or vanish. The gradient at 0 is 0. Errors: "
+         "x does not hold floats; correction is nan or infinite.",
+     .source = "torch.std; with mean it is torch.std_mean",
+     .places = "axis keepdims",
+     .example = "x = tensor f32[3] 1e30 2e30 3e30\n"
+                "y = std x\n"
+                "print y\n"
+                "=> y = tensor f32[] 1e+30"},
+    {.signature = "z = std_grad g x [axis=] correction=1 keepdims=0",
+     .index = "...,...r->...r",
+     .linear = "0",
+     .accepts = "float",
+     .gradient = kStdGradSecond.data(),
+     .expansion = kStdGrad.data(),
+     .in_f32 = true,
+     .types = types_reduced_grad,
+     .labels = labels_kept,
+     .placeholder = var_word,
+     .flops = 8,
+     .sense =
+         "Gradient of std: g (x - mean x) / (y (n - correction)), 0 where y "
+         "is 0.",
+     .source = "The chain rule",
+     .internal = true},
+    {.signature = "y = square_sum x [axis=] keepdims=0",
+     .index = kReduceIndex,
+     .accepts = "float",
+     .gradient = R"(
+       t = mul x 2
+       [lift=1] u = unsqueeze dy axis={axes}
+       [lift=0] u = copy dy
+       v = mul t u
+       dx = cast v {x.dtype})",
+     .expansion = R"(
+       c = cast x f64
+       q = mul c c
+       y = sum q axis={axis} keepdims={keepdims})",
+     .types = types_square_sum,
+     .labels = labels_summed,
+     .placeholder = reduction_word,
+     .flops = 2,
+     .sense =
+         "The sum of squares in f64, which has room for those of all other "
+         "dtypes.",
+     .source = "The square of torch.linalg.vector_norm",
+     .internal = true},
     {.signature = "y = norm x [axis=] ord=2 keepdims=0",
      .index = kReduceIndex,
      .accepts = "float",
      // x / y is at most 1, whatever the size of both; where y is 0 it is taken
-     // as 0.
+     // as 0. y of f16 or bf16 is computed again, as it may be too large for
+     // them.
      .gradient = R"(
-       [ord=2] z = eq y 0
-       [ord=2] n = where z inf y
+       [ord=2 half=1] w = cast x f32
+       [ord=2 half=1] v = norm w axis={axis} keepdims={keepdims}
+       [ord=2 half=0] w = copy x
+       [ord=2 half=0] v = copy y
+       [ord=2] z = eq v 0
+       [ord=2] n = where z inf v
        [ord=2 lift=1] l = unsqueeze n axis={axes}
        [ord=2 lift=0] l = copy n
-       [ord=2] s = div x l
+       [ord=2] s = div w l
        [ord!=inf lift=1] u = unsqueeze dy axis={axes}
        [ord!=inf lift=0] u = copy dy
        [ord=inf] a = abs x
        [ord=inf] u = max_grad dy a y axis={axis} keepdims={keepdims}
        [ord!=2] s = sign x
-       dx = mul s u)",
+       [half=0] dx = mul s u
+       [half=1] t = mul s u
+       [half=1] dx = cast t {x.dtype})",
+     // Squares of f64 leave its range, so x is divided by the sum of its sizes.
      .expansion = R"(
-       [ord=2] q = mul x x
-       [ord=2] s = sum q axis={axis} keepdims={keepdims}
-       [ord=2] y = sqrt s
+       [squares=wide] s = square_sum x axis={axis} keepdims={keepdims}
+       [squares=wide] r = sqrt s
+       [squares=wide] y = cast r f32
+       [squares=scaled] b = abs x
+       [squares=scaled] t = sum b axis={axis} keepdims={keepdims}
+       [squares=scaled] k = clamp t 2.2250738585072014e-308 1.7976931348623157e308
+       [squares=scaled lift=1] l = unsqueeze k axis={axes}
+       [squares=scaled lift=0] l = copy k
+       [squares=scaled] c = div x l
+       [squares=scaled] q = mul c c
+       [squares=scaled] s = sum q axis={axis} keepdims={keepdims}
+       [squares=scaled] r = sqrt s
+       [squares=scaled] y = mul r k
        [ord!=2] a = abs x
        [ord=1] y = sum a axis={axis} keepdims={keepdims}
        [ord=inf] y = max a axis={axis} keepdims={keepdims})",

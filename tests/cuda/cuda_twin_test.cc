@@ -9,6 +9,7 @@
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 #include <limits>
 #include <map>
 #include <set>
@@ -18,6 +19,7 @@
 #include "gpu_case.h"
 #include "kernels_grid.h"
 #include "kernels_wrong.h"
+#include "ops/table.h"
 #include "twin_backend.h"
 
 namespace gt::exec {
@@ -40,6 +42,69 @@ const std::vector<KernelCase>& compiled_cases() {
   return cases;
 }
 
+// Every value of f16 or bf16, x, and as many ones, g.
+Tensors all_values(Dtype dtype) {
+  constexpr int64_t kCount = int64_t{1} << 16;
+  Tensor x(Type{dtype, {kCount}}), g(Type{dtype, {kCount}});
+  for (int64_t i = 0; i < kCount; ++i) {
+    const auto bits = static_cast<uint16_t>(i);
+    std::memcpy(x.data.data() + 2 * i, &bits, sizeof bits);
+    g.set(i, 1);
+  }
+  return {{"x", std::move(x)}, {"g", std::move(g)}};
+}
+
+// Calls of all ops of one float tensor, point by point, and of the ops that are
+// their gradients.
+std::vector<std::string> unary_lines() {
+  std::vector<std::string> lines;
+  for (const Op& op : all_ops()) {
+    const std::string_view index = op.row->index;
+    const bool slope = op.name.ends_with("_grad") && op.operands.size() == 2 &&
+                       op.operands[1].name == "x" && index == "...,...->...";
+    const bool value = op.operands.size() == 1 && index == "...->..." &&
+                       op.row->accepts != std::string_view("bool") &&
+                       op.row->dtype != std::string_view("bool") &&
+                       op.row->collective == Collective::kNone &&
+                       !op.row->internal && !op.row->alias;
+    if (!slope && !value) continue;
+    const std::string line = "y = " + op.name + (slope ? " g x" : " x");
+    lines.push_back(line);
+    if (op.key_index("approximate") >= 0) {
+      lines.push_back(line + " approximate=tanh");
+    }
+  }
+  return lines;
+}
+
+// Calls in which squares or products leave the range, and their operands at
+// this scale: x, half of it, t, a weight of each element, g, and of all, s.
+constexpr const char* kScaledLines[] = {"y = norm x",
+                                        "y = var x",
+                                        "y = std x",
+                                        "y = mean x",
+                                        "y = prod x",
+                                        "y = layer_norm x",
+                                        "y = rms_norm x",
+                                        "y = mse x t",
+                                        "y = layer_norm_grad g x",
+                                        "y = rms_norm_grad g x",
+                                        "y = prod_grad s x",
+                                        "y = var_grad s x",
+                                        "y = clip x 1"};
+Tensors scaled_tensors(Dtype dtype, double scale) {
+  constexpr double kEach[] = {3, -4, 1.5, 2, -0.75, 1, 2.5, -6};
+  const Type type{dtype, {8}};
+  Tensor x(type), t(type), g(type), s(Type{dtype, {}});
+  for (int64_t i = 0; i < 8; ++i) {
+    x.set(i, kEach[i] * scale);
+    t.set(i, x.real(i) / 2);
+    g.set(i, kEach[7 - i]);
+  }
+  s.set(0, 1);
+  return {{"x", x}, {"t", t}, {"g", g}, {"s", s}};
+}
+
 // The kernels of all lines of these cases, compiled once for all tests.
 TwinKernels& kernels() {
   static TwinKernels instance = [] {
@@ -56,6 +121,18 @@ TwinKernels& kernels() {
     for_each_long_line([&](const GridLine& g) {
       (void)evaluate(*collecting, g.line, g.tensors);
     });
+    for (const Dtype dtype : {Dtype::kF16, Dtype::kBf16}) {
+      const Tensors tensors = all_values(dtype);
+      for (const std::string& line : unary_lines()) {
+        (void)evaluate(*collecting, line, tensors);
+      }
+    }
+    for (const char* dtype : kFloats) {
+      const Tensors tensors = scaled_tensors(*parse_dtype(dtype), 1);
+      for (const char* line : kScaledLines) {
+        (void)evaluate(*collecting, line, tensors);
+      }
+    }
     return k;
   }();
   return instance;
@@ -80,6 +157,46 @@ TEST(CudaTwin, LongRowsAndColumnsAgreeWithTheReference) {
   for (const KernelCase& c : long_cases()) {
     for (const char* dtype : kFloats) {
       check_case(c, dtype, *twin, *ref);
+    }
+  }
+}
+
+// The reference is compared with the true values by tests/oracle/sweep.py.
+TEST(CudaTwin, EveryValueOfHalvesIsWithinOneUnitOfTheReference) {
+  const auto twin = make_twin_backend(kernels());
+  const auto ref = backend_for_test("ref", {1, ""});
+  EXPECT_GT(unary_lines().size(), 30U);
+  for (const Dtype dtype : {Dtype::kF16, Dtype::kBf16}) {
+    const Tensors tensors = all_values(dtype);
+    for (const std::string& line : unary_lines()) {
+      const auto y = evaluate(*twin, line, tensors);
+      const auto w = evaluate(*ref, line, tensors);
+      ASSERT_TRUE(y.ok() && w.ok()) << line;
+      EXPECT_LE(distance(y.value()[0], w.value()[0], false), 1)
+          << line << " of " << to_string(dtype);
+    }
+  }
+}
+
+// The reference is compared with the true values by tests/oracle/scales.py.
+TEST(CudaTwin, SquaresAndProductsLeaveNoRange) {
+  const auto twin = make_twin_backend(kernels());
+  const auto ref = backend_for_test("ref", {1, ""});
+  for (const auto& [dtype, scale] :
+       std::multimap<std::string, double>{{"f32", 1e30},
+                                          {"f32", 1e-30},
+                                          {"f64", 1e200},
+                                          {"f64", 1e-200},
+                                          {"bf16", 1e30},
+                                          {"bf16", 1e-30},
+                                          {"f16", 8000}}) {
+    const Tensors tensors = scaled_tensors(*parse_dtype(dtype), scale);
+    for (const char* line : kScaledLines) {
+      const auto y = evaluate(*twin, line, tensors);
+      const auto w = evaluate(*ref, line, tensors);
+      ASSERT_TRUE(y.ok() && w.ok()) << line;
+      EXPECT_LE(distance(y.value()[0], w.value()[0], true), 16)
+          << line << " of " << dtype << " at " << scale;
     }
   }
 }

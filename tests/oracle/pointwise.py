@@ -211,12 +211,18 @@ def gradient_op_cases():
         yield from make("gelu", f"y = gelu x approximate={how}",
                         lambda x, how=how: F.gelu(x, approximate=how),
                         {"x": (4, 3)}, FLOATS, "normal", 2)
-    yield from make("tanh_grad", "z = tanh_grad g y",
-                    lambda g, y: g * (1 - y * y), {"g": (4,), "y": (4,)},
-                    FLOATS, "unit", 2)
-    yield from make("sigmoid_grad", "z = sigmoid_grad g y",
-                    lambda g, y: g * y * (1 - y), {"g": (4,), "y": (4,)},
-                    FLOATS, "unit", 2)
+    for op, function in (
+            ("tanh", torch.tanh), ("sigmoid", torch.sigmoid),
+            ("erf", torch.erf), ("mish", F.mish)):
+        yield from make(f"{op}_grad", f"z = {op}_grad g x",
+                        lambda g, x, f=function: g * slope(f, x),
+                        {"g": (4,), "x": (4,)}, FLOATS, "normal", 2)
+    yield from make("rsqrt_grad", "z = rsqrt_grad g x",
+                    lambda g, x: -g / 2 * x ** -1.5, {"g": (4,), "x": (4,)},
+                    FLOATS, "positive", 2)
+    yield from make("atan2_grad", "z = atan2_grad g a b",
+                    lambda g, a, b: g * b / (a * a + b * b),
+                    {"g": (4,), "a": (4,), "b": (4,)}, FLOATS, "normal", 2)
     yield from make("bce_grad", "z = bce_grad g x t",
                     lambda g, x, t: g * (x - t) / (x * (1 - x)),
                     {"g": (4,), "x": (4,), "t": (4,)}, FLOATS, "unit", 2)
@@ -234,6 +240,13 @@ def gradient_op_cases():
     yield from make("clamp_grad", "z = clamp_grad g x -0.5 0.5",
                     lambda g, x: g * ((x > -0.5) & (x < 0.5)), pairs,
                     FLOATS, "normal", 2)
+
+
+def slope(function, x):
+    """The derivative, with a history of its own."""
+    if not x.requires_grad:
+        x = x.detach().requires_grad_()
+    return torch.autograd.grad(function(x).sum(), x, create_graph=True)[0]
 
 
 def clamped(x, low, high):

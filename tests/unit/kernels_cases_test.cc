@@ -41,8 +41,9 @@ TEST(KernelCases, TheReferenceHasKernelsOfPrimitivesAlone) {
     Bound bound(fill_in(c.line, names), types);
     if (!bound.status().ok()) continue;  // sizes may not fit
     const Op& op = *bound.call().op;
+    // A mean may be a number where the sum of its expansion is none.
     EXPECT_EQ(ref::kernel_of(bound.call()) != nullptr,
-              op.is_primitive() && !op.row->alias)
+              (op.is_primitive() && !op.row->alias) || op.name == "mean")
         << c.line;
   }
 }

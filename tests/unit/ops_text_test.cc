@@ -258,18 +258,17 @@ TEST(Text, HalvesAreComputedInF32AndRoundedOnce) {
 
 TEST(Text, EachRunsOverAVariadic) {
   EXPECT_EQ(expansion("a b = clip a b 1.0", "a f32[2] b f32[3]"),
-            "t0 = mul o0 o0\n"
-            "t1 = mul o1 o1\n"
-            "t2 = sum t0\n"
-            "t3 = sum t1\n"
-            "t4 = stack t2 t3\n"
-            "t5 = sum t4\n"
-            "t6 = sqrt t5\n"
-            "t7 = add t6 1e-6\n"
-            "t8 = div 1.0 t7\n"
-            "t9 = minimum t8 1\n"
-            "r0 = mul o0 t9\n"
-            "r1 = mul o1 t9\n");
+            "t0 = square_sum o0\n"
+            "t1 = square_sum o1\n"
+            "t2 = stack t0 t1\n"
+            "t3 = sum t2\n"
+            "t4 = sqrt t3\n"
+            "t5 = add t4 1e-6\n"
+            "t6 = cast 1.0 f64\n"
+            "t7 = div t6 t5\n"
+            "t8 = minimum t7 1\n"
+            "r0 = mul o0 t8\n"
+            "r1 = mul o1 t8\n");
   EXPECT_EQ(gradient("y = concat a b axis=1", "a f32[2,3] b f32[2,1]"),
             "g0 = slice h0 0 axis=1 size=3\n"
             "g1 = slice h0 3 axis=1 size=1\n");

@@ -242,14 +242,15 @@ def _extreme(f, x, dim=None, keepdim=None, *, other=None, name=None, **keys):
     return _Pair(values, _without(found, dim))
 
 
-@_means("var")
+@_means("var", "std")
 def _var(f, x, *args, unbiased=None, **keys):
     """PyTorch's unbiased is correction=1, or 0, and may stand behind the axis or alone."""
     at = 0 if args and _is_flag(args[0]) else 1
     if len(args) > at:
         unbiased, args = args[at], args[:at] + args[at + 1:]
     if unbiased is not None and not _is_flag(unbiased):
-        raise TypeError(f"var: expected True or False as unbiased; found {unbiased!r}; correction= is a keyword")
+        raise TypeError(f"{f.__name__}: expected True or False as unbiased; found {unbiased!r}; "
+                        "correction= is a keyword")
     if unbiased is not None:
         keys["correction"] = int(unbiased)
     return f(x, *args, **keys)

@@ -14,7 +14,7 @@ class _Methods:
     """Methods; those that are functions, too, are named first."""
 
     functions = (
-        "permute t flatten ravel chunk std var_mean std_mean masked_fill square reciprocal isnan index_select "
+        "permute t flatten ravel chunk var_mean std_mean masked_fill square reciprocal isnan index_select "
         "narrow dot mv outer zeros_like ones_like empty_like full_like rand_like randn_like randint_like tile "
         "repeat_interleave roll tril triu lerp addcmul addcdiv addmm unbind select unflatten trunc "
         "frac isinf nan_to_num count_nonzero diff trace diagonal diag clamp_min clamp_max equal isclose "
@@ -51,12 +51,6 @@ class _Methods:
         if chunks < 1:
             raise Error(f"chunk: expected one part or more; found {chunks}")
         return _ops["split"](self, -(-n // chunks) or 1, dim)
-
-    def std(self, *args, name=None, **keys):
-        """The root of var, whose arguments it takes. Where that is 0, so is the gradient."""
-        var = _ops["var"](self, *args, **keys)
-        some = _ops["gt"](var, 0)
-        return _ops["where"](some, _ops["sqrt"](_ops["where"](some, var, 1)), var, name=name)
 
     def var_mean(self, *args, **keys):
         """var and mean, of which the first has these arguments."""

@@ -42,7 +42,10 @@ class Clip final : public Kernel {
     double total = 0;
     for (const double s : sums_) total += s;
     const double most = load_real(max_, in[count_], 0);
-    const double ratio = most / (std::sqrt(total) + 1e-6);
+    // Of squares in underflow the root is below 1e-12, which bounds little.
+    const bool sure = std::isfinite(total) && (total > 0 || most > 1e-12);
+    const long double norm = sure ? std::sqrt(total) : norm_again(in);
+    const auto ratio = static_cast<double>(most / (norm + 1e-6L));
     // Nan stays nan.
     const T factor = ratio > 1 ? T{1} : static_cast<T>(ratio);
     each_part([&](size_t p) {
@@ -63,6 +66,18 @@ class Clip final : public Kernel {
     size_t tensor;
     int64_t begin, size;
   };
+
+  // The norm in a type that has range for all squares.
+  long double norm_again(std::span<const void* const> in) const {
+    long double total = 0;
+    for (const Part& part : parts_) {
+      const auto* x = static_cast<const T*>(in[part.tensor]) + part.begin;
+      for (int64_t i = 0; i < part.size; ++i) {
+        total += static_cast<long double>(x[i]) * x[i];
+      }
+    }
+    return std::sqrt(total);
+  }
 
   // Calls use(p) for the number of each part.
   template <typename Use>

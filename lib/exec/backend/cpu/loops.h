@@ -48,6 +48,16 @@ struct ReduceRow {
   Reduced<T> (*join)(Reduced<T> a, Reduced<T> b);
 };
 
+// fraction * 2^exponent, with a fraction near 1, or 0, inf or nan: a product
+// that leaves no range on the way.
+struct Scaled {
+  double fraction = 1;
+  int64_t exponent = 0;
+};
+// Of fractions that are not near 1 as well. Both are in reduction.cc.
+Scaled times(const Scaled& a, const Scaled& b);
+double value_of(const Scaled& x);
+
 // The numbers of an AdamW step, in which t counts steps from 1.
 struct AdamwFactors {
   double keep;          // 1 - lr * decay
@@ -168,6 +178,10 @@ struct FloatLoops {
   // These sum the losses of n elements; mse has no delta.
   double (*mse)(const T* x, const T* y, int64_t n, T delta);
   double (*huber)(const T* x, const T* y, int64_t n, T delta);
+  // Sums x - shift and its square over a row.
+  void (*moments)(const T* x, int64_t n, T shift, double* sum, double* square);
+  // The product of a row of n elements.
+  Scaled (*product)(const T* x, int64_t n);
   // Computes a row of z = prod_grad g x, for the g of this row.
   void (*prod_grad)(T g, const T* x, T* z, int64_t n);
   // Computes w - lr * g or, if v is given, v = momentum * v + g and w - lr * v.

@@ -36,6 +36,7 @@ GT_MVEC_OF_F32(atan, atan)
 GT_MVEC_OF_F64(atan, atan)
 GT_MVEC_OF_F64(tanh, tanh)
 GT_MVEC_OF_F64(erf, erf)
+GT_MVEC_OF_F64(erfc, erfc)
 GT_MVEC_OF_F32(sinh, sinh)
 GT_MVEC_OF_F64(sinh, sinh)
 GT_MVEC_OF_F32(cosh, cosh)
@@ -60,6 +61,7 @@ GT_MVEC_OF_F32(log1p, log1p)
 GT_MVEC_OF_F64(log1p, log1p)
 GT_MVEC_OF_F32(tanh, tanh)
 GT_MVEC_OF_F32(erf, erf)
+GT_MVEC_OF_F32(erfc, erfc)
 
 // libmvec takes 20 times longer where the result is 0 or inf, as in the softmax
 // of masked logits, so such lanes are not passed to it.

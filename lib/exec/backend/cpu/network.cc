@@ -207,6 +207,7 @@ class Distance final : public Kernel {
   Distance(const Call& call, const Context& context)
       : loop_(call.op->name == "huber" ? loops_for<T>(context).huber
                                        : loops_for<T>(context).mse),
+        is_huber_(call.op->name == "huber"),
         delta_(call.has_key("delta") ? static_cast<T>(call.number("delta"))
                                      : T{0}),
         n_(call.type(0).elements()),
@@ -228,12 +229,25 @@ class Distance final : public Kernel {
     double total = 0;
     for (const double s : sums_) total += s;
     const double count = mean_ ? static_cast<double>(n_) : 1;
-    *static_cast<T*>(out[0]) = static_cast<T>(total / count);
+    const long double sum = std::isfinite(total) ? total : again(x, y);
+    *static_cast<T*>(out[0]) = static_cast<T>(sum / count);
     return ok_status();
   }
 
  private:
+  // The sum in a type that has range for all squares.
+  long double again(const T* x, const T* y) const {
+    long double total = 0;
+    for (int64_t i = 0; i < n_; ++i) {
+      const long double d = std::abs(static_cast<long double>(x[i]) - y[i]);
+      const long double c = std::min<long double>(d, delta_);
+      total += is_huber_ ? c * (d - c / 2) : d * d;
+    }
+    return total;
+  }
+
   double (*loop_)(const T*, const T*, int64_t, T);
+  bool is_huber_;
   T delta_;
   int64_t n_;
   bool mean_;

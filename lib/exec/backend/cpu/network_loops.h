@@ -174,8 +174,6 @@ void reduce_columns(const T* x, int64_t rows, int64_t width, int64_t columns,
 template <typename T>
 constexpr ReduceRow<T> kReductions[] = {
     {"sum", reduce_row<Sum, T>, reduce_columns<Sum, T>, join_doubles<Sum>},
-    {"prod", reduce_row<Product, T>, reduce_columns<Product, T>,
-     join_doubles<Product>},
     {"max", reduce_row<Largest, T>, reduce_columns<Largest, T>,
      join_doubles<Largest>},
     {"min", reduce_row<Smallest, T>, reduce_columns<Smallest, T>,
@@ -291,6 +289,103 @@ double huber(const T* x, const T* y, int64_t n, T delta) {
   });
 }
 
+template <typename T>
+void moments(const T* x, int64_t n, T shift, double* sum, double* square) {
+  const Pack<T> m = splat(shift);
+  const auto off = [&](int64_t i, int64_t left) {
+    const Pack<T> d = get(x + i, left) - m;
+    return left == kWidth<T> ? d : first_lanes<T>(left) ? d : Pack<T>{};
+  };
+  *sum = join_row<Sum, T>(n, off);
+  *square = join_row<Sum, T>(n, [&](int64_t i, int64_t left) {
+    const Pack<T> d = off(i, left);
+    return d * d;
+  });
+}
+
+// Splits x into a fraction from 1 to 2, which is returned, and an exponent,
+// which is added to `exponent`. What is 0, inf or nan is its own fraction.
+template <typename T>
+inline Pack<T> split(Pack<T> x, Mask<T>& exponent) {
+  using I = std::remove_cvref_t<decltype(Mask<T>{}[0])>;
+  constexpr bool kDouble = sizeof(T) == 8;
+  constexpr int kMantissa = kDouble ? 52 : 23;
+  constexpr I kMost = kDouble ? 0x7ff : 0xff;
+  constexpr I kBias = kMost / 2;
+  constexpr I kUp = 64;  // lifts a subnormal number
+  const Mask<T> no{};
+  const auto field_of = [](Pack<T> y) {
+    return (reinterpret_cast<Mask<T>>(y) >> kMantissa) & kMost;
+  };
+  const Mask<T> low = field_of(x) == 0;
+  const Pack<T> y = low ? x * splat(static_cast<T>(0x1p64)) : x;
+  const Mask<T> field = field_of(y);
+  const Mask<T> usual = (field != 0) & (field != kMost);
+  exponent += usual ? field - kBias - (low ? no + kUp : no) : no;
+  const Mask<T> fraction =
+      (reinterpret_cast<Mask<T>>(y) & ~(kMost << kMantissa)) |
+      (kBias << kMantissa);
+  return usual ? reinterpret_cast<Pack<T>>(fraction) : x;
+}
+
+// True if some lane is so far from 1 that `count` of its kind may leave the
+// range of T, as 0, inf and nan are.
+template <typename T, int kCount>
+inline bool any_far(Pack<T> x) {
+  constexpr int kAll = (sizeof(T) == 8 ? 1000 : 120) / kCount;
+  constexpr int kBits = kAll < 62 ? kAll : 62;
+  constexpr auto kHigh = static_cast<T>(uint64_t{1} << kBits);
+  const Pack<T> a = x < 0 ? -x : x;
+  const Mask<T> near = (a <= splat(kHigh)) & (a >= splat(1 / kHigh));
+  return any(near == 0);
+}
+
+// Multiplies map(i, left) over the packs of a row. Where elements are near 1,
+// as they mostly are, a few packs are multiplied before exponents are looked
+// at.
+template <typename T, typename Map>
+inline Scaled multiply_row(int64_t n, const Map& map) {
+  constexpr int kOnce = sizeof(T) == 8 ? 16 : 8;
+  // The packs' lanes are joined in double.
+  constexpr int kLane = sizeof(T) == 8 ? 2 * kWidth<T> : 4;
+  if (n <= kWidth<T>) {
+    if (n == 0) return {};
+    const Pack<T> x = map(0, n);
+    if (!any_far<T, kLane>(x)) return {join_lanes<Product, T>(x), 0};
+  }
+  Pack<T> fraction = splat(T{1});
+  Mask<T> exponent{};
+  for (int64_t i = 0; i < n; i += kOnce * kWidth<T>) {
+    Pack<T> x[kOnce];
+    bool far = false;
+    for (int k = 0; k < kOnce; ++k) {
+      const int64_t at = i + k * kWidth<T>;
+      const int64_t left = n - at;
+      x[k] = left <= 0           ? splat(T{1})
+             : left >= kWidth<T> ? map(at, kWidth<T>)
+                                 : map(at, left);
+      far = any_far<T, kOnce>(x[k]) || far;
+    }
+    if (far) {
+      for (Pack<T>& each : x) each = split<T>(each, exponent);
+    }
+    Pack<T> product = x[0];
+    for (int k = 1; k < kOnce; ++k) product *= x[k];
+    fraction *= split<T>(product, exponent);
+    fraction = split<T>(fraction, exponent);
+  }
+  int64_t total = 0;
+  for (int64_t k = 0; k < kWidth<T>; ++k) total += exponent[k];
+  return {join_lanes<Product, T>(fraction), total};
+}
+
+template <typename T>
+Scaled product(const T* x, int64_t n) {
+  return multiply_row<T>(n, [x](int64_t i, int64_t left) {
+    return load_rest<Product, T>(x + i, left);
+  });
+}
+
 // An element's gradient is g times the product of the others, which is that of
 // all elements that are not zero, divided by the element. Beside a zero it is
 // 0: in a row with one zero only that zero's gradient is not 0, and in a row
@@ -299,14 +394,31 @@ template <typename T>
 void prod_grad(T g, const T* x, T* z, int64_t n) {
   const Pack<T> one = splat(T{1});
   const Pack<T> none{};
-  const double product = join_row<Product, T>(n, [&](int64_t i, int64_t left) {
+  bool far = false;
+  const Scaled others_of = multiply_row<T>(n, [&](int64_t i, int64_t left) {
     const Pack<T> a = load_rest<Product, T>(x + i, left);
-    return a == 0 ? one : a;
+    const Pack<T> b = a == 0 ? one : a;
+    far = any_far<T, 2>(b) || far;
+    return b;
   });
   const double zeros = join_row<Sum, T>(n, [&](int64_t i, int64_t left) {
     return load_rest<Product, T>(x + i, left) == 0 ? one : none;
   });
-  const Pack<T> p = splat(static_cast<T>(product));
+  const auto bits = static_cast<double>(others_of.exponent);
+  constexpr double kNear = sizeof(T) == 8 ? 500 : 60;
+  if (far || bits > kNear || bits < -kNear) {
+    for (int64_t i = 0; i < n; ++i) {
+      const bool zero = x[i] == 0;
+      int exponent = 0;
+      const double own =
+          zero ? 1 : __builtin_frexp(static_cast<double>(x[i]), &exponent);
+      const Scaled others{static_cast<double>(g) * (others_of.fraction / own),
+                          others_of.exponent - exponent};
+      z[i] = (zero ? 1 : 0) == zeros ? static_cast<T>(value_of(others)) : T{0};
+    }
+    return;
+  }
+  const Pack<T> p = splat(static_cast<T>(value_of(others_of)));
   const Pack<T> scale = splat(g);
   each_pack<T>(n, [&](int64_t i, int64_t left) {
     const Pack<T> a = get(x + i, left);
@@ -343,7 +455,7 @@ void adamw(const T* const* wgmv, T* const* wmv_out, int64_t n,
   each_pack<T>(n, [&](int64_t i, int64_t left) {
     const Pack<T> g = get(wgmv[1] + i, left);
     const Pack<T> m = get(wgmv[2] + i, left) * beta1 + g * rest1;
-    const Pack<T> v = get(wgmv[3] + i, left) * beta2 + g * g * rest2;
+    const Pack<T> v = get(wgmv[3] + i, left) * beta2 + g * rest2 * g;
     const Pack<T> step = m / (root(v) / root_of + eps) * rate;
     put<T>(wmv_out[1], i, m, left);
     put<T>(wmv_out[2], i, v, left);

@@ -18,32 +18,65 @@ inline double sum_row(int64_t n, const Map& map) {
   });
 }
 
-// A row's x is normalised to (x - shift) * scale.
+// A row's x is normalised to (x - shift - rest) * scale, where rest is what the
+// shift lost to rounding if that counts.
 template <typename T>
 struct Normal {
-  T shift, scale;
+  T shift, rest, scale;
 };
+
+// Does what normal_of() does, in a type that has range for all squares.
+template <bool kCenter, typename T>
+[[gnu::noinline]] Normal<T> normal_far(const T* x, int64_t n, double eps) {
+  long double sum = 0, square = 0;
+  for (int64_t i = 0; i < n; ++i) sum += x[i];
+  const long double mean = kCenter ? sum / static_cast<long double>(n) : 0;
+  for (int64_t i = 0; i < n; ++i) square += (x[i] - mean) * (x[i] - mean);
+  const T shift = static_cast<T>(mean);
+  const long double all = square / static_cast<long double>(n) + eps;
+  return {shift, static_cast<T>(mean - shift),
+          static_cast<T>(1 / __builtin_sqrtl(all))};
+}
 
 template <bool kCenter, typename T>
 inline Normal<T> normal_of(const T* x, int64_t n, double eps) {
+  constexpr double kLeast = sizeof(T) == 8 ? 0x1p-970 : 0x1p-103;
   const auto count = static_cast<double>(n);
   const T shift =
       kCenter ? static_cast<T>(reduce_row<Sum, T>(x, n) / count) : T{0};
   const Pack<T> m = splat(shift);
-  const double square = sum_row<T>(n, [&](int64_t i, int64_t left) {
-    const Pack<T> d = get(x + i, left) - m;
-    return d * d;
-  });
-  return {shift, static_cast<T>(1 / __builtin_sqrt(square / count + eps))};
+  const auto squares = [&](Pack<T> r) {
+    return sum_row<T>(n, [&](int64_t i, int64_t left) {
+      const Pack<T> d = get(x + i, left) - m - r;
+      return d * d;
+    });
+  };
+  T rest = 0;
+  double square = squares(Pack<T>{});
+  // Where the mean is large beside the spread, its last digit counts.
+  if (kCenter && square * 16 < count * static_cast<double>(shift) * shift) {
+    rest = static_cast<T>(
+        sum_row<T>(
+            n, [&](int64_t i, int64_t left) { return get(x + i, left) - m; }) /
+        count);
+    square = squares(splat(rest));
+  }
+  if (!(square < __builtin_inf()) ||
+      (square < count * kLeast && eps < kLeast)) {
+    return normal_far<kCenter>(x, n, eps);
+  }
+  return {shift, rest,
+          static_cast<T>(1 / __builtin_sqrt(square / count + eps))};
 }
 
 template <bool kCenter, typename T>
 void norm(const T* x, const T* w, const T* b, T* y, int64_t n, double eps) {
   const Normal<T> by = normal_of<kCenter>(x, n, eps);
   const Pack<T> shift = splat(by.shift);
+  const Pack<T> rest = splat(by.rest);
   const Pack<T> scale = splat(by.scale);
   each_pack<T>(n, [&](int64_t i, int64_t left) {
-    Pack<T> z = (get(x + i, left) - shift) * scale;
+    Pack<T> z = (get(x + i, left) - shift - rest) * scale;
     if (w != nullptr) z *= get(w + i, left);
     if (b != nullptr) z += get(b + i, left);
     put<T>(y, i, z, left);
@@ -57,9 +90,10 @@ void norm_grad(const T* g, const T* x, const T* w, T* gx, T* gw, T* gb,
                int64_t n, double eps) {
   const Normal<T> by = normal_of<kCenter>(x, n, eps);
   const Pack<T> shift = splat(by.shift);
+  const Pack<T> rest = splat(by.rest);
   const Pack<T> scale = splat(by.scale);
   const auto normal = [&](int64_t i, int64_t left) {
-    return (get(x + i, left) - shift) * scale;
+    return (get(x + i, left) - shift - rest) * scale;
   };
   const auto weighted = [&](int64_t i, int64_t left) {
     const Pack<T> h = get(g + i, left);

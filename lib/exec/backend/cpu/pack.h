@@ -76,6 +76,32 @@ inline Mask<T> first_lanes(int64_t n) {
   return lane < static_cast<Lane>(n);
 }
 
+// True if some lane of a comparison's result is set.
+#if GT_PACK_BYTES == 64
+inline bool any(I32 x) {
+  const auto pack = reinterpret_cast<__m512i>(x);
+  return _mm512_test_epi32_mask(pack, pack) != 0;
+}
+inline bool any(I64 x) {
+  const auto pack = reinterpret_cast<__m512i>(x);
+  return _mm512_test_epi64_mask(pack, pack) != 0;
+}
+#elif GT_PACK_BYTES == 32
+inline bool any(I32 x) {
+  return _mm256_movemask_ps(reinterpret_cast<__m256>(x)) != 0;
+}
+inline bool any(I64 x) {
+  return _mm256_movemask_pd(reinterpret_cast<__m256d>(x)) != 0;
+}
+#else
+inline bool any(I32 x) {
+  return _mm_movemask_ps(reinterpret_cast<__m128>(x)) != 0;
+}
+inline bool any(I64 x) {
+  return _mm_movemask_pd(reinterpret_cast<__m128d>(x)) != 0;
+}
+#endif
+
 // Loads or stores the first n < kWidth elements. The other lanes of a load are
 // `pad`; by default 1, for which no function is slow or fails.
 #if GT_PACK_BYTES == 64

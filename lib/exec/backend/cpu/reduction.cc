@@ -4,6 +4,7 @@
 // no bit depends on the number of threads.
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -17,6 +18,20 @@
 #include "exec/backend/view.h"
 
 namespace gt::exec::cpu {
+
+Scaled times(const Scaled& a, const Scaled& b) {
+  int exponent = 0;
+  const double fraction = std::frexp(a.fraction * b.fraction, &exponent);
+  if (!std::isfinite(fraction)) exponent = 0;
+  return {fraction, a.exponent + b.exponent + exponent};
+}
+
+double value_of(const Scaled& x) {
+  constexpr int64_t kMost = 4000;  // beyond it all is 0 or inf
+  return std::ldexp(x.fraction,
+                    static_cast<int>(std::clamp(x.exponent, -kMost, kMost)));
+}
+
 namespace {
 
 struct Plan {
@@ -25,8 +40,10 @@ struct Plan {
   View order;  // kept dimensions, then reduced ones
 };
 
+// With `as_rows`, columns are put into the order of rows as well.
 Plan plan_of(const Shape& shape,
-             const std::array<bool, Shape::kMaxRank>& reduced) {
+             const std::array<bool, Shape::kMaxRank>& reduced,
+             bool as_rows = false) {
   Plan plan;
   bool begun = false;
   bool ended = false;
@@ -41,6 +58,7 @@ Plan plan_of(const Shape& shape,
       (begun ? plan.inner : plan.outer) *= shape[d];
     }
   }
+  if (as_rows && plan.inner != 1) plan.reorders = true;
   if (!plan.reorders) return plan;
   plan.outer *= plan.inner;
   plan.inner = 1;
@@ -107,9 +125,10 @@ constexpr int64_t kColumnPart = 2048;
 // The number of columns that are reduced side by side.
 constexpr int64_t kColumns = 256;
 
-// sum, prod, max and min, and of floats also mean and the Euclidean norm. f16
-// and bf16 accumulate in f32, like f32 itself, and parts of floats are joined
-// in f64. Integers wrap as i64.
+// sum, max and min, of integers prod, and of floats mean and the Euclidean
+// norm. f16 and bf16 accumulate in f32, like f32 itself, and parts of floats
+// are joined in f64. Integers wrap as i64. What may have left the range of
+// floats on the way is computed again in one that is wide enough.
 template <typename T>
 class Reduce final : public Kernel {
  public:
@@ -121,6 +140,8 @@ class Reduce final : public Kernel {
         threads_(context.threads),
         mean_(call.op->name == "mean"),
         norm_(call.op->name == "norm"),
+        chooses_(call.op->row->reduction == gt::Reduction::kMax ||
+                 call.op->row->reduction == gt::Reduction::kMin),
         loop_(reduction<T>(mean_ ? "sum" : call.op->name, context)),
         part_(plan_.inner == 1 ? kRowPart : kColumnPart),
         parts_(std::max<int64_t>(1, (plan_.reduced + part_ - 1) / part_)) {
@@ -151,9 +172,9 @@ class Reduce final : public Kernel {
           } else {
             loop_.columns(from, n, inner, columns, totals_.data() + at);
           }
-          if (parts_ == 1) store(out[0], at, columns);
+          if (parts_ == 1) store(x, out[0], at, columns);
         });
-    if (parts_ > 1) store(out[0], 0, plan_.outer * plan_.inner);
+    if (parts_ > 1) store(x, out[0], 0, plan_.outer * plan_.inner);
     return ok_status();
   }
 
@@ -165,9 +186,33 @@ class Reduce final : public Kernel {
     return {a / b, a % b};
   }
 
+  // Whether the total of a result, which is that of squares for a norm, has
+  // certainly not been in overflow on the way, nor lost digits to underflow.
+  bool is_sure(double total) const {
+    if (chooses_) return true;
+    if (!std::isfinite(total)) return false;
+    return !norm_ || total >= static_cast<double>(plan_.reduced) * kLeast;
+  }
+  // The same total of result r, in a type that has range for all squares.
+  long double again(const T* x, int64_t r) const {
+    const auto [outer, column] = divide(r, plan_.inner);
+    const T* from = x + outer * plan_.reduced * plan_.inner + column;
+    long double total = 0;
+    for (int64_t i = 0; i < plan_.reduced; ++i) {
+      const long double each = from[i * plan_.inner];
+      total += norm_ ? each * each : each;
+    }
+    return total;
+  }
+  double finished(long double total) const {
+    if (mean_) total /= static_cast<long double>(plan_.reduced);
+    return static_cast<double>(norm_ ? std::sqrt(total) : total);
+  }
+
   // Stores n results from r on. The thread that has reduced what has one part
   // stores it, since another one would have to fetch it.
-  void store(void* out, int64_t r, int64_t n) const {
+  void store([[maybe_unused]] const T* x, void* out, int64_t r,
+             int64_t n) const {
     const int64_t inner = plan_.inner;
     for (const int64_t end = r + n; r < end; ++r) {
       const auto [outer, column] = divide(r, inner);
@@ -180,17 +225,29 @@ class Reduce final : public Kernel {
       if constexpr (std::is_integral_v<T>) {
         store_int(to_.dtype, out, r, total);
       } else {
+        if (!is_sure(total)) {
+          store_real(to_.dtype, out, r, finished(again(x, r)));
+          continue;
+        }
         if (mean_) total /= static_cast<double>(plan_.reduced);
         store_real(to_.dtype, out, r, norm_ ? std::sqrt(total) : total);
       }
     }
   }
 
+  // From here on the squares of normal numbers have all their digits.
+  static constexpr double kLeast =
+      std::is_integral_v<T>
+          ? 0
+          : static_cast<double>(std::numeric_limits<T>::min() /
+                                std::numeric_limits<T>::epsilon());
+
   Type to_;
   Plan plan_;
   Source source_;
   int threads_;
   bool mean_, norm_;
+  bool chooses_;  // max and min
   const ReduceRow<T>& loop_;
   int64_t part_;   // elements or rows of a part
   int64_t parts_;  // of each outer position
@@ -218,6 +275,193 @@ std::unique_ptr<Kernel> cpu_mean(const Call& call, const Context& context) {
 std::unique_ptr<Kernel> cpu_norm(const Call& call, const Context& context) {
   if (call.number("ord") != 2) return nullptr;
   return cpu_reduction(call, context);
+}
+
+// The parts of rows that are reduced at a time, with a double or the like for
+// each. Columns are first copied into the order of rows.
+template <typename T>
+class Rows {
+ public:
+  Rows(const Call& call, const Context& context)
+      : plan_(plan_of(call.type(0).shape, axis_mask(call, 0), true)),
+        source_(call, context, plan_, dtype_of<T>()),
+        threads_(context.threads),
+        parts_(
+            std::max<int64_t>(1, (plan_.reduced + kRowPart - 1) / kRowPart)) {}
+
+  int64_t count() const { return plan_.outer; }
+  int64_t size() const { return plan_.reduced; }
+  int64_t parts() const { return parts_; }
+  const T* get(const void* data) {
+    return static_cast<const T*>(source_.get(data));
+  }
+  // Calls use(row) for each row.
+  template <typename Use>
+  void each(const Use& use) const {
+    each_in_parallel(threads_, plan_.outer,
+                     plan_.reduced * static_cast<int64_t>(sizeof(T)), use);
+  }
+  // Calls use(u, x, n) for each part u, which is the n elements from x on, of
+  // all rows, or of row r, whose parts are from r * parts() on.
+  template <typename Use>
+  void each_part(const T* x, const Use& use) const {
+    each_in_parallel(
+        threads_, plan_.outer * parts_,
+        std::min(plan_.reduced, kRowPart) * static_cast<int64_t>(sizeof(T)),
+        [&](int64_t u) { use_part(x, u, use); });
+  }
+  template <typename Use>
+  void each_part_of(int64_t r, const T* x, const Use& use) const {
+    for (int64_t p = 0; p < parts_; ++p) use_part(x, r * parts_ + p, use);
+  }
+
+ private:
+  template <typename Use>
+  void use_part(const T* x, int64_t u, const Use& use) const {
+    const int64_t row = parts_ == 1 ? u : u / parts_;
+    const int64_t first = parts_ == 1 ? 0 : u % parts_ * kRowPart;
+    use(static_cast<size_t>(u), x + row * plan_.reduced + first,
+        std::min(kRowPart, plan_.reduced - first));
+  }
+
+  Plan plan_;
+  Source source_;
+  int threads_;
+  int64_t parts_;
+};
+
+// prod of floats.
+template <typename T>
+class Product final : public Kernel {
+ public:
+  Product(const Call& call, const Context& context)
+      : to_(call.results[0].dtype),
+        loop_(loops_for<T>(context).product),
+        rows_(call, context),
+        products_(static_cast<size_t>(rows_.count() * rows_.parts())) {}
+
+  Status run(std::span<const void* const> in,
+             std::span<void* const> out) override {
+    rows_.each_part(rows_.get(in[0]), [&](size_t u, const T* x, int64_t n) {
+      products_[u] = loop_(x, n);
+    });
+    const auto parts = static_cast<size_t>(rows_.parts());
+    for (int64_t r = 0; r < rows_.count(); ++r) {
+      const Scaled* part = products_.data() + static_cast<size_t>(r) * parts;
+      Scaled total = *part;
+      for (size_t p = 1; p < parts; ++p) total = times(total, part[p]);
+      const bool plain = total.exponent == 0;
+      store_real(to_, out[0], r, plain ? total.fraction : value_of(total));
+    }
+    return ok_status();
+  }
+
+ private:
+  Dtype to_;
+  decltype(FloatLoops<T>::product) loop_;
+  Rows<T> rows_;
+  std::vector<Scaled> products_;
+};
+
+std::unique_ptr<Kernel> cpu_prod(const Call& call, const Context& context) {
+  if (!is_float(call.type(0).dtype)) return cpu_reduction(call, context);
+  return make_wide<Product>(call, context);
+}
+
+// var and std: the squares of what the elements are off their mean, and what
+// that lost to rounding is taken off their sum.
+template <typename T>
+class Var final : public Kernel {
+ public:
+  Var(const Call& call, const Context& context)
+      : to_(call.results[0].dtype),
+        loops_(loops_for<T>(context)),
+        sum_(reduction<T>("sum", context).row),
+        root_(call.op->name == "std"),
+        rows_(call, context),
+        divisor_(std::max(0.0, static_cast<double>(rows_.size()) -
+                                   call.number("correction"))),
+        sums_(static_cast<size_t>(rows_.count() * rows_.parts())),
+        squares_(sums_.size()) {}
+
+  Status run(std::span<const void* const> in,
+             std::span<void* const> out) override {
+    const T* x = rows_.get(in[0]);
+    const auto add = [&](size_t u, const T* part, int64_t n) {
+      sums_[u] = sum_(part, n);
+    };
+    const auto measure = [&](T shift) {
+      return [&, shift](size_t u, const T* part, int64_t n) {
+        loops_.moments(part, n, shift, &sums_[u], &squares_[u]);
+      };
+    };
+    if (rows_.count() == 1) {  // its parts are divided among threads
+      rows_.each_part(x, add);
+      rows_.each_part(x, measure(shift_of(0)));
+      store(x, out[0], 0);
+      return ok_status();
+    }
+    rows_.each([&](int64_t r) {
+      rows_.each_part_of(r, x, add);
+      rows_.each_part_of(r, x, measure(shift_of(r)));
+      store(x, out[0], r);
+    });
+    return ok_status();
+  }
+
+ private:
+  double total(const std::vector<double>& parts, int64_t r) const {
+    double sum = 0;
+    for (int64_t p = 0; p < rows_.parts(); ++p) {
+      sum += parts[static_cast<size_t>(r * rows_.parts() + p)];
+    }
+    return sum;
+  }
+  T shift_of(int64_t r) const {
+    return static_cast<T>(total(sums_, r) / static_cast<double>(rows_.size()));
+  }
+
+  void store(const T* x, void* out, int64_t r) const {
+    const auto n = static_cast<double>(rows_.size());
+    const double rest = total(sums_, r);
+    double square = total(squares_, r);
+    if (!std::isfinite(square) || square < n * kLeast) {
+      const long double y = again(x + r * rows_.size()) / divisor_;
+      store_real(to_, out, r, static_cast<double>(root_ ? std::sqrt(y) : y));
+      return;
+    }
+    square = std::max(0.0, square - rest * rest / n) / divisor_;
+    store_real(to_, out, r, root_ ? std::sqrt(square) : square);
+  }
+  // The sum of the squares of a row, in a type that has range for them.
+  long double again(const T* x) const {
+    long double sum = 0, square = 0;
+    for (int64_t i = 0; i < rows_.size(); ++i) sum += x[i];
+    const long double mean = sum / static_cast<long double>(rows_.size());
+    for (int64_t i = 0; i < rows_.size(); ++i) {
+      square += (x[i] - mean) * (x[i] - mean);
+    }
+    return square;
+  }
+
+  static constexpr double kLeast = static_cast<double>(
+      std::numeric_limits<T>::min() / std::numeric_limits<T>::epsilon());
+
+  Dtype to_;
+  const FloatLoops<T>& loops_;
+  double (*sum_)(const T*, int64_t);
+  bool root_;
+  Rows<T> rows_;
+  double divisor_;
+  std::vector<double> sums_, squares_;  // of each part
+};
+
+std::unique_ptr<Kernel> cpu_var(const Call& call, const Context& context) {
+  // Of columns the expansion is quicker than their order as rows.
+  if (plan_of(call.type(0).shape, axis_mask(call, 0)).inner != 1) {
+    return nullptr;
+  }
+  return make_wide<Var>(call, context);
 }
 
 // z = prod_grad g x, along the last axes.
@@ -331,11 +575,10 @@ std::unique_ptr<Kernel> cpu_argmax(const Call& call, const Context& context) {
 }
 
 constexpr KernelRow kReductionKernels[] = {
-    {"sum", cpu_reduction},       {"prod", cpu_reduction},
-    {"max", cpu_reduction},       {"min", cpu_reduction},
-    {"mean", cpu_mean},           {"argmax", cpu_argmax},
-    {"argmin", cpu_argmax},       {"norm", cpu_norm},
-    {"prod_grad", cpu_prod_grad},
+    {"sum", cpu_reduction}, {"prod", cpu_prod}, {"max", cpu_reduction},
+    {"min", cpu_reduction}, {"mean", cpu_mean}, {"argmax", cpu_argmax},
+    {"argmin", cpu_argmax}, {"norm", cpu_norm}, {"prod_grad", cpu_prod_grad},
+    {"var", cpu_var},       {"std", cpu_var},
 };
 
 }  // namespace

@@ -1,4 +1,4 @@
-// Plans sum, mean, prod, max, min, argmax and argmin over any axes.
+// Plans sum, mean, norm, prod, max, min, argmax and argmin over any axes.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -252,8 +252,7 @@ std::function<Source(std::string_view)> add_reduction(Plan& plan,
 
 namespace {
 
-Plan reduce(const Call& call, Layout layout, const char* name,
-            size_t total_bytes) {
+Plan reduce(const Call& call, Layout layout, const char* name, size_t bytes) {
   const std::string_view from = word_of(call.type(0).dtype);
   Reduction r;
   r.function = instance(name, {from});
@@ -262,7 +261,7 @@ Plan reduce(const Call& call, Layout layout, const char* name,
   r.out = result(0);
   r.to = call.results[0].dtype;
   r.element_bytes = size_of(call.type(0).dtype);
-  r.total_bytes = total_bytes;
+  r.total_bytes = bytes;
   r.divisor = layout.reduced.elements();
   r.layout = std::move(layout);
   Plan plan;
@@ -288,12 +287,25 @@ std::optional<Plan> plan_extreme(const Call& call) {
 std::optional<Plan> plan_mean(const Call& call) {
   static constexpr char kMean[] = "Mean";
   if (!is_float(call.type(0).dtype)) return std::nullopt;
-  return plan_reduction<kMean>(call);
+  return reduce(call, layout_of(call.type(0).shape, axis_mask(call, 0)), kMean,
+                sizeof(double));
+}
+
+std::optional<Plan> plan_norm(const Call& call) {
+  if (call.number("ord") != 2) return std::nullopt;
+  const bool doubles = call.type(0).dtype == Dtype::kF64;
+  return reduce(call, layout_of(call.type(0).shape, axis_mask(call, 0)), "Norm",
+                doubles ? 2 * sizeof(double) : sizeof(double));
+}
+
+std::optional<Plan> plan_prod(const Call& call) {
+  const Dtype dtype = call.type(0).dtype;
+  return reduce(call, layout_of(call.type(0).shape, axis_mask(call, 0)), "Prod",
+                is_float(dtype) ? 2 * sizeof(double) : total_bytes(dtype));
 }
 
 // The names of the functions in text/reduce.cuh.
 constexpr char kSum[] = "Sum";
-constexpr char kProd[] = "Prod";
 constexpr char kMax[] = "Max";
 constexpr char kMin[] = "Min";
 constexpr char kArgmax[] = "Argmax";
@@ -301,12 +313,13 @@ constexpr char kArgmin[] = "Argmin";
 
 constexpr PlanRow kReductionPlans[] = {
     {"sum", plan_reduction<kSum>},
-    {"prod", plan_reduction<kProd>},
+    {"prod", plan_prod},
     {"max", plan_reduction<kMax>},
     {"min", plan_reduction<kMin>},
     {"argmax", plan_extreme<kArgmax>},
     {"argmin", plan_extreme<kArgmin>},
     {"mean", plan_mean},
+    {"norm", plan_norm},
 };
 
 }  // namespace

@@ -309,7 +309,8 @@ std::optional<Plan> plan_cross_entropy(const Call& call) {
   r.function = instance(reduction == "mean" ? "Mean" : "Sum", {word_of(wide)});
   r.from = instance("Elements", {r.function, word_of(wide)});
   r.in = {losses};
-  r.element_bytes = r.total_bytes = size_of(wide);
+  r.element_bytes = size_of(wide);
+  r.total_bytes = reduction == "mean" ? sizeof(double) : size_of(wide);
   r.layout = {{}, {rows.count}, {}, {1}};
   r.out = result(0);
   r.to = to;

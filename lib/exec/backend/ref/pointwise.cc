@@ -123,6 +123,7 @@ constexpr Function kFunctions[] = {
     {"atan2", [](R x) { return std::atan2(x[0], x[1]); }, nullptr},
     {"tanh", [](R x) { return std::tanh(x[0]); }, nullptr},
     {"erf", [](R x) { return std::erf(x[0]); }, nullptr},
+    {"erfc", [](R x) { return std::erfc(x[0]); }, nullptr},
     {"maximum", [](R x) { return greater(x[0], x[1]); },
      [](I x) { return x[0] > x[1] ? x[0] : x[1]; }},
     {"minimum", [](R x) { return lesser(x[0], x[1]); },

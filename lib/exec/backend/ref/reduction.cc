@@ -22,6 +22,8 @@ struct Fold {
   int64_t (*integer)(int64_t total, int64_t x);
   // The total begins with the first element instead of `first`.
   bool starts;
+  // The total is divided by the number of elements.
+  bool mean = false;
 };
 
 // A nan stays once it was met.
@@ -30,6 +32,7 @@ Real lesser(Real a, Real b) { return b < a || std::isnan(b) ? b : a; }
 
 constexpr Fold kFolds[] = {
     {"sum", 0, [](Real a, Real b) { return a + b; }, wrap_add, false},
+    {"mean", 0, [](Real a, Real b) { return a + b; }, nullptr, false, true},
     {"prod", 1, [](Real a, Real b) { return a * b; }, wrap_mul, false},
     {"max", 0, [](Real a, Real b) { return std::isnan(a) ? a : greater(a, b); },
      [](int64_t a, int64_t b) { return std::max(a, b); }, true},
@@ -87,8 +90,11 @@ class Reduction final : public Kernel {
       begun[r] = true;
     }
     for (int64_t r = 0; r < results; ++r) {
-      store(to_.dtype, out, r,
-            static_cast<Element>(total[static_cast<size_t>(r)]));
+      T y = total[static_cast<size_t>(r)];
+      if (function_.mean) {
+        y /= static_cast<T>(from_.elements()) / static_cast<T>(results);
+      }
+      store(to_.dtype, out, r, static_cast<Element>(y));
     }
   }
 
@@ -102,6 +108,10 @@ std::unique_ptr<Kernel> ref_reduction(const Call& call) {
     if (call.op->name == f.op) return std::make_unique<Reduction>(call, f);
   }
   return nullptr;
+}
+
+std::unique_ptr<Kernel> ref_mean(const Call& call) {
+  return is_float(call.type(0).dtype) ? ref_reduction(call) : nullptr;
 }
 
 // Finds the index of the first largest or smallest element along an axis, or of
@@ -186,7 +196,7 @@ constexpr KernelRow kReductionKernels[] = {
     {"sum", ref_reduction},   {"prod", ref_reduction},
     {"max", ref_reduction},   {"min", ref_reduction},
     {"argmax", make<Argmax>}, {"argmin", make<Argmax>},
-    {"cumsum", make<Cumsum>},
+    {"cumsum", make<Cumsum>}, {"mean", ref_mean},
 };
 
 }  // namespace

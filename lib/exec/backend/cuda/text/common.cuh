@@ -101,6 +101,7 @@ GT_FUNCTION(cosh)
 GT_FUNCTION(atan)
 GT_FUNCTION(tanh)
 GT_FUNCTION(erf)
+GT_FUNCTION(erfc)
 #undef GT_FUNCTION
 inline f32 pow(f32 x, f32 y) { return ::powf(x, y); }
 inline f64 pow(f64 x, f64 y) { return ::pow(x, y); }

@@ -5,40 +5,74 @@
 
 namespace gt {
 
-// A row's x is normalised to (x - shift) * scale.
+// A row's x is normalised to (x - shift - rest) * scale, where rest is what the
+// shift lost to rounding.
 template <typename V>
 struct Normal {
-  V shift, scale;
-  V of(V x) const { return (x - shift) * scale; }
+  V shift, rest, scale;
+  V of(V x) const { return (x - shift - rest) * scale; }
 };
 
-// Computes the shift and scale of each team's row; every thread gets those of
-// its team.
+// Computes how each team's row is normalised; every thread gets that of its
+// team. Squares are taken in f64, where those of all other types have room;
+// f64 is divided by the largest size first.
 template <bool kCenter, typename T, int kTeam, int kHeld>
-inline void normals_of(const Args& a, bool whole, Wide<T>* lane,
+inline void normals_of(const Args& a, bool whole, f64* lane,
                        Own<Held<T, kTeam, kHeld>>& x,
                        Own<Normal<Wide<T>>>& normal) {
   using V = Wide<T>;
   const auto n = static_cast<int>(a.n[entry::kLineSize]);
-  const V count = static_cast<V>(n);
-  const V eps = static_cast<V>(bits_as<f64>(a.n[entry::kEps]));
-  Own<V> total;
+  const f64 count = n;
+  const f64 eps = bits_as<f64>(a.n[entry::kEps]);
+  Own<f64> total, square, size;
   if constexpr (kCenter) {
-    GT_ALONE(t) { total.of(t) = x.of(t).sum(); }
-    team_totals<Sum<V>, kTeam>(lane, total);
+    GT_ALONE(t) { total.of(t) = static_cast<f64>(x.of(t).sum()); }
+    team_totals<Sum<f64>, kTeam>(lane, total);
   }
   GT_ALONE(t) {
-    const V shift = kCenter ? total.of(t) / count : V(0);
-    normal.of(t).shift = shift;
-    V squares = 0;
+    normal.of(t).shift = kCenter ? static_cast<V>(total.of(t) / count) : V(0);
+    size.of(t) = 1;
+  }
+  if constexpr (kSame<V, f64>) {
+    GT_ALONE(t) {
+      f64 most = 0;
+      x.of(t).each(n, whole, t, [&](V each) {
+        const f64 d = each - normal.of(t).shift;
+        most = greater(most, d < 0 ? -d : d);
+      });
+      size.of(t) = most;
+    }
+    team_totals<Max<f64>, kTeam>(lane, size);
+    GT_ALONE(t) {
+      f64& most = size.of(t);
+      most = lesser(greater(most, 2.2250738585072014e-308),
+                    1.7976931348623157e308);
+    }
+  }
+  GT_ALONE(t) {
+    f64 sum = 0;
+    f64 squares = 0;
     x.of(t).each(n, whole, t, [&](V each) {
-      const V d = each - shift;
+      f64 d = static_cast<f64>(each - normal.of(t).shift);
+      if constexpr (kSame<V, f64>) d /= size.of(t);
+      sum += d;
       squares += d * d;
     });
-    total.of(t) = squares;
+    total.of(t) = sum;
+    square.of(t) = squares;
   }
-  team_totals<Sum<V>, kTeam>(lane, total);
-  GT_ALONE(t) { normal.of(t).scale = V(1) / root(total.of(t) / count + eps); }
+  team_totals<Sum<f64>, kTeam>(lane, total, square);
+  GT_ALONE(t) {
+    const f64 rest = kCenter ? total.of(t) / count : f64(0);
+    const f64 each = square.of(t) / count - rest * rest;
+    const f64 spread = root(greater(each, f64(0))) * size.of(t);
+    // The root of spread^2 + eps.
+    const f64 other = root(eps);
+    const f64 most = greater(spread, other);
+    const f64 share = lesser(spread, other) / most;
+    normal.of(t).rest = static_cast<V>(rest * size.of(t));
+    normal.of(t).scale = static_cast<V>(1 / (most * root(1 + share * share)));
+  }
 }
 
 // Normalises the rows that From gives, multiplies them by the weight and adds
@@ -48,7 +82,7 @@ inline void norm(const Args& a) {
   using V = Wide<T>;
   using H = Held<T, kTeam, kHeld>;
   using Row = TeamRow<kTeam>;
-  GT_SHARED V lane[kWarps];
+  GT_SHARED f64 lane[2 * kWarps];
   const bool whole =
       From::are_even(a) &&
       has_packs<T>(a, a.in[entry::kWeight] | a.in[entry::kBias] | a.out[0]);
@@ -144,6 +178,7 @@ inline void norm_grad(const Args& a) {
   using H = Held<T, kTeam, kHeld>;
   constexpr int kTeams = kThreads / kTeam;
   GT_SHARED V lane[2 * kWarps];
+  GT_SHARED f64 wide[2 * kWarps];
   GT_SHARED Several<V, H::kPack> place[kTeams > 1 && kSums > 0 ? kThreads : 1];
   const auto n = static_cast<int>(a.n[entry::kLineSize]);
   const V count = static_cast<V>(n);
@@ -174,7 +209,7 @@ inline void norm_grad(const Args& a) {
         x.of(t).load(in<T>(a, 1) + r * n, here, whole, t);
         g.of(t).load(in<T>(a, 0) + r * n, here, whole, t);
       }
-      normals_of<kCenter>(a, whole, lane, x, normal);
+      normals_of<kCenter>(a, whole, wide, x, normal);
       GT_ALONE(t) {
         const Normal<V> by = normal.of(t);
         V sum = 0;

@@ -81,7 +81,7 @@ inline void adamw(const Args& a, const Items& items) {
               const V mj = widen(m.x[j]) * static_cast<V>(beta1) +
                            gj * static_cast<V>(1 - beta1);
               const V vj = widen(v.x[j]) * static_cast<V>(beta2) +
-                           gj * gj * static_cast<V>(1 - beta2);
+                           gj * static_cast<V>(1 - beta2) * gj;
               const V wj = widen(w.x[j]) * keep;
               m.x[j] = to<T>(mj);
               v.x[j] = to<T>(vj);

@@ -70,18 +70,102 @@ struct Sum : Base<T> {
   static A none() { return A(0); }
   static A join(A a, A b) { return a + b; }
 };
+// Of floats. It is finite where the sum in their own type would not be.
 template <typename T>
-struct Mean : Sum<T> {
+struct Mean {
+  using A = f64;
+  static A take(T x, int64_t /*index*/) { return static_cast<f64>(widen(x)); }
+  static A none() { return 0; }
+  static A join(A a, A b) { return a + b; }
   template <typename R>
-  static R give(typename Base<T>::A total, int64_t n) {
-    return to<R>(static_cast<f64>(total) / static_cast<f64>(n));
+  static R give(A total, int64_t n) {
+    return to<R>(total / static_cast<f64>(n));
   }
 };
+
+// The Euclidean norm of floats. Squares of all but f64 have room in f64.
 template <typename T>
+struct Norm : Mean<T> {
+  using A = f64;
+  static A take(T x, int64_t /*index*/) {
+    const auto wide = static_cast<f64>(widen(x));
+    return wide * wide;
+  }
+  template <typename R>
+  static R give(A total, int64_t /*n*/) {
+    return to<R>(root(total));
+  }
+};
+// Squares of f64 are taken of shares of the largest size: the norm is size *
+// root(sum).
+struct Sized {
+  f64 size, sum;
+};
+template <>
+struct Norm<f64> {
+  using A = Sized;
+  static A take(f64 x, int64_t /*index*/) { return {x < 0 ? -x : x, 1}; }
+  static A none() { return {0, 0}; }
+  static A join(A a, A b) {
+    if (a.size == b.size) return {a.size, a.sum + b.sum};
+    if (a.size != a.size || b.size != b.size) return {a.size + b.size, 1};
+    const A& most = a.size > b.size ? a : b;
+    const A& less = a.size > b.size ? b : a;
+    const f64 share = less.size / most.size;
+    return {most.size, most.sum + less.sum * share * share};
+  }
+  template <typename R>
+  static R give(A total, int64_t /*n*/) {
+    return to<R>(total.size == 0 ? f64(0) : total.size * root(total.sum));
+  }
+};
+
+template <typename T, bool = kIsFloat<T>>
 struct Prod : Base<T> {
   using A = typename Base<T>::A;
   static A none() { return A(1); }
   static A join(A a, A b) { return a * b; }
+};
+// A product of floats is fraction * 2^exponent, with a fraction from 1 to 2, or
+// 0, inf or nan, so that it leaves no range on the way.
+struct Scaled {
+  f64 fraction;
+  int64_t exponent;
+};
+template <typename T>
+struct Prod<T, true> {
+  using A = Scaled;
+  static A none() { return {1, 0}; }
+  static A take(T x, int64_t /*index*/) {
+    const auto wide = static_cast<f64>(widen(x));
+    const bool low = wide > -2.3e-308 && wide < 2.3e-308;  // a subnormal one
+    return split(low ? wide * 18446744073709551616.0 : wide, low ? -64 : 0);
+  }
+  static A join(A a, A b) {
+    return split(a.fraction * b.fraction, a.exponent + b.exponent);
+  }
+  // Three powers, so that each is a number and the last one alone rounds.
+  template <typename R>
+  static R give(A total, int64_t /*n*/) {
+    int64_t e = total.exponent;
+    e = e > 2400 ? 2400 : e < -2400 ? -2400 : e;
+    const int64_t third = e / 3;
+    return to<R>(total.fraction * power(third) * power(third) *
+                 power(e - 2 * third));
+  }
+
+ private:
+  static f64 power(int64_t e) {
+    return bits_as<f64>(static_cast<uint64_t>(e + 1023) << 52);
+  }
+  static A split(f64 x, int64_t exponent) {
+    const auto bits = bits_as<uint64_t>(x);
+    const auto field = static_cast<int64_t>(bits >> 52 & 0x7ff);
+    if (field == 0 || field == 0x7ff) return {x, exponent};
+    const uint64_t one = 1023ULL << 52;
+    const uint64_t rest = bits & ~(0x7ffULL << 52);
+    return {bits_as<f64>(rest | one), exponent + field - 1023};
+  }
 };
 template <typename T>
 struct Max : Base<T> {
