@@ -8,6 +8,7 @@
 #include <tuple>
 
 #include "arguments.h"
+#include "base/colors.h"
 #include "log/filter.h"
 #include "log/report.h"
 #include "log/tee.h"

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "arguments.h"
+#include "base/colors.h"
 #include "base/text.h"
 #include "links.h"
 #include "net/monitors.h"

@@ -16,6 +16,7 @@
 #include <system_error>
 #include <utility>
 
+#include "base/colors.h"
 #include "base/message.h"
 #include "base/printable.h"
 #include "stream/marks.h"
@@ -23,11 +24,6 @@
 namespace gt {
 
 namespace {
-
-constexpr std::string_view kRed = "\x1b[1;31m";
-constexpr std::string_view kYellow = "\x1b[1;33m";
-constexpr std::string_view kCyan = "\x1b[1;36m";
-constexpr std::string_view kPlain = "\x1b[0m";
 
 void write_to_stderr(std::string_view text) {
   while (!text.empty()) {
@@ -104,47 +100,6 @@ void on_exit() {
   if (!g_is_over) end_short("a library ended the program", EAGAIN);
 }
 
-bool is_caret(std::string_view line) {
-  return line.ends_with('^') && line.find_first_not_of(' ') == line.size() - 1;
-}
-
-// Colours a line of an error: its program and severity, or its caret.
-std::string painted(std::string_view line) {
-  std::string out(line);
-  if (is_caret(line)) {
-    out.insert(out.size() - 1, kRed);
-    return out.append(kPlain);
-  }
-  const size_t end = line.find(": ");
-  if (end == line.npos || !line.starts_with("gt-")) return out;
-  std::string_view color = kRed;
-  for (const auto& [word, its] :
-       {std::pair{": warning: ", kYellow}, std::pair{": note: ", kCyan}}) {
-    const size_t at = line.find(word);
-    if (at == line.npos) continue;
-    color = its;
-    // The length of the word alone.
-    const size_t size = std::string_view(word).size() - 4;
-    out.insert(at + 2 + size, kPlain).insert(at + 2, color);
-    break;
-  }
-  out.insert(end, kPlain).insert(0, color);
-  return out;
-}
-
-std::string painted_lines(std::string_view text) {
-  std::string out;
-  while (!text.empty()) {
-    const std::string_view line = text.substr(0, text.find('\n'));
-    out += painted(line);
-    text.remove_prefix(line.size());
-    if (text.empty()) break;
-    out += '\n';
-    text.remove_prefix(1);
-  }
-  return out;
-}
-
 // Writes a message to stderr. May be called from any thread; messages do not
 // mix.
 void show(std::string_view message, bool is_error) {
@@ -154,7 +109,7 @@ void show(std::string_view message, bool is_error) {
   static bool has_line_open = false;
   const std::lock_guard lock(mutex);
   std::string text = printable_lines(message);
-  if (is_error && takes_color(STDERR_FILENO)) text = painted_lines(text);
+  if (is_error && takes_color(STDERR_FILENO)) text = painted(text);
   if (std::exchange(has_line_open, false)) text.insert(0, "\r\x1b[K");
   if (!message.ends_with('\n')) {
     has_line_open = ::isatty(STDERR_FILENO) == 1;
@@ -168,13 +123,6 @@ void show(std::string_view message, bool is_error) {
 void say(std::string_view message) { show(message, true); }
 
 void tell(std::string_view message) { show(message, false); }
-
-bool takes_color(int fd) {
-  const char* no_color = std::getenv("NO_COLOR");
-  const char* terminal = std::getenv("TERM");
-  return ::isatty(fd) == 1 && (no_color == nullptr || *no_color == '\0') &&
-         terminal != nullptr && std::string_view(terminal) != "dumb";
-}
 
 ProcessGuard::~ProcessGuard() { g_is_over = true; }
 

@@ -25,10 +25,6 @@ void say(std::string_view message);
 // coloured.
 void tell(std::string_view message);
 
-// True if colours may be written to the descriptor: it is a terminal that is
-// not "dumb", and NO_COLOR is not set, or empty (https://no-color.org).
-bool takes_color(int fd);
-
 // Must be made first in main, and lives until main returns. Afterwards
 // descriptors 0 to 2 are open, so that no other file gets their numbers; a
 // standard output that was closed still cannot be written to. Writing a file

@@ -106,7 +106,10 @@ small() {
     "$GT_EXAMPLES/transformer" "${settings[@]}" | gt-emit --no-at >shell.s
     GT_CONNECT=- "$CPP/transformer" "${settings[@]}" >cpp.s
     awk -f "$GT_ROOT/tests/same-lines.awk" shell.s >shell.lines
-    awk -f "$GT_ROOT/tests/same-lines.awk" cpp.s >cpp.lines
+    # libgt counts the steps of each parameter, and the other one those of all.
+    [ "$(grep -c '^t\.[^ ]* = add ' cpp.s)" -gt 14 ]
+    sed -E '/^t\.[^ ]* = /d; / = adamw /s/ t\.[^ ]*/ adamw.t/' cpp.s |
+      awk -f "$GT_ROOT/tests/same-lines.awk" >cpp.lines
     [ "$(wc -l <shell.lines)" -gt 1000 ]
     diff shell.lines cpp.lines
     gt-work <shell.s >shell

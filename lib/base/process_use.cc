@@ -1,11 +1,12 @@
 #include "base/process_use.h"
 
-#include <fcntl.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include <string>
 #include <string_view>
 
+#include "base/io.h"
 #include "base/text.h"
 
 namespace gt {
@@ -18,13 +19,9 @@ uint64_t ns_of(const timeval& time) {
 
 // Returns the second number of /proc/self/statm, which counts pages.
 uint64_t resident_pages() {
-  const int fd = ::open("/proc/self/statm", O_RDONLY | O_CLOEXEC);
-  if (fd < 0) return 0;
-  char text[256];
-  const ssize_t size = ::read(fd, text, sizeof text);
-  ::close(fd);
-  if (size <= 0) return 0;
-  std::string_view rest(text, static_cast<size_t>(size));
+  std::string text;
+  if (read_whole("/proc/self/statm", text) != 0) return 0;
+  std::string_view rest = text;
   (void)take_word(rest);
   uint64_t pages = 0;
   return read_number(take_word(rest), pages) ? pages : 0;

@@ -6,12 +6,14 @@
 #include <array>
 #include <cerrno>
 #include <chrono>
-#include <cstdlib>
 #include <cstring>
+#include <memory>
 #include <optional>
 #include <system_error>
 #include <utility>
 
+#include "base/colors.h"
+#include "base/io.h"
 #include "base/text.h"
 
 namespace gt::client {
@@ -19,37 +21,6 @@ namespace {
 
 // What drain() writes; a program writes no such byte.
 constexpr std::string_view kMark{"\0mark ", 6};
-
-void write_to(int fd, std::string_view text) {
-  while (!text.empty()) {
-    const ssize_t n = ::write(fd, text.data(), text.size());
-    if (n < 0 && errno == EINTR) continue;
-    if (n < 0) return;
-    text.remove_prefix(static_cast<size_t>(n));
-  }
-}
-
-bool is_painted() {
-  const char* none = std::getenv("NO_COLOR");
-  const char* term = std::getenv("TERM");
-  return (none == nullptr || *none == '\0') && term != nullptr &&
-         std::string_view(term) != "dumb" && ::isatty(STDERR_FILENO) == 1;
-}
-
-// Returns a message's line in the colours that the programs give it on a
-// terminal.
-std::string painted(std::string_view line) {
-  const std::string text(line);
-  if (!is_painted()) return text;
-  constexpr const char* kRed = "\x1b[31m";
-  constexpr const char* kPlain = "\x1b[0m";
-  if (line.ends_with('^') && line.find_first_not_of(' ') == line.size() - 1) {
-    return text.substr(0, text.size() - 1) + kRed + "^" + kPlain;
-  }
-  const size_t colon = line.find(": ");
-  if (!line.starts_with("gt-") || colon == std::string_view::npos) return text;
-  return kRed + text.substr(0, colon) + kPlain + text.substr(colon);
-}
 
 // A message that begins with a place.
 struct Placed {
@@ -115,7 +86,9 @@ bool Told::take(std::string_view line) {
   const std::string_view text = line.substr(0, mark);
   if (mark == std::string_view::npos || !text.empty()) {
     note(text);
-    write_to(STDERR_FILENO, painted(text) + "\n");
+    const std::string shown =
+        takes_color(STDERR_FILENO) ? painted(text) : std::string(text);
+    (void)write_all(STDERR_FILENO, shown + "\n");
   }
   if (mark == std::string_view::npos) return true;
   const std::lock_guard lock(mutex_);
@@ -163,7 +136,8 @@ void Told::drain() {
   std::unique_lock lock(mutex_);
   const uint64_t number = ++marks_;
   lock.unlock();
-  write_to(end_.get(), std::string(kMark) + std::to_string(number) + "\n");
+  (void)write_all(end_.get(),
+                  std::string(kMark) + std::to_string(number) + "\n");
   lock.lock();
   drained_.wait_for(lock, kPatience, [&] { return reached_ >= number; });
 }
@@ -186,7 +160,7 @@ bool Told::any() const {
 
 void Told::close() {
   if (!thread_.joinable()) return;
-  write_to(end_.get(), std::string(kMark) + "0\n");
+  (void)write_all(end_.get(), std::string(kMark) + "0\n");
   thread_.join();
   end_ = Fd();
 }

@@ -28,9 +28,8 @@ constexpr uint8_t kSecretBit = 0x80;
 constexpr size_t kMostBytes = size_t{64} << 20;  // size limit of a file of keys
 const char* const kNoCurve = "this libzmq was built without CURVE";
 const char* const kIsSecret =
-    "this is a secret key, which nobody but its owner may know; gt-key "
-    "--public "
-    "FILE prints the public one of the key in FILE";
+    "this is a secret key, which nobody but its owner may know; "
+    "gt-key --public FILE prints the public one of the key in FILE";
 
 Error in_file(const std::string& path, size_t line, const std::string& why) {
   return Error{path + (line == 0 ? "" : ":" + std::to_string(line)) + ": " +

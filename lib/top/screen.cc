@@ -356,8 +356,9 @@ void Screen::add_header(std::vector<ScreenLine>& out, size_t rows,
   if (wait.empty()) {
     out.push_back({cut("nobody waits", columns), Style::kDim});
   } else {
+    const std::string text = "longest wait: " + wait;
     std::vector<std::string> words;
-    for (const auto word : words_of("longest wait: " + wait)) {
+    for (const std::string_view word : words_of(text)) {
       words.emplace_back(word);
     }
     for (std::string& line : wrap(words, " ", columns, most)) {

@@ -63,15 +63,18 @@ TEST(Worker, PrintsInProgramOrder) {
   EXPECT_EQ(r.status, Exit::kDone);
 }
 
-TEST(Worker, ArangeOfIntegersIsExactAndWraps) {
+TEST(Worker, ArangeOfIntegersIsExactAndFits) {
   const Outcome r = run_text(
       "x = arange i64[2] 9007199254740993\nprint x\n"
       "x = arange i32[2] 2147483647\nprint x\n"
       "x = arange u8[2] -1\nprint x\nx = arange u8[2] 255 1\nprint x\n");
   EXPECT_EQ(r.out,
             "x = tensor i64[2] 9007199254740993 9007199254740994\n"
-            "x = tensor i32[2] 2147483647 -2147483648\n"
-            "x = tensor u8[2] 255 0\nx = tensor u8[2] 255 0\n");
+            "x = fail \"t:3: arange: the last of 2 elements from 2147483647 in "
+            "steps of 1 does not fit into i32\"\n"
+            "x = fail \"t:5: arange: -1 does not fit into u8\"\n"
+            "x = fail \"t:7: arange: the last of 2 elements from 255 in steps "
+            "of 1 does not fit into u8\"\n");
 }
 
 TEST(Worker, DecodesARepeatedLineTwiceAtMost) {

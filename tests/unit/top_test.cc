@@ -235,14 +235,16 @@ TEST(Screen, WhatTellsMostIsWholeWhereItIsNarrow) {
   Model model;
   model.take(read(state(10'000, 3, 1'000'000'000)));
   const std::string text = drawn(model, 24, 60);
-  EXPECT_NE(text.find("longest wait: worker 9 (w9) waits 1.2 s for worker 10\n"
-                      "  (w10) at p.gt:7: y = all_reduce x (line 7: piece of\n"
-                      "  rank 0 from worker 10); worker 10 (w10) is at p.gt:8: "
-                      "s\n  = sum y\n"),
-            text.npos)
+  EXPECT_NE(
+      text.find("  0 B of results  0 B owed  1 watching\n"
+                "longest wait: worker 9 (w9) waits 1.2 s for worker 10 (w10)\n"
+                "  at p.gt:7: y = all_reduce x (line 7: piece of rank 0 from\n"
+                "  worker 10); worker 10 (w10) is at p.gt:8: s = sum y\n"),
+      text.npos)
       << text;
   // Where the tables would have no room, a line each is all.
-  EXPECT_NE(drawn(model, 8, 60).find("waits 1.2 s for wo...\n"), text.npos);
+  const std::string low = drawn(model, 8, 60);
+  EXPECT_NE(low.find("for worker 10 (w1...\n"), text.npos) << low;
 }
 
 TEST(Screen, BarsAndHistoryAreOfTheSharesOfTime) {
@@ -259,9 +261,10 @@ TEST(Screen, BarsAndHistoryAreOfTheSharesOfTime) {
     model.take(read(text));
   }
   const std::string text = drawn(model, 24, 200);
-  // Of a bar of five, more than half is full; the history rises.
-  EXPECT_NE(text.find("     10 here   \u2588\u2588\u2588"), text.npos) << text;
-  EXPECT_NE(text.find("\u2585\u2585"), text.npos) << text;
+  // 94% of a bar of five, and a history that rises.
+  EXPECT_NE(text.find("here   \u2588\u2588\u2588\u2588\u258a   94%"), text.npos)
+      << text;
+  EXPECT_NE(text.find("\u2585\u2586\u2586\u2587"), text.npos) << text;
   EXPECT_NE(text.find(" 300% "), text.npos) << text;
   EXPECT_NE(text.find(" 1 MiB "), text.npos) << text;
   EXPECT_NE(text.find("lines/s "), text.npos) << text;
