@@ -30,7 +30,7 @@ constexpr Function kFunctions[] = {
     {"sin", 1, 1, GT_WIDE(sin)},     {"cos", 1, 1, GT_WIDE(cos)},
     {"log1p", 1, 1, GT_WIDE(log1p)}, {"expm1", 2, 2, GT_WIDE(expm1)},
     {"tanh", 1, 2.5, GT_WIDE(tanh)}, {"erf", 1, 3, GT_WIDE(erf)},
-    {"erfc", 9, 4, GT_WIDE(erfc)},
+    {"erfc", 6, 4, GT_WIDE(erfc)},
 };
 #undef GT_WIDE
 

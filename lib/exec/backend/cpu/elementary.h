@@ -2,7 +2,7 @@
 //
 // With AVX2 and AVX-512, which have fma, exp, log, log1p, sin and cos are
 // within one unit in the last place; so are tanh and erf of f32 (pieces.h).
-// expm1 is within two, erfc of f32 within nine. An f32 result has the same bits
+// expm1 is within two, erfc of f32 within six. An f32 result has the same bits
 // with both instruction sets. These functions reduce the argument to near 0 and
 // evaluate a polynomial that was fitted by Lawson's iteration. All other
 // functions, and all functions with SSE2, come from glibc's libmvec and are

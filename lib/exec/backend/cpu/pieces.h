@@ -6,39 +6,49 @@
 #if GT_PACK_BYTES != 16
 namespace gt::exec::cpu::GT_ISA {
 
-// An odd function that rises from 0 to 1. The magnitudes up to `most` are cut
-// into eight ranges, each with a polynomial of its own. The number of a range
-// is three bits of the float `magnitude * scale + offset`, from bit `shift` up.
-// Since these bits belong to its exponent and its fraction, the ranges grow
-// with the magnitude, as they should. The coefficients of one power for all
-// eight ranges fill a register of AVX2, and each lane picks its own. That costs
-// less than computing two formulas for all lanes and choosing between them.
+// A function of the magnitude. The magnitudes up to `most` are cut into eight
+// ranges, each with a polynomial of its own. The number of a range is three
+// bits of the float `magnitude * scale + offset`, from bit `shift` up. Where
+// these bits belong to its exponent and its fraction, the ranges grow with the
+// magnitude. The coefficients of one power for all eight ranges fill a register
+// of AVX2, and each lane picks its own. That costs less than computing two
+// formulas for all lanes and choosing between them.
 template <size_t kDegree>
 struct Pieces {
-  // From here on the function is 1 in f32.
   float most;
   float scale, offset;  // for the number of a range, as is `shift`
   int shift;
-  float first;  // where the first range, which begins at 0, ends
+  float first;  // below it `value` is the magnitude itself
   // The function is value + t coefficient[0] + t^2 coefficient[1] + ..., where
   // t is the magnitude minus the range's centre. Centres are chosen so that the
   // function's value there is an f32 to within a thousandth of a unit in the
-  // last place, so `value` adds no error. In the first range, `value` is the
-  // magnitude itself.
+  // last place, so `value` adds no error.
   float centre[8], value[8], coefficient[kDegree][8];
 };
 
 template <size_t kDegree>
-inline F32 by_pieces(F32 x, const Pieces<kDegree>& of) {
-  const F32 a = least(splat(of.most), magnitude(x));
-  const I32 range = bits(fma(a, splat(of.scale), splat(of.offset))) >> of.shift;
+inline I32 range_of(F32 a, const Pieces<kDegree>& of) {
+  return bits(fma(a, splat(of.scale), splat(of.offset))) >> of.shift;
+}
+
+// Returns value + t coefficient[0] + ..., for magnitude a in this range.
+template <size_t kDegree>
+inline F32 in_range(I32 range, F32 a, F32 value, const Pieces<kDegree>& of) {
   const F32 t = a - pick(of.centre, range);
   F32 p = pick(of.coefficient[kDegree - 1], range);
   for (size_t i = kDegree - 1; i-- > 0;) {
     p = fma(p, t, pick(of.coefficient[i], range));
   }
+  return fma(p, t, value);
+}
+
+// An odd function, which rises from 0 to 1 and is 1 beyond the ranges.
+template <size_t kDegree>
+inline F32 by_pieces(F32 x, const Pieces<kDegree>& of) {
+  const F32 a = least(splat(of.most), magnitude(x));
+  const I32 range = range_of(a, of);
   const F32 value = a < splat(of.first) ? a : pick(of.value, range);
-  return with_sign(fma(p, t, value), x);
+  return with_sign(in_range(range, a, value, of), x);
 }
 
 constexpr Pieces<7> kTanh = {
@@ -95,22 +105,61 @@ constexpr Pieces<6> kErf = {
     }};
 inline F32 erf(F32 x) { return by_pieces(x, kErf); }
 
-// With a = |x|, erfc(a) is exp(-a^2) times a polynomial of 1 / (1 + 0.35 a),
-// fitted by Lawson's iteration, which has all digits as far as an f32 goes
-// down.
-inline F32 erfc(F32 x) {
-  constexpr float kC[] = {-0x1.8c8f14p-15F, 0x1.969eep-3F,   0x1.7e77aep-3F,
-                          0x1.f84486p-3F,   -0x1.d2ab4ap-5F, 0x1.478baap-1F,
-                          -0x1.674db2p-1F,  0x1.9f824ap-1F,  -0x1.8db57ep-2F,
-                          0x1.07a4e6p-4F};
+// Falls so far that its digits count in all ranges, so these have one width,
+// and the number of a range is a multiple of the magnitude, rounded.
+constexpr Pieces<6> kErfc = {
+    .most = 0x1.3cp1F,
+    .scale = 0x1.83e0f8p1F,
+    .offset = 0x1p23F,
+    .shift = 0,
+    .first = 0,
+    .centre = {0, 0x1.51ebc2p-2F, 0x1.51ea9p-1F, 0x1.fadf7ap-1F, 0x1.51f24ap0F,
+               0x1.a6686p0F, 0x1.fade84p0F, 0x1.27abb4p1F},
+    .value = {1, 0x1.480c82p-1F, 0x1.670b32p-2F, 0x1.4abf56p-3F, 0x1.fb33fep-5F,
+              0x1.417d64p-6F, 0x1.4ed1dap-8F, 0x1.1d348p-10F},
+    .coefficient = {
+        {-0x1.20dd76p0F, -0x1.030f52p0F, -0x1.75b94p-1F, -0x1.b1a024p-2F,
+         -0x1.9487f4p-3F, -0x1.2fac16p-4F, -0x1.6eb95ap-6F, -0x1.64283ep-8F},
+        {0x1.588b1ap-18F, 0x1.55f5cp-2F, 0x1.ed4f5p-2F, 0x1.ad4886p-2F,
+         0x1.0b02ecp-2F, 0x1.f5119ap-4F, 0x1.6b0cb2p-5F, 0x1.9b5944p-7F},
+        {0x1.81006ep-2F, 0x1.0e2e0ep-2F, 0x1.00de16p-5F, -0x1.158acep-3F,
+         -0x1.4f21ecp-3F, -0x1.c1f952p-4F, -0x1.a21cp-5F, -0x1.1f0dp-6F},
+        {0x1.f5e9f2p-10F, -0x1.3d224ep-3F, -0x1.5e16b2p-3F, -0x1.299666p-4F,
+         0x1.5983fep-6F, 0x1.984da8p-5F, 0x1.24d63cp-5F, 0x1.06f9d8p-6F},
+        {-0x1.fec868p-4F, -0x1.de457cp-5F, 0x1.1dcca4p-5F, 0x1.19694p-4F,
+         0x1.36b134p-5F, 0x1.52c608p-12F, -0x1.a4e60ep-7F, -0x1.395fecp-7F},
+        {0x1.0a930cp-5F, 0x1.84978p-5F, 0x1.37e9d4p-5F, -0x1.cb52fep-9F,
+         -0x1.699b0cp-6F, -0x1.a9906ep-7F, -0x1.b52328p-11F, 0x1.91626ap-9F},
+    }};
+
+// Beyond these ranges, erfc(a) is exp(-a^2) times a polynomial of
+// 1 / (1 + 0.35 a), fitted by Lawson's iteration, as far as an f32 goes down.
+inline F32 erfc_far(F32 a) {
+  constexpr float kC[] = {0x1.c4c734p-16F, 0x1.93274p-3F,  0x1.a0a178p-3F,
+                          0x1.39c428p-3F,  0x1.0fd2f6p-2F, -0x1.3b02bap-4F,
+                          0x1.3e1cb8p-2F,  -0x1.a0849ap-5F};
   const F32 one = splat(1.0F);
-  const F32 a = least(splat(10.5F), magnitude(x));
-  const F32 t = one / fma(a, splat(0.35F), one);
+  const F32 c = least(splat(10.5F), a);
+  const F32 t = one / fma(c, splat(0.35F), one);
   // What the square loses is made up for.
-  const F32 square = a * a;
+  const F32 square = c * c;
   const F32 e = exp(-square);
-  const F32 y = fma(-e, fma(a, a, -square), e) * polynomial(t, t * t, kC);
-  return x < 0 ? 2 - y : x != x ? x : y;
+  return fma(-e, fma(c, c, -square), e) * polynomial(t, t * t, kC);
+}
+
+// Returns y, or erfc(a) in the lanes where that is beyond the ranges.
+[[gnu::noinline]] inline F32 erfc_or_far(F32 y, F32 a) {
+  return a > splat(kErfc.most) ? erfc_far(a) : y;
+}
+
+// Few numbers are so large that they need the exp.
+inline F32 erfc(F32 x) {
+  const F32 a = magnitude(x);
+  const F32 c = least(splat(kErfc.most), a);
+  const I32 range = range_of(c, kErfc);
+  F32 y = in_range(range, c, pick(kErfc.value, range), kErfc);
+  if (__builtin_expect(any_beyond(a, kErfc.most), 0)) y = erfc_or_far(y, a);
+  return x < 0 ? 2 - y : y;
 }
 
 }  // namespace gt::exec::cpu::GT_ISA
