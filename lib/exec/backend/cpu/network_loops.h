@@ -395,15 +395,20 @@ void prod_grad(T g, const T* x, T* z, int64_t n) {
   const Pack<T> one = splat(T{1});
   const Pack<T> none{};
   bool far = false;
+  bool has_zero = false;
   const Scaled others_of = multiply_row<T>(n, [&](int64_t i, int64_t left) {
     const Pack<T> a = load_rest<Product, T>(x + i, left);
+    has_zero = any(a == 0) || has_zero;
     const Pack<T> b = a == 0 ? one : a;
     far = any_far<T, 2>(b) || far;
     return b;
   });
-  const double zeros = join_row<Sum, T>(n, [&](int64_t i, int64_t left) {
-    return load_rest<Product, T>(x + i, left) == 0 ? one : none;
-  });
+  double zeros = 0;
+  if (has_zero) {
+    zeros = join_row<Sum, T>(n, [&](int64_t i, int64_t left) {
+      return load_rest<Product, T>(x + i, left) == 0 ? one : none;
+    });
+  }
   const auto bits = static_cast<double>(others_of.exponent);
   constexpr double kNear = sizeof(T) == 8 ? 500 : 60;
   if (far || bits > kNear || bits < -kNear) {
@@ -418,14 +423,16 @@ void prod_grad(T g, const T* x, T* z, int64_t n) {
     }
     return;
   }
-  const Pack<T> p = splat(static_cast<T>(value_of(others_of)));
+  const bool plain = others_of.exponent == 0;
+  const double others = plain ? others_of.fraction : value_of(others_of);
+  const Pack<T> p = splat(static_cast<T>(others));
   const Pack<T> scale = splat(g);
   each_pack<T>(n, [&](int64_t i, int64_t left) {
     const Pack<T> a = get(x + i, left);
     const auto zero = a == 0;
-    const Pack<T> others = scale * (p / (zero ? one : a));
+    const Pack<T> slope = scale * (p / (zero ? one : a));
     const Pack<T> own = zero ? one : none;
-    put<T>(z, i, own == splat(static_cast<T>(zeros)) ? others : none, left);
+    put<T>(z, i, own == splat(static_cast<T>(zeros)) ? slope : none, left);
   });
 }
 

@@ -38,6 +38,14 @@ template <bool kCenter, typename T>
           static_cast<T>(1 / __builtin_sqrtl(all))};
 }
 
+// Returns x without the shift and its rest. Where nothing is shifted, a
+// subtraction of 0 would still take its time.
+template <bool kCenter, typename T>
+inline Pack<T> shifted(Pack<T> x, Pack<T> shift, Pack<T> rest) {
+  if constexpr (!kCenter) return x;
+  return x - shift - rest;
+}
+
 template <bool kCenter, typename T>
 inline Normal<T> normal_of(const T* x, int64_t n, double eps) {
   constexpr double kLeast = sizeof(T) == 8 ? 0x1p-970 : 0x1p-103;
@@ -47,7 +55,7 @@ inline Normal<T> normal_of(const T* x, int64_t n, double eps) {
   const Pack<T> m = splat(shift);
   const auto squares = [&](Pack<T> r) {
     return sum_row<T>(n, [&](int64_t i, int64_t left) {
-      const Pack<T> d = get(x + i, left) - m - r;
+      const Pack<T> d = shifted<kCenter, T>(get(x + i, left), m, r);
       return d * d;
     });
   };
@@ -76,7 +84,7 @@ void norm(const T* x, const T* w, const T* b, T* y, int64_t n, double eps) {
   const Pack<T> rest = splat(by.rest);
   const Pack<T> scale = splat(by.scale);
   each_pack<T>(n, [&](int64_t i, int64_t left) {
-    Pack<T> z = (get(x + i, left) - shift - rest) * scale;
+    Pack<T> z = shifted<kCenter, T>(get(x + i, left), shift, rest) * scale;
     if (w != nullptr) z *= get(w + i, left);
     if (b != nullptr) z += get(b + i, left);
     put<T>(y, i, z, left);
@@ -93,7 +101,7 @@ void norm_grad(const T* g, const T* x, const T* w, T* gx, T* gw, T* gb,
   const Pack<T> rest = splat(by.rest);
   const Pack<T> scale = splat(by.scale);
   const auto normal = [&](int64_t i, int64_t left) {
-    return (get(x + i, left) - shift - rest) * scale;
+    return shifted<kCenter, T>(get(x + i, left), shift, rest) * scale;
   };
   const auto weighted = [&](int64_t i, int64_t left) {
     const Pack<T> h = get(g + i, left);

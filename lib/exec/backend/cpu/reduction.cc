@@ -342,21 +342,28 @@ class Product final : public Kernel {
 
   Status run(std::span<const void* const> in,
              std::span<void* const> out) override {
+    const auto parts = static_cast<size_t>(rows_.parts());
     rows_.each_part(rows_.get(in[0]), [&](size_t u, const T* x, int64_t n) {
       products_[u] = loop_(x, n);
+      if (parts == 1) store(out[0], u, products_[u]);
     });
-    const auto parts = static_cast<size_t>(rows_.parts());
-    for (int64_t r = 0; r < rows_.count(); ++r) {
-      const Scaled* part = products_.data() + static_cast<size_t>(r) * parts;
+    if (parts == 1) return ok_status();
+    for (size_t r = 0; r < products_.size() / parts; ++r) {
+      const Scaled* part = products_.data() + r * parts;
       Scaled total = *part;
       for (size_t p = 1; p < parts; ++p) total = times(total, part[p]);
-      const bool plain = total.exponent == 0;
-      store_real(to_, out[0], r, plain ? total.fraction : value_of(total));
+      store(out[0], r, total);
     }
     return ok_status();
   }
 
  private:
+  void store(void* out, size_t r, const Scaled& total) const {
+    const bool plain = total.exponent == 0;
+    store_real(to_, out, static_cast<int64_t>(r),
+               plain ? total.fraction : value_of(total));
+  }
+
   Dtype to_;
   decltype(FloatLoops<T>::product) loop_;
   Rows<T> rows_;
