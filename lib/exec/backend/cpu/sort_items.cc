@@ -1,7 +1,10 @@
 #include "exec/backend/cpu/sort_items.h"
 
+#include <emmintrin.h>
+
 #include <algorithm>
 #include <bit>
+#include <memory>
 #include <utility>
 #include <vector>
 
@@ -15,6 +18,9 @@ constexpr int64_t kFew = 24;
 // The most bits that items are divided by at a time: as many parts as the
 // second level cache has lines for.
 constexpr int kMostBits = 11;
+// From here on items go past the caches to the parts that they are divided
+// into.
+constexpr int64_t kMany = int64_t{1} << 16;
 // The cost of an item, as parallel.h counts.
 constexpr int64_t kItemCost = 64;
 
@@ -75,12 +81,60 @@ class Digit {
   // Puts items where their parts begin, and moves these on.
   template <typename T>
   void place(const T* items, int64_t n, int64_t* begins, T* to) const {
+    if (n >= kMany) return place_by_lines(items, n, begins, to);
     for (int64_t i = 0; i < n; ++i) {
       to[begins[of(number_of(items[i]))]++] = items[i];
     }
   }
 
  private:
+  // Collects the items of each part until they fill a line of the cache, which
+  // is then written to memory as a whole. The parts of many items are too far
+  // from each other for a line of each to stay in the cache.
+  template <typename T>
+  void place_by_lines(const T* items, int64_t n, int64_t* begins, T* to) const {
+    constexpr size_t kBytes = 64;
+    constexpr size_t kItems = kBytes / sizeof(T);
+    struct alignas(kBytes) Line {
+      T items[kItems];
+    };
+    const std::unique_ptr<Line[]> lines(new Line[parts()]);
+    const std::vector<int64_t> firsts(begins, begins + parts());
+    // How far an item is from where its line of memory begins.
+    const size_t skew = reinterpret_cast<uintptr_t>(to) / sizeof(T);
+    const auto lane_of = [&](int64_t at) {
+      return (skew + static_cast<size_t>(at)) % kItems;
+    };
+    // A line may begin with items of the part before, which stay as they are.
+    const auto copy_line = [&](size_t p, int64_t end) {
+      int64_t at = end - static_cast<int64_t>(lane_of(end - 1)) - 1;
+      for (at = std::max(at, firsts[p]); at < end; ++at) {
+        to[at] = lines[p].items[lane_of(at)];
+      }
+    };
+    for (int64_t i = 0; i < n; ++i) {
+      const size_t p = of(number_of(items[i]));
+      const int64_t end = ++begins[p];
+      const size_t lane = lane_of(end - 1);
+      lines[p].items[lane] = items[i];
+      if (lane + 1 < kItems) continue;
+      const int64_t at = end - static_cast<int64_t>(kItems);
+      if (at < firsts[p]) {
+        copy_line(p, end);
+        continue;
+      }
+      auto* line = reinterpret_cast<__m128i*>(to + at);
+      const auto* from = reinterpret_cast<const __m128i*>(lines[p].items);
+      for (size_t k = 0; k < kBytes / sizeof *line; ++k) {
+        _mm_stream_si128(line + k, _mm_load_si128(from + k));
+      }
+    }
+    _mm_sfence();
+    for (size_t p = 0; p < parts(); ++p) {
+      if (begins[p] > firsts[p]) copy_line(p, begins[p]);
+    }
+  }
+
   int shift_;
   uint64_t mask_;
 };
