@@ -122,6 +122,17 @@ void f64_to_half(const void* from, void* to, int64_t n) {
   for (int64_t i = 0; i < n; ++i) store_real(kTo, to, i, x[i]);
 }
 
+// Within 53 bits, the upper bits of an integer are all its sign, so that it
+// does not differ there from itself shifted by one.
+bool any_beyond_f64(const int64_t* x, int64_t n) {
+  uint64_t differing = 0;
+  for (int64_t i = 0; i < n; ++i) {
+    const auto bits = static_cast<uint64_t>(x[i]);
+    differing |= bits ^ (bits << 1);
+  }
+  return differing >> 54 != 0;
+}
+
 template <size_t kPair>
 constexpr Convert conversion() {
   constexpr auto kFrom = static_cast<Dtype>(kPair / kDtypes);

@@ -172,17 +172,6 @@ const IntegerRow* integer_row(std::string_view op, Dtype dtype) {
   return nullptr;
 }
 
-// Within 53 bits, the upper bits of an integer are all its sign, so that it
-// does not differ there from itself shifted by one.
-bool any_beyond_f64(const int64_t* x, int64_t n) {
-  uint64_t differing = 0;
-  for (int64_t i = 0; i < n; ++i) {
-    const auto bits = static_cast<uint64_t>(x[i]);
-    differing |= bits ^ (bits << 1);
-  }
-  return differing >> 54 != 0;
-}
-
 Loop mixed_loop(std::string_view op, size_t integer) {
   for (const MixedRow& row : kMixedRows) {
     if (op == row.op) return row.loops[integer];

@@ -38,9 +38,6 @@ std::span<const IntegerRow> integer_rows();
 // none.
 const IntegerRow* integer_row(std::string_view op, Dtype dtype);
 
-// True if f64 does not hold some of the n integers, or holds its neighbours too
-// coarsely to tell.
-bool any_beyond_f64(const int64_t* x, int64_t n);
 // Returns the loop of a comparison whose operand `integer` is an i64, and the
 // other one an f64.
 Loop mixed_loop(std::string_view op, size_t integer);

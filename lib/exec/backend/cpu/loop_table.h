@@ -68,6 +68,7 @@ constexpr Loops kLoops = {
     .i32 = kWholeLoops<int32_t>,
     .u8 = kWholeLoops<uint8_t>,
     .conversions = kConversions.at,
+    .any_beyond_f64 = any_beyond_f64,
     .uniforms = uniforms,
     .words = words,
     .reaching = reaching,

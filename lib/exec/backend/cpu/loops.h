@@ -251,6 +251,9 @@ struct Loops {
   // The conversion from one dtype to another stands at from * kDtypes + to;
   // null where the two are the same.
   const Convert* conversions;
+  // True if f64 does not hold some of the n integers, or holds its neighbours
+  // too coarsely to tell.
+  bool (*any_beyond_f64)(const int64_t* x, int64_t n);
   // Writes what rand gives in f32 to the elements from `first` on.
   void (*uniforms)(uint64_t seed, uint64_t first, float* y, int64_t n);
   // These write random words, and normal values, for the elements from 2 *

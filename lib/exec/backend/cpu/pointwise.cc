@@ -82,6 +82,7 @@ class Pointwise final : public Kernel {
  public:
   Pointwise(const Call& call, const Context& context, const Choice& choice)
       : choice_(choice),
+        any_beyond_f64_(context.loops->any_beyond_f64),
         threads_(context.threads),
         result_(call.results[0]),
         n_(result_.elements()) {
@@ -232,7 +233,8 @@ class Pointwise final : public Kernel {
     if (choice_.exact == nullptr || sides_[k].scalar) return choice_.loop;
     const bool repeat = nest_.repeat[k];
     const void* own = repeat ? x[k] : element(x[k], i, sides_[k].size);
-    if (!any_beyond_f64(static_cast<const int64_t*>(own), repeat ? 1 : m)) {
+    const auto* integers = static_cast<const int64_t*>(own);
+    if (!any_beyond_f64_(integers, repeat ? 1 : m)) {
       return choice_.loop;
     }
     at[k] = own;
@@ -244,6 +246,7 @@ class Pointwise final : public Kernel {
   }
 
   Choice choice_;
+  bool (*any_beyond_f64_)(const int64_t*, int64_t);
   int threads_;
   Type result_;
   int64_t n_;
