@@ -46,8 +46,8 @@ Status types_logsumexp(Call& call) {
 }
 
 // The placeholders of var, with n less correction= as its divisor. {some}: "1"
-// unless that is 0; {root}: 1 over its root, or 1; {factor}: 2 over the divisor;
-// {share}: half of it.
+// unless that is 0; {root}: 1 over its root, or 1; {factor}: 2 over the
+// divisor; {share}: half of it.
 std::string var_word(const Call& call, std::string_view name, size_t each) {
   if (name != "some" && name != "root" && name != "factor" && name != "share") {
     return reduction_word(call, name, each);
