@@ -34,6 +34,21 @@ cut_alike() { # PROGRAM [GT-CMP'S OPTIONS]
   cut_alike p.gt --rtol 1e-4 --atol 1e-5
 }
 
+@test "a deviation and layer_norm hold where the norm of their elements is out of range" {
+  local backend dtype large size
+  for large in 'f32 2.9e38' 'f64 1.5e308'; do
+    read -r dtype size <<<"$large"
+    printf '%s\n' "s = tensor ${dtype}[4,2] 1 -1 -1 1 0 1 0 -1 #signal=rows" "x = mul s $size" \
+      'd = std x axis=0' "r = div d $size" 't = transpose x' \
+      'y = layer_norm t' 'print r' 'print y' >p.gt
+    cut_alike p.gt --rtol 1e-6
+    for backend in ref cpu; do
+      gt-emit p.gt | GT_BACKEND=$backend gt-work | head -1 | sed 's/f64/f32/' |
+        gt-cmp --rtol 1e-6 <(echo 'r = tensor f32[2] 0.8164966 1.1547005') -
+    done
+  done
+}
+
 @test "one large gradient is clipped and deletes no step, over ranks as well" {
   local backend dtype
   printf '%s\n' 'a = tensor f32[2] 3e20 4e20' 'a = clip a 1' 'print a' | gt-emit >clip.s
