@@ -12,7 +12,7 @@ cut_alike() { # PROGRAM [GT-CMP'S OPTIONS]
   gt-check -q cut.s
   gt-work whole.s >whole
   gt-work cut.s | gt-cmp --atol 0 "${@:2}" whole -
-  [[ $(cat whole) != *@(nan|inf|fail)* ]]
+  run ! grep -qE 'nan|inf|fail' whole
 }
 
 @test "a norm, a deviation and their gradients hold at 1e30, over ranks as well" {
