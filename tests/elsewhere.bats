@@ -128,7 +128,7 @@ y = bilinear x s x  =>  did you mean 'matmul' (x by w, and that by y, is torch.n
 y = interpolate x  =>  did you mean 'expand'
 y = F.upsample x  =>  did you mean 'expand'
 y = lerp x s 0.5  =>  did you mean 'add' (of a and the product of b - a and w it is torch.lerp)?
-y = std_mean x  =>  did you mean 'var'
+y = std_mean x  =>  did you mean 'std' (with mean it is torch.std_mean)?
 y = multinomial x  =>  did you mean 'argmax'
 y = arctan2 x s  =>  did you mean 'atan2' (torch.atan2, torch.arctan2)?
 y = asin x  =>  did you mean 'atan2' (of x and sqrt of (1 - x) (1 + x) it is torch.asin

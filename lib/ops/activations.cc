@@ -25,7 +25,8 @@ constexpr Row kActivationRows[] = {
      .gradient = "dx = tanh_grad dy x",
      .flops = 10,
      .sense = "Hyperbolic tangent.",
-     .details = "Integers give f32.",
+     .details = "Integers give f32. The gradient reads x, as y alone cannot "
+                "tell the digits of 1 - y^2: so x is kept for it.",
      .source = "torch.tanh",
      .example = "x = tensor f32[3] -inf 0 inf\n"
                 "y = tanh x\n"
@@ -76,7 +77,8 @@ constexpr Row kActivationRows[] = {
      .in_f32 = true,
      .flops = 10,
      .sense = "1 / (1 + exp(-x)).",
-     .details = "Integers give f32.",
+     .details = "Integers give f32. The gradient reads x, as y alone cannot "
+                "tell the digits of 1 - y: so x is kept for it.",
      .source = "torch.sigmoid; of half of x, times the other half, "
                "torch.nn.functional.glu",
      .example = "x = tensor f32[3] -inf 0 inf\n"

@@ -345,10 +345,10 @@ constexpr Row kElementaryRows[] = {
      .sense = "1 - erf x, exact where erf x is near 1.",
      .details = "Integers give f32.",
      .source = "torch.erfc; Abramowitz and Stegun 7.1.2",
-     .example = "x = tensor f32[3] -inf 0 9\n"
+     .example = "x = tensor f64[3] -inf 0 inf\n"
                 "y = erfc x\n"
                 "print y\n"
-                "=> y = tensor f32[3] 2 1 4.137032e-37"},
+                "=> y = tensor f64[3] 2 1 0"},
     {.signature = "y = floor x",
      .index = kOneIndex,
      .accepts = "number",

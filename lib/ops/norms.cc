@@ -51,11 +51,11 @@ std::string row_norm_word(const Call& call, std::string_view name, size_t) {
 }
 
 // Computes n and r from the centered x, e: the root of its mean square, v, plus
-// eps is taken without a square that leaves the range. With a the larger and b
-// the smaller of both roots, it is a sqrt(1 + (b / a)^2).
+// eps is taken without a square or a sum that leaves the range. With a the
+// larger and b the smaller of both roots, it is a sqrt(1 + (b / a)^2).
 constexpr char kScaled[] = R"(
-       q = norm e axis=-1 keepdims=1
-       v = mul q {share}
+       q = mul e {share}
+       v = norm q axis=-1 keepdims=1
        va = maximum v {root}
        vb = minimum v {root}
        vc = div vb va

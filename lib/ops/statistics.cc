@@ -45,15 +45,17 @@ Status types_logsumexp(Call& call) {
   return types_reduced(call);
 }
 
-// The placeholders of var, with n less correction= as its divisor. {root}: 1
-// over the divisor's root; {factor}: 2 over the divisor; {share}: half of it.
+// The placeholders of var, with n less correction= as its divisor. {some}: "1"
+// unless that is 0; {root}: 1 over its root, or 1; {factor}: 2 over the
+// divisor; {share}: half of it.
 std::string var_word(const Call& call, std::string_view name, size_t each) {
-  if (name != "root" && name != "factor" && name != "share") {
+  if (name != "some" && name != "root" && name != "factor" && name != "share") {
     return reduction_word(call, name, each);
   }
   const auto count = parse_number(reduction_word(call, "count", each));
   const double dof = std::max(0.0, count->real - call.number("correction"));
-  return number_text(name == "root"    ? 1 / std::sqrt(dof)
+  if (name == "some") return dof > 0 ? "1" : "0";
+  return number_text(name == "root"    ? dof > 0 ? 1 / std::sqrt(dof) : 1
                      : name == "share" ? 1 / dof
                                        : 2 / dof);
 }
@@ -80,10 +82,16 @@ constexpr char kCentered[] = R"(
        d = mean c axis={axis} keepdims=1
        e = sub c d)";
 
-constexpr auto kVar = row_text(kCentered, R"(
-       n = norm e axis={axis} keepdims={keepdims}
-       r = mul n {root}
-       y = mul r r)");
+// Computes sd, the deviation. The elements are divided first, as their norm may
+// leave the range where the deviation does not.
+constexpr char kDeviation[] = R"(
+       f = mul e {root}
+       n = norm f axis={axis} keepdims={keepdims}
+       [some=1] sd = copy n
+       [some=0] sd = mul n inf)";
+
+constexpr auto kVar = row_text(kCentered, kDeviation, R"(
+       y = mul sd sd)");
 constexpr auto kVarGrad = row_text(kCentered, R"(
        u = mul e {factor}
        [lift=1] t = unsqueeze g axis={axes}
@@ -100,34 +108,31 @@ constexpr auto kVarGradSecond = row_text(kCentered, R"(
        v = sub q o
        dx = mul v {factor})");
 
-constexpr auto kStd = row_text(kCentered, R"(
-       n = norm e axis={axis} keepdims={keepdims}
-       y = mul n {root})");
+constexpr auto kStd = row_text(kCentered, kDeviation, R"(
+       y = copy sd)");
 // Computes k, the deviation over the elements, v, the gradient of each element
 // for a gradient of 1, and t, g over the elements. A deviation of 0 is taken as
 // inf, so that v is 0.
 constexpr char kStdShare[] = R"(
-       n = norm e axis={axis} keepdims={keepdims}
-       y = mul n {root}
-       a = eq y 0
-       b = where a inf y
+       a = eq sd 0
+       b = where a inf sd
        [lift=1] k = unsqueeze b axis={axes}
        [lift=0] k = copy b
        u = mul e {share}
        v = div u k
        [lift=1] t = unsqueeze g axis={axes}
        [lift=0] t = copy g)";
-constexpr auto kStdGrad = row_text(kCentered, kStdShare, R"(
+constexpr auto kStdGrad = row_text(kCentered, kDeviation, kStdShare, R"(
        z = mul v t)");
-constexpr auto kStdGradSecond = row_text(kCentered, kStdShare, R"(
+constexpr auto kStdGradSecond = row_text(kCentered, kDeviation, kStdShare, R"(
        p = mul dz v
        dg = sum p axis={axis} keepdims={keepdims}
        o = mean dz axis={axis} keepdims=1
        q = sub dz o
        r = mul q {share}
        s = sum p axis={axis} keepdims=1
-       f = mul v s
-       h = sub r f
+       w = mul v s
+       h = sub r w
        i = div h k
        dx = mul i t)");
 
@@ -218,7 +223,7 @@ constexpr Row kStatisticRows[] = {
          "x does not hold floats; correction is nan or infinite.",
      .source = "torch.std; with mean it is torch.std_mean",
      .places = "axis keepdims",
-     .example = "x = tensor f32[3] 1e30 2e30 3e30\n"
+     .example = "x = tensor f32[5] -1e30 -1e30 0 1e30 1e30\n"
                 "y = std x\n"
                 "print y\n"
                 "=> y = tensor f32[] 1e+30"},

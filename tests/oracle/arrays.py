@@ -33,8 +33,9 @@ def each(function):
 
 
 def norm(order):
+    """In f64, since PyTorch's squares of f32 leave its range."""
     return lambda x, dims, keep: torch.linalg.vector_norm(
-        x, order, dim=dims, keepdim=keep)
+        x.double(), order, dim=dims, keepdim=keep).to(x.dtype)
 
 
 def fractional_var(x, dims, keep):
@@ -61,11 +62,16 @@ REDUCTIONS = [
     ("var", " correction=0",
      lambda x, d, k: torch.var(x, d, unbiased=False, keepdim=k), FLOATS, 2),
     ("var", " correction=0.5", fractional_var, FLOATS, 2),
+    ("std", "", lambda x, d, k: torch.std(x, d, unbiased=True, keepdim=k),
+     FLOATS, 2),
+    ("std", " correction=0",
+     lambda x, d, k: torch.std(x, d, unbiased=False, keepdim=k), FLOATS, 2),
     ("norm", "", norm(2), FLOATS, 2),
     ("norm", " ord=1", lambda x, d, k: torch.sum(absolute(x), d, k) if d
      else absolute(x), FLOATS, 2),
     ("norm", " ord=inf", norm(float("inf")), FLOATS, 1),
 ]
+SPREADS = ("var", "std")
 CHOICES = ("max", "min", "argmax", "argmin")
 
 
@@ -92,12 +98,12 @@ def reduction_cases():
                 if (op in CHOICES or "inf" in keys) and not chosen_from(
                         shape, axis):
                     continue
-                if rank == 0 and op == "var":
+                if rank == 0 and op in SPREADS:
                     continue
                 dims = axes_of(axis, rank)
                 keep = axis in (-1, "1")
                 tail = keys + key(axis) + (" keepdims=1" if keep else "")
-                own = 0 if op == "var" and too_few(shape, axis) else order
+                own = 0 if op in SPREADS and too_few(shape, axis) else order
                 yield from make(
                     op, f"y = {op} x{tail}",
                     lambda x, f=function, d=dims, k=keep: f(x, d, k),

@@ -28,6 +28,14 @@ def whole(function, x):
     return function(x) if x.is_floating_point() else x.clone()
 
 
+def at_ends(function, x):
+    """An activation that goes to 0 far below 0, and to x far above: in PyTorch
+    it, or its gradient, is nan at an end, where 0 is multiplied by inf."""
+    low, high = x < -1000, x > 1000
+    y = function(torch.where(low | high, torch.zeros_like(x), x))
+    return torch.where(low, torch.zeros_like(y), torch.where(high, x, y))
+
+
 def max_pool2d_pick(d, x, size, stride, padding):
     """The elements of d at the places of the largest elements of x's
     windows."""

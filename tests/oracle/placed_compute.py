@@ -111,7 +111,7 @@ class Computing(Program):
             return None
         d = self.rng.choice(whole)
         op = "mean" if v.sums else self.rng.choice(
-            ["mean", "max", "min", "var", "prod"])
+            ["mean", "max", "min", "var", "std", "prod"])
         keep = self.rng.random() < 0.4
         to = {e: e if keep or e < d else e - 1
               for e in range(len(v.shape)) if e != d}

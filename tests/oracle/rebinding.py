@@ -252,12 +252,13 @@ def peak(lines):
 
 def chain(freed):
     """Layers have weights of their own; gradients come while activations
-    go."""
+    go. Of relu's operand and result the gradient reads the result alone,
+    which the next product keeps as well."""
     lines = ["h = ones f32[64,64]"]
     layers = range(20)
     lines += [f"w{t} = full f32[64,64] 0.01" for t in layers]
     for t in layers:
-        lines += [f"h = matmul h w{t}", "h = tanh h",
+        lines += [f"h = matmul h w{t}", "h = relu h",
                   "h = copy h" if freed else f"h{t} = copy h"]
     lines += ["l = sum h"] + (["free h"] if freed else [])
     targets = " ".join(f"w{t}" for t in layers)

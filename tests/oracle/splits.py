@@ -77,8 +77,9 @@ def table():
         for op in ("mean", "norm", "logsumexp"):
             case(f"y = {op} x" + tail, {"x": "mn:pos"}, [y], "near",
                  whole="n", nonempty="n")
-        case("y = var x" + tail, {"x": "mn:int"}, [y], "near", whole="n",
-             least=("n", 2))
+        for op in ("var", "std"):
+            case(f"y = {op} x" + tail, {"x": "mn:int"}, [y], "near", whole="n",
+                 least=("n", 2))
         case("y = max x" + tail, {"x": "mn:int"}, [y], whole="n",
              nonempty="n")
     case("y = sum x", {"x": "mn:int"}, [""])
