@@ -21,6 +21,8 @@ file(GLOB cuda_plans CONFIGURE_DEPENDS "${cuda_home}/plan*.cc"
 add_library(gt_cuda_plans OBJECT EXCLUDE_FROM_ALL ${cuda_plans} "${cuda_inc}")
 target_link_libraries(gt_cuda_plans PUBLIC gt_flags gt_version)
 set_target_properties(gt_cuda_plans PROPERTIES POSITION_INDEPENDENT_CODE ON)
+# They write the text of a kernel, once for each shape.
+target_compile_options(gt_cuda_plans PRIVATE $<$<CONFIG:Release>:-Os>)
 
 if(NOT GT_CUDA)
   return()
