@@ -9,28 +9,13 @@
 
 #include "base/result.h"
 #include "shard/rank_clocks.h"
+#include "shard/schedule_delays.h"
 #include "shard/schedule_units.h"
 
 namespace gt::shard {
 namespace {
 
 // ---- which of several lines is chosen ---------------------------------------
-
-// Returns, for each line, true if it belongs to the backward part that an
-// earlier stage waits for. The other backward lines make gradients of weights.
-std::vector<bool> find_awaited(const std::vector<ScheduledLine>& lines) {
-  std::vector<bool> is_awaited(lines.size(), false);
-  for (uint32_t i = static_cast<uint32_t>(lines.size()); i-- > 0;) {
-    const ScheduledLine& line = lines[i];
-    if (!line.is_backward) continue;
-    if (Chunks::leaves(line)) is_awaited[i] = true;
-    for (const uint32_t made : line.needs) {
-      const bool is_same = lines[made].microbatch == line.microbatch;
-      if (is_awaited[i] && is_same) is_awaited[made] = true;
-    }
-  }
-  return is_awaited;
-}
 
 // The rule by which one of several lines that a rank could begin is chosen.
 struct Preference {
@@ -47,7 +32,12 @@ struct Preference {
 std::vector<Preference> preferences_of(const ScheduleKind& kind) {
   if (kind.is_forward_first) return {{1, 2, 2}};
   std::vector<Preference> out;
-  for (const double patience : {0.0, 0.1, 0.2}) {
+  std::vector<double> patiences{0, 0.1, 0.2};
+  // The gradients of weights fill the time that a rank waits for more.
+  if (kind.puts_off_weights) {
+    patiences.insert(patiences.end(), {0.35, 0.5, 0.75, 1, 2});
+  }
+  for (const double patience : patiences) {
     out.push_back({2, 1, kind.puts_off_weights ? 3 : 1, patience});
     out.push_back({1, 2, kind.puts_off_weights ? 3 : 2, patience});
   }
@@ -139,6 +129,8 @@ class ListScheduler {
     order.ranks = static_cast<int64_t>(queues_.size());
     order.stages = units_.stages();
     order.most_open = units_.most_open();
+    order.most_parts = units_.most_parts();
+    order.comes_back = units_.comes_back();
     return order;
   }
 
@@ -308,13 +300,13 @@ class ListScheduler {
     return chosen.line;
   }
 
-  // A unit less is open: the first of those that wait may be.
+  // A unit was opened or closed: those that wait may be allowed now.
   void release(size_t place) {
     RankQueue& queue = queues_[place];
-    if (queue.blocked.empty()) return;
-    const auto unit = queue.blocked.begin();
-    for (const Ready& ready : unit->second) queue.later.push(ready);
-    queue.blocked.erase(unit);
+    for (auto& [unit, lines] : queue.blocked) {
+      for (const Ready& ready : lines) queue.later.push(ready);
+    }
+    queue.blocked.clear();
     note_change(place);
   }
 
@@ -372,8 +364,8 @@ double period_of(const std::vector<ScheduledLine>& lines,
 
 }  // namespace
 
-Order schedule(const std::vector<ScheduledLine>& lines,
-               const ScheduleKind& kind) {
+Order schedule(std::vector<ScheduledLine> lines, const ScheduleKind& kind) {
+  delay_sources(lines);
   const Pipeline pipeline(lines, kind);
   Order best;
   for (const Preference& preference : preferences_of(kind)) {

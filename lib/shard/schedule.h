@@ -14,11 +14,15 @@
 // holding all of their values until the backward lines come. A unit is the
 // forward lines of one microbatch within one part of the model (a chunk), which
 // runs on one rank. It is open from its first line until the last line of its
-// microbatch that reads what it made. A rank opens another unit only while
-// fewer units than its bound are open. If nothing else can run, the bound is
-// exceeded, so that every program ends. How many units that are, and which
-// lines are preferred, is a row of schedule_kinds.h for each kind. List
-// scheduling: Graham, Bounds on multiprocessing timing anomalies, 1969.
+// microbatch there that descends from it, be it by a view or by a value that
+// was made of it: so as long as its values may be held. A rank opens another
+// unit only while fewer units than its bound are open. If nothing else can run,
+// the bound is exceeded, so that every program ends. How many units that are,
+// and which lines are preferred, is a row of schedule_kinds.h for each kind.
+// List scheduling: Graham, Bounds on multiprocessing timing anomalies, 1969.
+//
+// Lines that could run long before their results are read wait until these are
+// wanted (schedule_delays.h).
 //
 // No schedule can deadlock. There is one order of all lines in which every line
 // stands behind those that it needs, and each rank runs its lines in this
@@ -42,6 +46,7 @@ inline constexpr uint32_t kNoIndex = UINT32_MAX;
 struct ScheduledLine {
   int64_t microbatch = -1;  // -1: it belongs to none
   bool is_backward = false;
+  bool is_recomputed = false;  // it makes a forward value once more
   Ranks ranks;    // where its results are; without results: where it runs
   Ranks senders;  // where its operands are, if on other ranks; else empty
   // The time that it takes on each of its ranks; for a line that moves values,
@@ -63,13 +68,14 @@ struct Order {
   // The seconds from one step to the next if many steps follow each other
   // without a barrier.
   double period = 0;
-  double busy = 0;        // seconds in which ranks compute, of all together
-  int64_t ranks = 0;      // on how many ranks the lines run
-  int64_t stages = 0;     // p: chunks of the model per chunk of a rank
-  int64_t most_open = 0;  // the most units that a rank had open at a time
+  double busy = 0;          // seconds in which ranks compute, of all together
+  int64_t ranks = 0;        // on how many ranks the lines run
+  int64_t stages = 0;       // p: chunks of the model per chunk of a rank
+  int64_t most_open = 0;    // the most units that a rank had open at a time
+  int64_t most_parts = 0;   // the most chunks that a rank has
+  bool comes_back = false;  // the last chunk is on the rank of the first
 };
 
-Order schedule(const std::vector<ScheduledLine>& lines,
-               const ScheduleKind& kind);
+Order schedule(std::vector<ScheduledLine> lines, const ScheduleKind& kind);
 
 }  // namespace gt::shard

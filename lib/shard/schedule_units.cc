@@ -1,6 +1,6 @@
 #include "shard/schedule_units.h"
 
-#include <tuple>
+#include <iterator>
 
 namespace gt::shard {
 namespace {
@@ -50,35 +50,43 @@ Units::Units(const std::vector<ScheduledLine>& lines, const Chunks& chunks,
              const ScheduleKind& kind)
     : of_(lines.size(), kNoIndex), closes_(lines.size()) {
   find(lines, chunks);
-  count_readers(lines);
   set_bounds(kind);
+  find_ends(lines, chunks);
 }
 
 void Units::find(const std::vector<ScheduledLine>& lines,
                  const Chunks& chunks) {
-  std::map<std::tuple<int64_t, int64_t, int64_t>, uint32_t> known;
   for (uint32_t i = 0; i < lines.size(); ++i) {
     if (!lines[i].is_forward() || lines[i].moves()) continue;
     const int64_t rank = lines[i].ranks.front();
     const int64_t chunk = chunks.of(i);
     const auto [it, is_new] =
-        known.try_emplace({lines[i].microbatch, chunk, rank},
-                          static_cast<uint32_t>(units_.size()));
-    if (is_new) units_.push_back({rank});
-    of_[i] = it->second;
+        numbers_.try_emplace({lines[i].microbatch, chunk, rank},
+                             static_cast<uint32_t>(units_.size()));
+    if (is_new) units_.push_back({rank, chunk});
+    if (lines[i].occupies_ranks()) of_[i] = it->second;
     ranks_[rank].chunks.insert(chunk);
     chunks_ = std::max(chunks_, chunk + 1);
   }
 }
 
-void Units::count_readers(const std::vector<ScheduledLine>& lines) {
+// A line descends from what it reads of its microbatch, but what arrives on
+// other ranks begins anew: in the forward part it belongs to the unit there.
+void Units::find_ends(const std::vector<ScheduledLine>& lines,
+                      const Chunks& chunks) {
   for (uint32_t i = 0; i < lines.size(); ++i) {
+    const ScheduledLine& line = lines[i];
     std::vector<uint32_t>& closes = closes_[i];
-    if (of_[i] != kNoIndex) closes.push_back(of_[i]);
-    for (const uint32_t made : lines[i].needs) {
-      const bool is_reader = of_[made] != kNoIndex && of_[made] != of_[i] &&
-                             lines[made].microbatch == lines[i].microbatch;
-      if (is_reader) closes.push_back(of_[made]);
+    if (line.is_forward() && !line.ranks.empty()) {
+      const auto it =
+          numbers_.find({line.microbatch, chunks.of(i), line.ranks.front()});
+      if (it != numbers_.end()) closes.push_back(it->second);
+    }
+    for (const uint32_t n : line.needs) {
+      const bool is_apart =
+          Chunks::leaves(line) || lines[n].microbatch != line.microbatch;
+      if (is_apart) continue;
+      closes.insert(closes.end(), closes_[n].begin(), closes_[n].end());
     }
     std::sort(closes.begin(), closes.end());
     closes.erase(std::unique(closes.begin(), closes.end()), closes.end());
@@ -87,16 +95,20 @@ void Units::count_readers(const std::vector<ScheduledLine>& lines) {
 }
 
 void Units::set_bounds(const ScheduleKind& kind) {
-  size_t most = 1;  // chunks of one rank
   for (const auto& [rank, here] : ranks_) {
-    most = std::max(most, here.chunks.size());
+    most_parts_ =
+        std::max(most_parts_, static_cast<int64_t>(here.chunks.size()));
   }
-  const auto v = static_cast<int64_t>(most);
-  stages_ = (chunks_ + v - 1) / v;
+  stages_ = (chunks_ + most_parts_ - 1) / most_parts_;
   for (auto& [rank, here] : ranks_) {
     const PipelinePlace at{chunks_, stages_, *here.chunks.begin(),
                            static_cast<int64_t>(here.chunks.size())};
-    here.bound = std::max<int64_t>(kind.bound(at), 1);
+    here.bound = std::max(kind.bound(at), at.chunks);
+    here.open.resize(here.chunks.size());
+  }
+  for (Unit& unit : units_) {
+    const std::set<int64_t>& chunks = ranks_[unit.rank].chunks;
+    unit.level = std::distance(chunks.begin(), chunks.find(unit.chunk));
   }
 }
 

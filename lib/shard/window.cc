@@ -182,8 +182,18 @@ bool Window::is_read_by(const Line& line) const {
 }
 
 bool Window::is_changed_by(const Line& line) const {
-  const auto is_known = [this](std::string_view name) {
-    return numbers_.count(std::string(name)) > 0;
+  return changes(line, [](const Named& /*name*/) { return true; });
+}
+
+bool Window::is_microbatch_changed_by(const Line& line) const {
+  return changes(line, [](const Named& name) { return name.is_of_microbatch; });
+}
+
+template <typename Wanted>
+bool Window::changes(const Line& line, const Wanted& is_wanted) const {
+  const auto is_known = [&](std::string_view name) {
+    const auto it = numbers_.find(std::string(name));
+    return it != numbers_.end() && is_wanted(names_[it->second]);
   };
   const bool frees = statement_of(line.op) == Statement::kFree;
   return std::any_of(line.results.begin(), line.results.end(),
@@ -217,18 +227,23 @@ void Window::add(std::string_view text, const Line& line,
   held.says_microbatch = microbatch >= 0;
   held.line.microbatch = microbatch;
   held.line.is_backward = line.note("bwd") != nullptr;
+  held.line.is_recomputed =
+      held.line.is_backward && line.note("recompute") != nullptr;
   held.line.seconds = size.seconds;
   held.line.ranks = ascending(where.ranks);
   const bool crosses = !held.is_free && crosses_ranks(line, where);
   for (uint32_t o = 0; o < line.operands.size(); ++o) {
     if (line.operands[o].kind != Operand::Kind::kName) continue;
     const Ranks ranks = ascending(ranks_read(line, where, o));
-    held.reads.push_back({o, number_of(line.operands[o].text), ranks, {}});
+    const uint32_t name = number_of(line.operands[o].text);
+    held.reads.push_back({o, name, ranks, {}});
+    names_[name].is_of_microbatch |= microbatch >= 0;
     if (crosses) held.line.senders = together(held.line.senders, ranks);
   }
   for (uint32_t r = 0; r < line.results.size(); ++r) {
     const uint32_t name = number_of(line.results[r].text);
     names_[name].is_bound = true;
+    names_[name].is_of_microbatch |= microbatch >= 0;
     held.writes.push_back({r, name, held.line.ranks, std::move(size.bytes[r])});
   }
   if (const std::string_view* target = line.note("grad")) {
@@ -237,14 +252,21 @@ void Window::add(std::string_view text, const Line& line,
   if (microbatch >= 0) microbatches_.insert(microbatch);
 }
 
-// Finds the microbatches of lines without a note #mb=. These are second names
-// of values, which gt-emit makes, and values that are made of nothing.
+// Finds the microbatches of lines without a note #mb= that a line of one reads:
+// second names of values, which gt-emit makes, and values that are made of
+// nothing. What no microbatch reads, such as a norm over all gradients, belongs
+// to none, and nothing in the microbatches hurries for it.
 void Window::find_microbatches() {
-  for (WindowLine& line : lines_) {
-    if (line.line.microbatch >= 0 || line.is_free) continue;
-    for (const uint32_t n : line.line.needs) {
-      line.line.microbatch =
-          std::max(line.line.microbatch, lines_[n].line.microbatch);
+  std::vector<bool> is_read(lines_.size(), false);
+  for (size_t i = lines_.size(); i-- > 0;) {
+    if (!is_read[i] && !lines_[i].says_microbatch) continue;
+    for (const uint32_t n : lines_[i].line.needs) is_read[n] = true;
+  }
+  for (size_t i = 0; i < lines_.size(); ++i) {
+    ScheduledLine& line = lines_[i].line;
+    if (!is_read[i] || line.microbatch >= 0) continue;
+    for (const uint32_t n : line.needs) {
+      line.microbatch = std::max(line.microbatch, lines_[n].line.microbatch);
     }
   }
   for (auto line = lines_.rbegin(); line != lines_.rend(); ++line) {
@@ -270,44 +292,11 @@ void Window::find_backward() {
   }
 }
 
-// Values that the backward part makes of nothing, such as the zeros that a
-// gradient is added to, could be made at once for all microbatches, and would
-// fill the memory. So such a line has to wait for the other lines that its
-// first reader needs.
-void Window::delay_sources() {
-  std::vector<uint32_t> reader(lines_.size(), kNoIndex);
-  std::vector<bool> is_source(lines_.size(), false);
-  for (uint32_t i = 0; i < lines_.size(); ++i) {
-    const ScheduledLine& line = lines_[i].line;
-    const auto is_same = [&](uint32_t n) {
-      return lines_[n].line.microbatch == line.microbatch;
-    };
-    is_source[i] =
-        line.is_backward &&
-        std::all_of(line.needs.begin(), line.needs.end(),
-                    [&](uint32_t n) { return is_source[n] || !is_same(n); });
-    for (const uint32_t n : line.needs) {
-      if (reader[n] == kNoIndex && is_same(n)) reader[n] = i;
-    }
-  }
-  for (uint32_t i = static_cast<uint32_t>(lines_.size()); i-- > 0;) {
-    if (!is_source[i] || reader[i] == kNoIndex) continue;
-    // Takes the first reader that is not a source itself. It was already found,
-    // since this loop goes from the last line to the first.
-    if (is_source[reader[i]]) reader[i] = reader[reader[i]];
-    if (reader[i] == kNoIndex) continue;
-    for (const uint32_t n : lines_[reader[i]].line.needs) {
-      if (n < i && !is_source[n]) lines_[i].line.after.push_back(n);
-    }
-  }
-}
-
 Order Window::close(const ScheduleKind& kind, RegisterBytes& memory,
                     std::string& out) {
   WindowValues values(lines_);
   find_microbatches();
   find_backward();
-  delay_sources();
   std::vector<std::string> names;
   names.reserve(names_.size());
   for (const Named& name : names_) names.push_back(name.text);

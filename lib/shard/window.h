@@ -62,18 +62,24 @@ class Window {
   bool has_microbatch(int64_t number) const {
     return microbatches_.count(number) > 0;
   }
+  int64_t first_microbatch() const {
+    return microbatches_.empty() ? -1 : *microbatches_.begin();
+  }
 
   // The first returns true if the line reads a name that a line of the window
   // binds, or makes a gradient of what such a name holds (#grad=); the second,
   // if it binds or frees a name that a line of the window reads or binds.
   bool is_read_by(const Line& line) const;
   bool is_changed_by(const Line& line) const;
+  // Returns true if the line binds or frees a name that a line of a microbatch
+  // reads or binds, by its note #mb=.
+  bool is_microbatch_changed_by(const Line& line) const;
 
   // Adds the next line of the program. `where` says on which ranks it runs; the
   // line must have ranks, and must not be a declaration or an output.
-  // `microbatch` is the number in its note #mb=, or -1 if it has none. Then it
-  // belongs to the microbatch of what it reads, or if it reads nothing, to that
-  // of its first reader.
+  // `microbatch` is the number in its note #mb=, or -1 if it has none. Then, if
+  // a microbatch reads what it makes, it belongs to the microbatch of what it
+  // reads, or if it reads nothing, to that of its first reader.
   void add(std::string_view text, const Line& line, const LineRanks& where,
            int64_t microbatch, LineSize size);
 
@@ -86,14 +92,17 @@ class Window {
   uint32_t number_of(std::string_view name);
   void find_microbatches();
   void find_backward();
-  void delay_sources();
 
   std::vector<WindowLine> lines_;
   std::set<int64_t> microbatches_;
   struct Named {
     std::string text;
-    bool is_bound = false;  // a line of the window binds it
+    bool is_bound = false;          // a line of the window binds it
+    bool is_of_microbatch = false;  // a line with #mb= reads or binds it
   };
+  template <typename Wanted>
+  bool changes(const Line& line, const Wanted& is_wanted) const;
+
   std::vector<Named> names_;
   // Index in names_ by name.
   std::unordered_map<std::string, uint32_t> numbers_;
