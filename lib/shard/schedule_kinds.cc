@@ -17,10 +17,17 @@ int64_t double_bound(const PipelinePlace& at) { return 2 * at.stages - 1; }
 constexpr ScheduleKind kKinds[] = {
     {.name = "gpipe", .bound = no_bound, .is_forward_first = true},
     {.name = "1f1b", .bound = interleaved_bound, .has_groups = true},
-    {.name = "interleaved", .bound = interleaved_bound, .has_groups = true},
+    {.name = "interleaved",
+     .bound = interleaved_bound,
+     .wants_parts = true,
+     .has_groups = true},
     {.name = "zb-h1", .bound = whole_bound, .puts_off_weights = true},
     {.name = "zb-h2", .bound = double_bound, .puts_off_weights = true},
-    {.name = "zb-v", .bound = whole_bound, .puts_off_weights = true},
+    {.name = "zb-v",
+     .bound = whole_bound,
+     .puts_off_weights = true,
+     .wants_parts = true,
+     .wants_return = true},
 };
 
 }  // namespace

@@ -30,6 +30,10 @@ struct ScheduleKind {
   // Those backward lines are chosen last that no earlier stage waits for, which
   // make the gradients of weights: they run when a rank would otherwise wait.
   bool puts_off_weights = false;
+  // It is another kind unless ranks have several chunks each.
+  bool wants_parts = false;
+  // It wants the last chunk on the rank of the first.
+  bool wants_return = false;
   // Where a rank has several chunks, microbatches go through all of them in
   // groups, as many as there are stages.
   bool has_groups = false;

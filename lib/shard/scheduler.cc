@@ -99,7 +99,7 @@ void Scheduler::take_line(std::string_view text, std::string& out) {
   }
   const auto where = line_ranks(line);
   if (ends_window(line) || !where.ok()) {
-    close(out);
+    close_before(text, out);
     return pass(text, line, where.ok() ? where.value() : LineRanks(), out);
   }
   const int64_t microbatch = microbatch_of(line);
@@ -111,9 +111,10 @@ void Scheduler::take_line(std::string_view text, std::string& out) {
     close(out);
   }
   if (microbatch < 0 && !belongs(line)) {
-    if (window_.is_read_by(line)) close(out);
+    if (window_.is_read_by(line)) close_before(text, out);
     return pass(text, line, where.value(), out);
   }
+  if (microbatch >= 0) check_end(microbatch);
   window_.add(text, line, where.value(), microbatch,
               size_of(line, where.value()));
   bytes_ += text.size();
@@ -144,7 +145,9 @@ bool Scheduler::belongs(const Line& line) const {
   if (statement_of(line.op) == Statement::kFree) {
     return window_.is_changed_by(line);
   }
-  if (window_.is_read_by(line)) return is_inserted(line);
+  if (window_.is_read_by(line)) {
+    return is_inserted(line) || !window_.is_microbatch_changed_by(line);
+  }
   return window_.is_changed_by(line);
 }
 
@@ -172,6 +175,27 @@ LineSize Scheduler::size_of(const Line& line, const LineRanks& where) {
   return size;
 }
 
+// Closes the window, since this line must not be ordered with it.
+void Scheduler::close_before(std::string_view text, std::string& out) {
+  if (window_.is_empty()) return;
+  if (!end_.is_told && window_.first_microbatch() >= 0) {
+    end_ = {std::string(text), on_early_end_.place_of(text),
+            window_.first_microbatch(), false};
+  }
+  close(out);
+}
+
+// Tells of the line that closed the last window if the microbatches go on
+// behind it. A next step would begin with the first of them again.
+void Scheduler::check_end(int64_t microbatch) {
+  if (end_.text.empty() || end_.is_told) return;
+  if (microbatch != end_.first_microbatch) {
+    on_early_end_.say(end_.place, end_.text, microbatch);
+    end_.is_told = true;
+  }
+  end_.text.clear();
+}
+
 void Scheduler::close(std::string& out) {
   if (window_.is_empty()) return;
   const size_t microbatches = window_.microbatches();
@@ -184,6 +208,8 @@ void Scheduler::close(std::string& out) {
   costs_.ranks = std::max(costs_.ranks, order.ranks);
   costs_.stages = std::max(costs_.stages, order.stages);
   costs_.most_open = std::max(costs_.most_open, order.most_open);
+  costs_.most_parts = std::max(costs_.most_parts, order.most_parts);
+  costs_.comes_back |= order.comes_back;
 }
 
 }  // namespace gt::shard

@@ -4,18 +4,21 @@
 //
 // The first line of a microbatch (#mb=) opens a window, which holds lines back.
 // The window closes, and its lines leave in their new order, before any line
-// that must not be ordered with it: a line of no microbatch that reads what a
-// line of the window made, a print, a save, a grad, a declaration, a line
-// without ranks, or a line with a glob. It also closes before a #sync, at the
-// end of the stream, and when it is full. A line of no microbatch joins the
-// window if it binds or frees a name of the window, or if it reads from the
-// window and gt-emit or gt-shard wrote it for another line. Any other line of
-// no microbatch leaves at once.
+// that must not be ordered with it: a line of no microbatch that reads from the
+// window and binds anew what its microbatches read, as an optimizer does, a
+// print, a save, a grad, a declaration, a line without ranks, or a line with a
+// glob. It also closes before a #sync, at the end of the stream, and when it is
+// full. A line of no microbatch joins the window if it binds or frees a name of
+// the window, or if it reads from the window and leaves its microbatches what
+// they read, or gt-emit or gt-shard wrote it for another line. Any other line
+// of no microbatch leaves at once.
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "base/result.h"
 #include "program/walker.h"
@@ -33,10 +36,12 @@ struct ScheduleCosts {
   // The time of all windows, by the machine of the config. A rank begins a
   // window as soon as it has finished the one before (Order::period).
   double seconds = 0;
-  double busy = 0;        // seconds in which ranks compute, all together
-  int64_t ranks = 0;      // in the window with the most
-  int64_t stages = 0;     // in the window with the most
-  int64_t most_open = 0;  // the most units open on a rank (schedule.h)
+  double busy = 0;          // seconds in which ranks compute, all together
+  int64_t ranks = 0;        // in the window with the most
+  int64_t stages = 0;       // in the window with the most
+  int64_t most_open = 0;    // the most units open on a rank (schedule.h)
+  int64_t most_parts = 0;   // the most chunks of the model on a rank
+  bool comes_back = false;  // the last chunk is on the rank of the first
 
   // Adds once more the windows that came between `from` and `to`.
   void repeat(const ScheduleCosts& from, const ScheduleCosts& to) {
@@ -50,10 +55,23 @@ struct ScheduleCosts {
 // scheduler takes such a line for one of no microbatch.
 Status check_microbatch(std::string_view text);
 
+// What is done about the first line that closes a window although microbatches
+// go on behind it.
+struct OnEarlyEnd {
+  std::function<std::string(std::string_view line)> place_of;
+  // `microbatch` is the first behind the line.
+  std::function<void(const std::string& place, const std::string& line,
+                     int64_t microbatch)>
+      say;
+};
+
 class Scheduler {
  public:
-  Scheduler(const Schedule& schedule, const Machine& machine)
-      : schedule_(schedule), machine_(machine) {}
+  Scheduler(const Schedule& schedule, const Machine& machine,
+            OnEarlyEnd on_early_end)
+      : schedule_(schedule),
+        machine_(machine),
+        on_early_end_(std::move(on_early_end)) {}
 
   // Takes lines, each with LF, and appends to `out` the lines that leave.
   void take(std::string_view lines, std::string& out);
@@ -82,15 +100,25 @@ class Scheduler {
   LineSize size_of(const Line& line, const LineRanks& where);
   void pass(std::string_view text, const Line& line, const LineRanks& where,
             std::string& out);
+  void close_before(std::string_view text, std::string& out);
+  void check_end(int64_t microbatch);
   void close(std::string& out);
 
   const Schedule schedule_;
   const Machine machine_;
+  const OnEarlyEnd on_early_end_;
   Walker walker_;
   Window window_;
   RegisterBytes memory_;
   size_t bytes_ = 0;  // bytes of the window's text
   ScheduleCosts costs_;
+  // The line that closed the last window, if no microbatch came since.
+  struct End {
+    std::string text, place;
+    int64_t first_microbatch = -1;  // of that window
+    bool is_told = false;           // this is told once
+  };
+  End end_;
   // The last input if it was a round, with its output and the costs before and
   // after it.
   struct Round {

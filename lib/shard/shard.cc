@@ -145,7 +145,13 @@ class Sharder {
                      plans_),
         replay_(partitioner_) {
     if (config.schedule()) {
-      scheduler_.emplace(*config.schedule(), config.machine());
+      scheduler_.emplace(
+          *config.schedule(), config.machine(),
+          OnEarlyEnd{
+              [this](auto line) { return input_.place_of(line); },
+              [this](const auto& place, const auto& line, int64_t microbatch) {
+                tell_early_end(place, line, microbatch);
+              }});
     }
   }
 
@@ -154,6 +160,7 @@ class Sharder {
     run_lines();
     finish();
     tell_unused();
+    tell_schedule();
     if (job_.explain || job_.summary) job_.tell(summary());
     writer_.write(end_mark(status()) + "\n");
     writer_.flush();
@@ -254,6 +261,42 @@ class Sharder {
     const Error warning{"warning: " + known.error().message,
                         known.error().column};
     say_(format_error("gt-shard", {input_.place_of(line), 0}, warning, line));
+  }
+
+  void tell_early_end(const std::string& place, const std::string& line,
+                      int64_t microbatch) {
+    const Error warning{
+        "warning: the schedule ends before this line, though microbatch " +
+            std::to_string(microbatch) +
+            " is still to come, since the line shows values or binds anew what "
+            "microbatches read; put it behind the last microbatch, or give it "
+            "the note #mb= if it is of one",
+        0};
+    say_(format_error("gt-shard", {place, 0}, warning, line));
+  }
+
+  // Warns of a schedule whose order is that of a simpler one, or none.
+  void tell_schedule() {
+    if (!scheduler_ || scheduler_->costs().windows == 0) return;
+    const ScheduleKind& kind = *config_.schedule()->kind;
+    const ScheduleCosts& costs = scheduler_->costs();
+    std::string what;
+    if (costs.stages <= 1) {
+      what =
+          "all microbatches stay on the same ranks, so no stage waits for "
+          "another; give parts of the model ranks of their own by on:";
+    } else if (kind.wants_parts && costs.most_parts == 1) {
+      what = std::string(kind.name) +
+             " wants several parts of the model on each rank, and each has one";
+    } else if (kind.wants_return && !costs.comes_back) {
+      what = std::string(kind.name) +
+             " wants the last part of the model on the rank of the first, so "
+             "that parts go there and back";
+    } else {
+      return;
+    }
+    say_("gt-shard: " + config_.place(config_.schedule()->line) +
+         ": warning: schedule: " + what + "\n");
   }
 
   std::string summary() const {
