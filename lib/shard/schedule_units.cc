@@ -70,8 +70,9 @@ void Units::find(const std::vector<ScheduledLine>& lines,
   }
 }
 
-// A line descends from what it reads of its microbatch, but what arrives on
-// other ranks begins anew: in the forward part it belongs to the unit there.
+// A line descends from what it reads. But what arrives on other ranks begins
+// anew: in the forward part it belongs to the unit there. And what is made of
+// several microbatches, as a sum of their gradients, is not one's any more.
 void Units::find_ends(const std::vector<ScheduledLine>& lines,
                       const Chunks& chunks) {
   for (uint32_t i = 0; i < lines.size(); ++i) {
@@ -82,11 +83,15 @@ void Units::find_ends(const std::vector<ScheduledLine>& lines,
           numbers_.find({line.microbatch, chunks.of(i), line.ranks.front()});
       if (it != numbers_.end()) closes.push_back(it->second);
     }
-    for (const uint32_t n : line.needs) {
-      const bool is_apart =
-          Chunks::leaves(line) || lines[n].microbatch != line.microbatch;
-      if (is_apart) continue;
-      closes.insert(closes.end(), closes_[n].begin(), closes_[n].end());
+    const bool is_its_own =
+        std::all_of(line.needs.begin(), line.needs.end(), [&](uint32_t n) {
+          return lines[n].microbatch < 0 ||
+                 lines[n].microbatch == line.microbatch;
+        });
+    if (is_its_own && !Chunks::leaves(line)) {
+      for (const uint32_t n : line.needs) {
+        closes.insert(closes.end(), closes_[n].begin(), closes_[n].end());
+      }
     }
     std::sort(closes.begin(), closes.end());
     closes.erase(std::unique(closes.begin(), closes.end()), closes.end());
