@@ -149,17 +149,73 @@ KINDS
   gt-work s | cmp - plain
 }
 
-@test "a print, and a line that needs a microbatch's value, end the window" {
+@test "a print, and a line that changes what microbatches read, end the window" {
   make_pipeline 2 4
-  # The lines are a print of something else, and a line that reads microbatch 1's
-  # value.
-  sed -i '/^a0 = add a0 g0 #mb=1/ { a print x
-a\q = mul l 2
+  # The rest of microbatch 1, and two more, are behind the line.
+  sed '/^a0 = add a0 g0 #mb=1/ { a print x
+}' model.gt >printed.gt
+  sed '/^a0 = add a0 g0 #mb=1/ { a w0 = sgd w0 g0 0.01
+}' model.gt >stepped.gt
+  local name
+  for name in printed stepped; do
+    cp "$name.gt" model.gt
+    scheduled gpipe >s 2>said
+    [ "$(products 1 s)" = 'F0 F1 B0 W0 B1 W1 F2 F3 B2 W2 B3 W3 ' ]
+      [ "$(grep -c "warning: the schedule" said)" = 1 ]
+    [[ $(<said) == "gt-shard: model.gt:"*": warning: the schedule ends before this line, though microbatch 1 is still to come,"* ]]
+    [[ $(<said) == *"model.gt:$(grep -n '^print x\|^w0 = sgd' model.gt | head -n 1 | cut -d: -f1): "* ]]
+    tail -n 1 s | grep -qx '#end 0'
+    gt-emit model.gt | gt-shard -c p.yaml | gt-work >plain
+    gt-work s | cmp - plain
+  done
+}
+
+@test "a line without #mb= that reads a microbatch's value does not end the window" {
+  make_pipeline 2 4
+  # The gradients of one weight, and the losses, are summed by such lines.
+  sed -i 's/^\(a1 = .*\) #mb=[0-9]*/\1/
+    /^l = sum/ { a q = mul l 2
 }' model.gt
-  scheduled gpipe >s
-  [ "$(products 1 s)" = 'F0 F1 B0 W0 B1 W1 F2 F3 B2 W2 B3 W3 ' ]
+  echo 'print q' >>model.gt
+  scheduled gpipe >s 2>said
+  [ ! -s said ]
+  [ "$(products 1 s)" = 'F0 F1 F2 F3 B0 W0 B1 W1 B2 W2 B3 W3 ' ]
   gt-emit model.gt | gt-shard -c p.yaml | gt-work >plain
   gt-work s | cmp - plain
+}
+
+@test "a schedule without stages, and a kind that wants other places, are warned of" {
+  make_pipeline 2 2 2
+  scheduled zb-v 2>said >s
+  [[ $(<said) == 'gt-shard: s.yaml:'*': warning: schedule: zb-v wants the last part of the model on the rank of the first,'* ]]
+  tail -n 1 s | grep -qx '#end 0'
+  make_pipeline 2 2 2 v
+  scheduled zb-v 2>said >s
+  [ ! -s said ]
+  make_pipeline 2 2
+  local kind
+  for kind in zb-v interleaved; do
+    scheduled "$kind" 2>said >s
+    [[ $(<said) == *": warning: schedule: $kind wants several parts of the model on each rank, and each has one" ]]
+  done
+  sed -i 's/pp: 1/pp: 0/' p.yaml
+  scheduled 1f1b 2>said >s
+  [[ $(<said) == *': warning: schedule: all microbatches stay on the same ranks,'* ]]
+}
+
+@test "values are computed again when their gradient comes, and not before" {
+  make_pipeline 4 8
+  sed 's/^h = .*#signal=c\([0-9]*\)/& #recompute=\1/' model.gt >again.gt
+  scheduled 1f1b | gt-check -q --memory 2>&1 | awk '$2 == "0:" { print $3 }' >plain
+  cp again.gt model.gt
+  scheduled 1f1b >s
+  awk '
+    $1 ~ /@0$/ && $3 == "linear" && !/#bwd/ { ++forward }
+    $1 ~ /@0$/ && /#recompute/ && /#bwd/ && !first { first = forward }
+    END { exit first < 4 }' s
+  gt-emit model.gt | gt-shard -c p.yaml | gt-work >wanted
+  gt-work s | cmp - wanted
+  [ "$(gt-check -q --memory s 2>&1 | awk '$2 == "0:" { print $3 }')" -le "$(<plain)" ]
 }
 
 @test "lines of no microbatch that do not depend on one do not end the window" {

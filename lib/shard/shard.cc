@@ -275,9 +275,12 @@ class Sharder {
     say_(format_error("gt-shard", {place, 0}, warning, line));
   }
 
-  // Warns of a schedule whose order is that of a simpler one, or none.
+  // Warns of a schedule whose order is that of a simpler one, or none; unless
+  // the config is faulty, and its stages with it.
   void tell_schedule() {
-    if (!scheduler_ || scheduler_->costs().windows == 0) return;
+    if (status() != Exit::kDone || !scheduler_ ||
+        scheduler_->costs().windows == 0)
+      return;
     const ScheduleKind& kind = *config_.schedule()->kind;
     const ScheduleCosts& costs = scheduler_->costs();
     std::string what;
