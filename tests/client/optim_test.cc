@@ -160,12 +160,12 @@ TEST(AdamW, CountsTheStepsOfEachParameter) {
   EXPECT_EQ(late.w.to_vector<double>(), once);
   gt::save(gt::joined({both.state_dict(), {{"w", late.w}}}),
            folder / "s.safetensors");
+  gt::sync();  // the other session's worker reads what this one's wrote
   {
     gt::Session session("");
     const gt::Use use(session);
     const Weight first("count.early"), again("count.late");
     optim::AdamW taken({first.w, again.w}, 0.1);
-    gt::sync();
     gt::load(gt::joined({taken.state_dict(), {{"w", again.w}}}),
              folder / "s.safetensors");
     step(taken, again);
