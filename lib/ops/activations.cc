@@ -217,9 +217,9 @@ constexpr Row kActivationRows[] = {
      .linear = "0",
      .accepts = "float",
      // none: with p the normal density, f' = cdf + x p, f'' = p (2 - x^2).
-     // tanh: with s = sigmoid v, v = 2 u, f' = s + x s' v', f'' = s' (2 v' + x
-     // v''
-     // - x v'^2 tanh u). Beyond 100 all are what they are there.
+     // tanh: with v = 2 u and s = sigmoid v, f' = s + x s' v', and
+     // f'' = s' (2 v' + x v'' - x v'^2 tanh u).
+     // Where |x| is above 100, both have the values that they have at 100.
      .gradient = R"(
        dg = gelu_grad dz x approximate={approximate}
        c = clamp x -100 100
@@ -329,9 +329,8 @@ constexpr Row kActivationRows[] = {
                 "y = mish x\n"
                 "print y\n"
                 "=> y = tensor f32[2] 0 50"},
-    // With t = tanh(softplus x): t' = (1 - t^2) s, s = sigmoid x, f'' = 2 t' +
-    // x
-    // ((1 - t^2) s' - 2 s t t').
+    // With t = tanh(softplus x) and s = sigmoid x: t' = (1 - t^2) s, and
+    // f'' = 2 t' + x ((1 - t^2) s' - 2 s t t').
     {.signature = "z = mish_grad g x",
      .index = kTwoIndex,
      .linear = "0",

@@ -42,7 +42,8 @@ class Clip final : public Kernel {
     double total = 0;
     for (const double s : sums_) total += s;
     const double most = load_real(max_, in[count_], 0);
-    // Of squares in underflow the root is below 1e-12, which bounds little.
+    // A total of 0 may be one of squares that underflowed. Their root is below
+    // 1e-12, which changes the ratio only where max is as small.
     const bool sure = std::isfinite(total) && (total > 0 || most > 1e-12);
     const long double norm = sure ? std::sqrt(total) : norm_again(in);
     const auto ratio = static_cast<double>(most / (norm + 1e-6L));

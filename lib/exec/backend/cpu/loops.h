@@ -48,14 +48,19 @@ struct ReduceRow {
   Reduced<T> (*join)(Reduced<T> a, Reduced<T> b);
 };
 
-// fraction * 2^exponent, with a fraction near 1, or 0, inf or nan: a product
-// that leaves no range on the way.
+// From here on, a sum of squares of T has lost no digits to underflow.
+template <typename T>
+constexpr double kLeastSquare = sizeof(T) == 8 ? 0x1p-970 : 0x1p-103;
+
+// fraction * 2^exponent, with a fraction near 1, or 0, inf or nan. A product
+// of many numbers is held so, as it may leave the range of T and come back.
 struct Scaled {
   double fraction = 1;
   int64_t exponent = 0;
 };
-// Of fractions that are not near 1 as well. Both are in reduction.cc.
+// Returns the product; the fractions of a and b need not be near 1.
 Scaled times(const Scaled& a, const Scaled& b);
+// Returns the number that x stands for, which may be 0 or inf.
 double value_of(const Scaled& x);
 
 // The numbers of an AdamW step, in which t counts steps from 1.

@@ -48,7 +48,6 @@ inline Pack<T> shifted(Pack<T> x, Pack<T> shift, Pack<T> rest) {
 
 template <bool kCenter, typename T>
 inline Normal<T> normal_of(const T* x, int64_t n, double eps) {
-  constexpr double kLeast = sizeof(T) == 8 ? 0x1p-970 : 0x1p-103;
   const auto count = static_cast<double>(n);
   const T shift =
       kCenter ? static_cast<T>(reduce_row<Sum, T>(x, n) / count) : T{0};
@@ -70,7 +69,7 @@ inline Normal<T> normal_of(const T* x, int64_t n, double eps) {
     square = squares(splat(rest));
   }
   if (!(square < __builtin_inf()) ||
-      (square < count * kLeast && eps < kLeast)) {
+      (square < count * kLeastSquare<T> && eps < kLeastSquare<T>)) {
     return normal_far<kCenter>(x, n, eps);
   }
   return {shift, rest,

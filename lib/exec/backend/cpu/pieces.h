@@ -105,8 +105,8 @@ constexpr Pieces<6> kErf = {
     }};
 inline F32 erf(F32 x) { return by_pieces(x, kErf); }
 
-// Falls so far that its digits count in all ranges, so these have one width,
-// and the number of a range is a multiple of the magnitude, rounded.
+// erfc falls so far that its digits count in all ranges. So all ranges have one
+// width, and the number of a range is a multiple of the magnitude, rounded.
 constexpr Pieces<6> kErfc = {
     .most = 0x1.3cp1F,
     .scale = 0x1.83e0f8p1F,

@@ -4,7 +4,6 @@
 // no bit depends on the number of threads.
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -191,7 +190,8 @@ class Reduce final : public Kernel {
   bool is_sure(double total) const {
     if (chooses_) return true;
     if (!std::isfinite(total)) return false;
-    return !norm_ || total >= static_cast<double>(plan_.reduced) * kLeast;
+    return !norm_ ||
+           total >= static_cast<double>(plan_.reduced) * kLeastSquare<T>;
   }
   // The same total of result r, in a type that has range for all squares.
   long double again(const T* x, int64_t r) const {
@@ -235,13 +235,6 @@ class Reduce final : public Kernel {
     }
   }
 
-  // From here on the squares of normal numbers have all their digits.
-  static constexpr double kLeast =
-      std::is_integral_v<T>
-          ? 0
-          : static_cast<double>(std::numeric_limits<T>::min() /
-                                std::numeric_limits<T>::epsilon());
-
   Type to_;
   Plan plan_;
   Source source_;
@@ -277,8 +270,8 @@ std::unique_ptr<Kernel> cpu_norm(const Call& call, const Context& context) {
   return cpu_reduction(call, context);
 }
 
-// The parts of rows that are reduced at a time, with a double or the like for
-// each. Columns are first copied into the order of rows.
+// The rows of an operand, each cut into parts that are reduced one by one.
+// Columns are first copied into the order of rows.
 template <typename T>
 class Rows {
  public:
@@ -375,8 +368,8 @@ std::unique_ptr<Kernel> cpu_prod(const Call& call, const Context& context) {
   return make_wide<Product>(call, context);
 }
 
-// var and std: the squares of what the elements are off their mean, and what
-// that lost to rounding is taken off their sum.
+// var and std. The squares of the elements less their mean are added; what the
+// mean lost to rounding is then taken off this sum.
 template <typename T>
 class Var final : public Kernel {
  public:
@@ -432,7 +425,7 @@ class Var final : public Kernel {
     const auto n = static_cast<double>(rows_.size());
     const double rest = total(sums_, r);
     double square = total(squares_, r);
-    if (!std::isfinite(square) || square < n * kLeast) {
+    if (!std::isfinite(square) || square < n * kLeastSquare<T>) {
       const long double y = again(x + r * rows_.size()) / divisor_;
       store_real(to_, out, r, static_cast<double>(root_ ? std::sqrt(y) : y));
       return;
@@ -450,9 +443,6 @@ class Var final : public Kernel {
     }
     return square;
   }
-
-  static constexpr double kLeast = static_cast<double>(
-      std::numeric_limits<T>::min() / std::numeric_limits<T>::epsilon());
 
   Dtype to_;
   const FloatLoops<T>& loops_;
