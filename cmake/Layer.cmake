@@ -18,8 +18,20 @@ function(gt_layer name)
       set_source_files_properties(${sources} PROPERTIES COMPILE_OPTIONS -mavx2)
     endif()
     target_link_libraries(${target} PUBLIC gt_flags ${ARGN})
+    gt_even_batches(${target})
   else()
     add_library(${target} INTERFACE)
     target_link_libraries(${target} INTERFACE gt_flags ${ARGN})
   endif()
+endfunction()
+
+# gt_even_batches(TARGET) compiles a library in as few batches of up to 34 files as
+# may be, all of the same size: each batch costs a second or two for what all of
+# them include, and the last to end is not one that began last.
+function(gt_even_batches target)
+  get_target_property(sources ${target} SOURCES)
+  list(LENGTH sources files)
+  math(EXPR batches "(${files} + 33) / 34")
+  math(EXPR size "(${files} + ${batches} - 1) / ${batches}")
+  set_target_properties(${target} PROPERTIES UNITY_BUILD_BATCH_SIZE ${size})
 endfunction()

@@ -20,7 +20,7 @@ namespace {
 
 constexpr size_t kPage = 4096;
 constexpr size_t kLeast = size_t{64} << 20;
-constexpr size_t kMost = size_t{1} << 40;
+constexpr size_t kMostReserved = size_t{1} << 40;
 // The file can never shrink, so whoever has mapped it can always read all of
 // it.
 constexpr int kSeals = F_SEAL_SHRINK | F_SEAL_GROW;
@@ -38,7 +38,7 @@ size_t size_wanted(size_t most) {
       limit.rlim_cur != RLIM_INFINITY) {
     size = std::min<size_t>(size, limit.rlim_cur);
   }
-  return std::min(size, kMost) / kHugePage * kHugePage;
+  return std::min(size, kMostReserved) / kHugePage * kHugePage;
 }
 
 Error error_of(const char* what) {
