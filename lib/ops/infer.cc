@@ -332,7 +332,9 @@ void bind_whole_letters(const Term& term, const Shape& shape, Binding& b) {
 // Keys such as heads= may change the shapes, so that operands do not fit the
 // row's terms. Then the terms do not tell the size of the index space, and the
 // elements of the results are a lower bound. They are the size of an op that
-// reads no tensor but scalars, such as randn.
+// reads no tensor but scalars, such as randn. Where a function of the row says
+// what the shapes are, an operand whose term has no letter of its own, such as
+// the mask of attention, may fit its term by chance, and is left out.
 double flops(const Call& call) {
   if (call.op->row->flops == 0 || call.op->operand_terms.empty()) return 0;
   // The common case is computed without looking at each dimension. It needs an
@@ -354,6 +356,13 @@ double flops(const Call& call) {
     const Argument& a = call.arguments[i];
     if (a.role != Role::kTensor || a.absent) continue;
     const Term& term = *term_of(call, i);
+    const auto is_new = [&](char letter) {
+      return b.size[static_cast<size_t>(letter - 'a')] < 0;
+    };
+    if (i > 0 && call.op->row->types != nullptr &&
+        std::ranges::none_of(term.letters, is_new)) {
+      continue;
+    }
     Binding with = b;
     const bool is_term = match_term(call, i, term, with).ok();
     if (is_term) b = with;

@@ -114,6 +114,22 @@ TEST(Flops, CountTheIndexSpace) {
                   "q f32[2,5,8] k f32[2,7,8] v f32[2,7,8] o f32[2,5,8] "
                   "lse f32[2,4,5] go f32[2,5,8]"),
             2 * 5 * 7 * 8 * 10);
+  // Whatever the batch is, neither lse nor a mask adds to the index space: with
+  // a batch of 1, or of as many rows as there are heads, their leading
+  // dimensions would broadcast with those of q.
+  for (const int batch : {1, 2, 4}) {
+    const std::string b = std::to_string(batch);
+    const std::string qkv = "q f32[" + b + ",5,8] k f32[" + b + ",7,8] v f32[" +
+                            b + ",7,8] mask f32[4,5,7]";
+    EXPECT_EQ(count("y = attention q k v mask heads=4", qkv.c_str()),
+              batch * 5 * 7 * 8 * 4);
+    const std::string backward =
+        qkv + " o f32[" + b + ",5,8] lse f32[" + b + ",4,5] go f32[" + b +
+        ",5,8]";
+    EXPECT_EQ(count("gq gk gv = attention_grad q k v o lse go heads=4",
+                    backward.c_str()),
+              batch * 5 * 7 * 8 * 10);
+  }
 }
 
 struct Mistake {
