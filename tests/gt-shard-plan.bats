@@ -82,3 +82,30 @@ END
   echo 'schedule: {kind: 1f1b}' >given.yaml
   gt-shard -c given.yaml -n 2 --plan step.s | grep -qx 'schedule: {kind: 1f1b}'
 }
+
+# The moments of AdamW make 24 groups of tensors of 8 weights, each larger than
+# the batch.
+@test "--plan cuts the batch, however many larger tensors there are" {
+  program() {
+    local i
+    printf '%s\n' 'x = randn f32[4096,64] 1' 'y = randn f32[4096,64] 2' \
+      't = tensor i64[] 1' 'win = randn f32[64,1024] 3' \
+      'wout = randn f32[1024,64] 3' 'h = matmul x win'
+    for i in {a..h}; do
+      echo "w$i = randn f32[1024,1024] 3"
+      echo "m.w$i = zeros f32[1024,1024]"
+      echo "v.w$i = zeros f32[1024,1024]"
+      echo "h = matmul h w$i"
+    done
+    echo 'h = matmul h wout'
+    echo 'l = mse h y'
+    echo "$(printf 'g.w%s ' {a..h})= grad l $(printf 'w%s ' {a..h})"
+    for i in {a..h}; do
+      echo "w$i m.w$i v.w$i = adamw w$i g.w$i m.w$i v.w$i t 0.001"
+    done
+  }
+  echo 'machine: {flops: 4e14, memory_bandwidth: 3e12, bandwidth: 4e11}' >m.yaml
+  program | gt-emit --no-at >step.s
+  gt-shard --plan -n 8 -c m.yaml step.s >plan.yaml
+  grep -q '^  "x": {shard: {.*: 0}}' plan.yaml
+}

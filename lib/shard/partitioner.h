@@ -47,6 +47,9 @@ class Partitioner : public Rewriter {
   size_t messages() const override { return messages_; }
   // Returns the costs of all lines so far, including replayed ones.
   ShardCosts costs() const { return lines_.writer().costs(); }
+  // The seconds and the peak of costs(), without its traffic.
+  double seconds() const { return lines_.writer().seconds(); }
+  double peak_bytes() const { return lines_.writer().peak_bytes(); }
   void begin_round() override { round_ = costs(); }
   void end_round() override { round_ = costs().since(round_); }
   // Adds the costs of rounds that were replayed. Each costs as much as the

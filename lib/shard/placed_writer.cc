@@ -170,13 +170,17 @@ void PlacedWriter::write_frees(
 
 void PlacedWriter::hold(const std::string& name, const Layout& layout,
                         const Type& type) {
-  memory_.bind(name, cluster_.ranks(layout.set),
-               cluster_.bytes_of_pieces(layout, type));
+  const Ranks& ranks = cluster_.ranks(layout.set);
+  if (const auto even = cluster_.bytes_of_even_pieces(layout, type)) {
+    memory_.bind(name, ranks, *even);
+  } else {
+    memory_.bind(name, ranks, cluster_.bytes_of_pieces(layout, type));
+  }
 }
 
 ShardCosts PlacedWriter::costs() const {
   ShardCosts costs = costs_;
-  costs.peak_bytes = static_cast<double>(memory_.most());
+  costs.peak_bytes = peak_bytes();
   return costs;
 }
 

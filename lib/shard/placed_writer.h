@@ -95,6 +95,8 @@ class PlacedWriter {
   // theirs when they are written.
   void spend(double seconds) { costs_.seconds += seconds; }
   ShardCosts costs() const;
+  double seconds() const { return costs_.seconds; }
+  double peak_bytes() const { return static_cast<double>(memory_.most()); }
   void repeat(const ShardCosts& round, double times) {
     costs_.add(round, times);
   }

@@ -52,7 +52,7 @@ class Search {
 
   Result<std::string> run() const {
     PlanCache plans;
-    const auto alone = price({mesh_of({{"dp", 1}}), 0}, {}, plans);
+    const auto alone = price({mesh_of({{"dp", 1}}), 0}, {}, {}, plans);
     if (!alone.ok()) return alone.error();
     std::optional<Candidate> best;
     for (const SearchMesh& mesh : meshes()) {
@@ -65,7 +65,7 @@ class Search {
         if (excess(best->price) == 0) break;
       }
     }
-    return describe(*best, alone.value());
+    return describe(*best, *alone.value());
   }
 
  private:
@@ -127,9 +127,11 @@ class Search {
     return Config(std::move(file));
   }
 
-  Status take_all(Partitioner& partitioner) const {
+  // Gives the partitioner the lines of the step, while go_on() is true.
+  template <class GoOn>
+  Status take_all(Partitioner& partitioner, const GoOn& go_on) const {
     std::string out;
-    for (size_t i = 0; i < job_.lines.size(); ++i) {
+    for (size_t i = 0; i < job_.lines.size() && go_on(); ++i) {
       out.clear();
       culprit_ = i;
       if (Status s = partitioner.take(job_.lines[i], out); !s.ok()) return s;
@@ -138,13 +140,27 @@ class Search {
     return ok_status();
   }
 
-  Result<Price> price(const SearchMesh& mesh,
-                      const std::vector<Choice>& choices,
-                      PlanCache& plans) const {
+  static Price price_so_far(const Partitioner& partitioner) {
+    return {partitioner.seconds(), partitioner.peak_bytes()};
+  }
+
+  // Returns the price of a guess, or nothing if it is not better than `least`.
+  // Neither the seconds nor the peak become less with another line, so the
+  // lines are taken only until that is sure.
+  Result<std::optional<Price>> price(const SearchMesh& mesh,
+                                     const std::vector<Choice>& choices,
+                                     const std::optional<Price>& least,
+                                     PlanCache& plans) const {
     const Config guess = config(mesh, choices);
     Partitioner partitioner(guess, nullptr, plans);
-    if (Status s = take_all(partitioner); !s.ok()) return s.error();
-    return Price{partitioner.costs().seconds, partitioner.costs().peak_bytes};
+    const auto may_be_best = [&] {
+      return !least || is_better(price_so_far(partitioner), *least);
+    };
+    if (Status s = take_all(partitioner, may_be_best); !s.ok()) {
+      return s.error();
+    }
+    if (!may_be_best()) return std::optional<Price>{};
+    return std::optional<Price>(price_so_far(partitioner));
   }
 
   // Returns the ways in which a group may be cut over one axis. Batches may be
@@ -227,8 +243,9 @@ class Search {
   Result<Candidate> descend(const SearchMesh& mesh,
                             std::vector<Choice> chosen) const {
     PlanCache plans;
-    auto least = price(mesh, chosen, plans);
-    if (!least.ok()) return least.error();
+    const auto first = price(mesh, chosen, {}, plans);
+    if (!first.ok()) return first.error();
+    std::optional<Price> least = first.value();
     // Continues until each group has had a turn since the last gain.
     size_t idle = 0;
     for (size_t turn = 0; turn < kMaxSweeps * groups_.size(); ++turn) {
@@ -242,15 +259,15 @@ class Search {
         if (choice == chosen[g]) continue;
         std::vector<Choice> guess = chosen;
         guess[g] = choice;
-        const auto cost = price(mesh, guess, plans);
-        if (!cost.ok()) return cost.error();
-        if (!is_better(cost.value(), least.value())) continue;
-        least = cost;
+        const auto better = price(mesh, guess, least, plans);
+        if (!better.ok()) return better.error();
+        if (!better.value()) continue;
+        least = better.value();
         chosen = std::move(guess);
         idle = 0;
       }
     }
-    return Candidate{mesh, std::move(chosen), least.value()};
+    return Candidate{mesh, std::move(chosen), *least};
   }
 
   // ---- the answer -----------------------------------------------------------
@@ -314,7 +331,8 @@ class Search {
     const Config taken = config(best.mesh, out);
     PlanCache plans;
     Partitioner partitioner(taken, nullptr, plans);
-    GT_CHECK(take_all(partitioner).ok());  // it was taken when it was priced
+    // It was taken when it was priced.
+    GT_CHECK(take_all(partitioner, [] { return true; }).ok());
     std::string rest;
     partitioner.finish(rest);
     size_t entry = 0;  // the number that config() gives a setting

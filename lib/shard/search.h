@@ -26,15 +26,16 @@ struct SearchJob {
 // tries how to cut the tensors that the program creates, which it cuts in
 // groups (tensor_groups.h): a group is either not cut, or cut in one of its
 // first three dimensions over one or several axes. To price such a guess, the
-// search runs what gt-shard would do with the step, which takes about as long
-// as gt-shard itself. Of two guesses the one that exceeds the machine's memory
+// search runs what gt-shard would do with the step, until it costs more than the
+// best guess so far. That takes at most as long as gt-shard itself. Of two
+// guesses the one that exceeds the machine's memory
 // by less is better; if neither exceeds it by less, the faster one is.
 //
 // On each mesh the search is a coordinate descent. It begins with batches cut
 // over the data axis (or, if that does not fit into memory, over all axes).
 // Then it takes the groups in turn and keeps each cut that improves the price,
 // until no group brings an improvement. The search has no time limit. It is
-// bounded by the number of groups (24), the turns of each group (3) and the
+// bounded by the number of groups (64), the turns of each group (3) and the
 // cuts that a turn tries.
 //
 // Error: gt-shard rejects a line of the step. Sets `culprit` to the index of

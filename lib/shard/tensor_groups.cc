@@ -13,9 +13,9 @@
 namespace gt::shard {
 namespace {
 
-// The largest groups are taken. The layouts of the others are left to their
+// This many groups are taken. The layouts of the others are left to their
 // readers.
-constexpr size_t kMaxGroups = 24;
+constexpr size_t kMaxGroups = 64;
 
 using GroupsByPattern = std::map<std::string, TensorGroup>;
 
@@ -59,6 +59,11 @@ void add_created(GroupsByPattern& made, const Line& line) {
   add(made, name, from->second.type);
 }
 
+bool has_any(const std::set<std::string>& names, const TensorGroup& group) {
+  return std::ranges::any_of(
+      group.names, [&](const std::string& n) { return names.contains(n); });
+}
+
 // Returns true if the group's pattern matches no name of another group.
 bool is_unambiguous(const TensorGroup& group, const GroupsByPattern& made) {
   for (const auto& [pattern, other] : made) {
@@ -76,7 +81,9 @@ Result<std::vector<TensorGroup>> tensor_groups(
     const std::vector<std::string>& lines, std::optional<size_t>& culprit) {
   GroupsByPattern made;
   std::set<std::string> weights;
+  std::set<std::string> read;  // before the first gradient
   bool is_empty = true;
+  bool is_forward = true;
   Line line;
   for (size_t i = 0; i < lines.size(); ++i) {
     culprit = i;
@@ -92,6 +99,10 @@ Result<std::vector<TensorGroup>> tensor_groups(
     for (const Note& note : line.notes) {
       if (note.key == "grad") weights.insert(unquote(note.value));
     }
+    is_forward = is_forward && line.note("bwd") == nullptr;
+    if (is_forward) {
+      for (const Operand& o : line.operands) read.insert(std::string(o.text));
+    }
     add_created(made, line);
   }
   culprit.reset();
@@ -100,15 +111,17 @@ Result<std::vector<TensorGroup>> tensor_groups(
   }
   std::vector<TensorGroup> groups;
   for (auto& [pattern, group] : made) {
-    group.is_weight =
-        std::any_of(group.names.begin(), group.names.end(),
-                    [&](const std::string& n) { return weights.contains(n); });
+    group.is_weight = has_any(weights, group);
+    group.is_batch = !group.is_weight && has_any(read, group);
     if (!group.type.shape.empty() && is_unambiguous(group, made)) {
       groups.push_back(group);
     }
   }
-  std::sort(groups.begin(), groups.end(),
-            [](const auto& a, const auto& b) { return a.bytes > b.bytes; });
+  // A batch is often smaller than any weight, and how it is cut decides most.
+  const auto matters_more = [](const TensorGroup& a, const TensorGroup& b) {
+    return a.is_batch != b.is_batch ? a.is_batch : a.bytes > b.bytes;
+  };
+  std::stable_sort(groups.begin(), groups.end(), matters_more);
   if (groups.size() > kMaxGroups) groups.resize(kMaxGroups);
   return groups;
 }

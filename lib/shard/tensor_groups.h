@@ -20,10 +20,14 @@ struct TensorGroup {
   Type type;               // the type of the first tensor
   double bytes = 0;        // the bytes of all tensors together
   bool is_weight = false;  // true: a #grad= note names one
+  // True if it is no weight, and is read before the first gradient: data, such
+  // as a batch, but not the moments of an optimizer.
+  bool is_batch = false;
 };
 
-// Returns the 24 largest groups of the lines of one step, as gt-emit writes it,
-// in descending order of size. The layouts of tensors in no group are left to
+// Returns the 64 groups of the lines of one step, as gt-emit writes it, that
+// matter most: those of batches, then the others, either in descending order of
+// size. The layouts of tensors in no group are left to
 // their readers. Errors: a line does not parse, a line is placed already, or
 // there is no instruction. Sets `culprit` to the index of the line that an
 // error is about.

@@ -119,9 +119,11 @@ std::vector<int64_t> Cluster::part_sizes(const Layout& layout, int32_t dim,
 bool Cluster::can_cut(const Layout& layout, const Shape& whole) const {
   Layout outer{layout.set, 0, {}};
   for (const AxisCut& cut : layout.cuts) {
-    for (const int64_t n :
-         part_sizes(outer, cut.dim, whole[static_cast<size_t>(cut.dim)])) {
-      if (n % cut.unit != 0) return false;
+    if (cut.unit != 1) {
+      for (const int64_t n :
+           part_sizes(outer, cut.dim, whole[static_cast<size_t>(cut.dim)])) {
+        if (n % cut.unit != 0) return false;
+      }
     }
     outer.cuts.push_back(cut);
   }
@@ -153,24 +155,37 @@ double Cluster::piece_bytes(const Layout& layout, const Type& whole) const {
          static_cast<double>(size_of(whole.dtype));
 }
 
+std::optional<uint64_t> Cluster::bytes_of_even_pieces(const Layout& layout,
+                                                      const Type& whole) const {
+  Type piece = whole;
+  for (const AxisCut& cut : layout.cuts) {
+    int64_t& n = piece.shape[static_cast<size_t>(cut.dim)];
+    const int64_t parts = sets_[layout.set].counts[cut.axis];
+    const int64_t largest = extent_of(n, cut.unit, parts, 0).count;
+    if (extent_of(n, cut.unit, parts, parts - 1).count != largest) return {};
+    n = largest;
+  }
+  return piece.bytes();
+}
+
 std::vector<uint64_t> Cluster::bytes_of_pieces(const Layout& layout,
                                                const Type& whole) const {
   const Set& set = sets_[layout.set];
-  std::vector<uint64_t> bytes;
-  for (size_t place = 0; place < set.ranks.size(); ++place) {
-    std::vector<int64_t> at(axes());
-    size_t rest = place;
-    for (size_t a = axes(); a-- > 0;) {
-      const auto n = static_cast<size_t>(set.counts[a]);
-      at[a] = static_cast<int64_t>(rest % n);
-      rest /= n;
-    }
-    Type piece = whole;
+  std::vector<uint64_t> bytes(set.ranks.size());
+  std::vector<int64_t> at(axes());  // the rank's coordinates in the set
+  Type piece = whole;
+  for (uint64_t& n : bytes) {
+    piece.shape = whole.shape;
     for (const AxisCut& cut : layout.cuts) {
-      int64_t& n = piece.shape[static_cast<size_t>(cut.dim)];
-      n = extent_of(n, cut.unit, set.counts[cut.axis], at[cut.axis]).count;
+      int64_t& size = piece.shape[static_cast<size_t>(cut.dim)];
+      size =
+          extent_of(size, cut.unit, set.counts[cut.axis], at[cut.axis]).count;
     }
-    bytes.push_back(piece.bytes());
+    n = piece.bytes();
+    for (size_t a = axes(); a-- > 0;) {
+      if (++at[a] < set.counts[a]) break;
+      at[a] = 0;
+    }
   }
   return bytes;
 }

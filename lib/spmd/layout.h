@@ -11,6 +11,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -101,6 +102,9 @@ class Cluster {
   bool is_even(const Layout& layout, int32_t dim, int64_t size) const;
   // Returns the bytes of the largest piece.
   double piece_bytes(const Layout& layout, const Type& whole) const;
+  // Returns the bytes of each piece if all have the same.
+  std::optional<uint64_t> bytes_of_even_pieces(const Layout& layout,
+                                               const Type& whole) const;
   // Returns the bytes of each piece, in the order of the set's ranks.
   std::vector<uint64_t> bytes_of_pieces(const Layout& layout,
                                         const Type& whole) const;
