@@ -11,7 +11,7 @@ enum CharClass : uint8_t {
   kIdentFirst = 1,   // begins a name: A-Z a-z _
   kIdentRest = 2,    // continues a name: A-Z a-z _ 0-9 . /
   kNumberFirst = 4,  // begins a number: 0-9 + - .
-  kOfRanks = 8,      // occurs in a rank set: 0-9 , : -
+  kOfRanks = 8,      // occurs in a rank set: 0-9 , : - +
   kPlain = 16        // printable, and neither quote nor '@'
 };
 
@@ -24,7 +24,9 @@ inline constexpr std::array<uint8_t, 256> kCharClasses = [] {
     if (letter) classes[c] |= kIdentFirst;
     if (letter || digit || c == '.' || c == '/') classes[c] |= kIdentRest;
     if (digit || c == '+' || c == '-' || c == '.') classes[c] |= kNumberFirst;
-    if (digit || c == ',' || c == ':' || c == '-') classes[c] |= kOfRanks;
+    if (digit || c == ',' || c == ':' || c == '-' || c == '+') {
+      classes[c] |= kOfRanks;
+    }
     if (c != '"' && c != '@') classes[c] |= kPlain;
   }
   return classes;

@@ -1,5 +1,7 @@
-// Rank sets as they stand in a name behind '@': "3", "0-7", "0-6:2", "0,2,5".
-// The ranks of a list keep the order of the text.
+// Rank sets as they stand in a name behind '@': "3", "0-7", "0-6:2", "0,2,5",
+// and sums of runs such as "0-1+0-24:8", which are 0,1,8,9,16,17,24,25. With
+// these a part of a mesh that its axes bound has a short text, however many
+// ranks it has. The ranks of a list keep the order of the text.
 #pragma once
 
 #include <cstdint>
@@ -20,7 +22,7 @@ inline constexpr int64_t kMaxRank = (int64_t{1} << 16) - 1;
 Result<std::vector<int64_t>> parse_ranks(std::string_view text);
 
 // Returns the canonical spelling: runs of a common step joined, the rest by
-// commas.
+// commas, or a sum of runs if that is shorter.
 std::string to_string(const std::vector<int64_t>& ranks);
 
 // True if a name of the line has ranks.

@@ -276,6 +276,37 @@ TEST(Ranks, PrintTheirCanonicalSpelling) {
   EXPECT_EQ(ranks_text("4,0-1"), "4,0-1");
   EXPECT_EQ(ranks_text("5-5"), "5");
   EXPECT_EQ(ranks_text("3,2,1"), "3,2,1");
+  // Sums of runs, where they are shorter.
+  EXPECT_EQ(ranks_text("0-1,8-9"), "0-1,8-9");
+  EXPECT_EQ(ranks_text("0-1,8-9,16-17"), "0-1+0-16:8");
+  EXPECT_EQ(ranks_text("2-3,10-11,18-19"), "2-3+0-16:8");
+  EXPECT_EQ(ranks_text("5,7,13,15,21,23"), "5-7:2+0-16:8");
+  EXPECT_EQ(ranks_text("0-1+0-16:8+0-96:32"), "0-1+0-16:8+0-96:32");
+  EXPECT_EQ(ranks_text("0+4-6+0-100:100"), "4-6,104-106");
+  EXPECT_EQ(ranks_text("0-1,8-9,16-18"), "0-1,8-9,16-18");
+  EXPECT_EQ(ranks_text("0-1+0-16:8,40"), "0-1,8-9,16-17,40");
+  EXPECT_EQ(ranks_text("1+0-2+0-3"), "rank set '1+0-2+0-3' names a rank twice");
+  EXPECT_EQ(ranks_text("0-1+"),
+            "'0-1+' is not a rank set such as 3, 0-7, 0-6:2 or 0,2");
+}
+
+// Any part of a mesh that its axes bound comes back as it was, and its text
+// does not become longer with the number of ranks.
+TEST(Ranks, OfMeshesHaveShortTexts) {
+  for (int axis = 0; axis < 16; ++axis) {  // bit a: the part has all of axis a
+    std::vector<int64_t> ranks;
+    for (int64_t rank = 0; rank < 16 * 8 * 4 * 2; ++rank) {
+      const int64_t at[] = {rank / 64, rank / 8 % 8, rank / 2 % 4, rank % 2};
+      bool is_in = true;
+      for (int a = 0; a < 4; ++a) is_in &= (axis >> a & 1) != 0 || at[a] == 1;
+      if (is_in) ranks.push_back(rank);
+    }
+    const std::string text = to_string(ranks);
+    EXPECT_LE(text.size(), 24U) << text;
+    const auto again = parse_ranks(text);
+    ASSERT_TRUE(again.ok()) << text;
+    EXPECT_EQ(again.value(), ranks) << text;
+  }
 }
 
 TEST(Ranks, RefuseWhatIsNone) {
