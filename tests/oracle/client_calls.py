@@ -1,4 +1,3 @@
-#!/usr/bin/env python3
 """Compares calls of libgt with the same calls of PyTorch.
 
 usage: client_calls.py [--refused] PROGRAM
