@@ -24,7 +24,7 @@ target_include_directories(gt_client PRIVATE
 
 # gt/ops.h is made from the op table.
 set(client_headers "${PROJECT_BINARY_DIR}/include")
-foreach(tool IN ITEMS ops_header op_examples)
+foreach(tool IN ITEMS ops_header op_examples op_calls)
   string(REPLACE "_" "-" program gt-${tool})
   add_executable(${program}
     lib/client/generate/${tool}.cc lib/client/generate/functions.cc)

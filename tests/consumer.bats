@@ -36,6 +36,15 @@ plain() {
   lines_are $'f32[3] 4\n2\n4\n6'
 }
 
+# bats test_tags=full
+@test "each header of the library stands alone" {
+  local header flags
+  read -ra flags < <(pkg-config --cflags gt)
+  for header in "$TREE"/include/gt/*.h; do
+    echo "#include <gt/${header##*/}>" | g++ -std=c++20 -x c++ -fsyntax-only -Wall -Wextra -Werror "${flags[@]}" -
+  done
+}
+
 @test "a project finds gt, shared and static" {
   cmake -S "$GT_ROOT/tests/consumer" -B build -G Ninja \
     -DCMAKE_PREFIX_PATH="$TREE" >/dev/null

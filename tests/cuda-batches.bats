@@ -16,7 +16,7 @@ setup() {
 # that is always busy, so that nothing that was put off begins early.
 launches_of() {
   rm -f launches
-  GT_FAKE_PACE=100 GT_FAKE_LAUNCHES=launches gt-work --backend cuda "$@" >/dev/null
+  GT_FAKE_BUSY=1 GT_FAKE_LAUNCHES=launches gt-work --backend cuda "$@" >/dev/null
   count_launches
 }
 

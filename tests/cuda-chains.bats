@@ -15,9 +15,11 @@ calls_of() {
   sed -n 's/^calls \([0-9]*\) .*/\1/p' "$1"
 }
 
-# A chain that was put off begins as soon as the device has nothing to do. With this
-# pace the device is always busy, whatever else the machine does.
-busy=(env GT_FAKE_PACE=100)
+# A chain that was put off begins as soon as the device has nothing to do. So it is one
+# that does nothing until it is waited for, whatever else the machine does.
+busy=(env GT_FAKE_BUSY=1)
+# Where a trace is written, events must be reached meanwhile.
+paced=(env GT_FAKE_PACE=100)
 
 # compiled COMMAND... repeats it until a run makes no new kernel.
 compiled() {
@@ -247,7 +249,7 @@ END
   } >p.s
   gt-work --backend cuda --sync p.s >wanted
   compiled gt-work --backend cuda p.s
-  GT_FAKE_LAUNCHES=launches "${busy[@]}" gt-work --backend cuda --trace t p.s |
+  GT_FAKE_LAUNCHES=launches "${paced[@]}" gt-work --backend cuda --trace t p.s |
     cmp - wanted
   # A trace does not split the chain that it shows.
   (($(count_launches) < 2000))
@@ -315,7 +317,7 @@ make_alike() {
   gt-work --backend cuda --sync p.s >wanted
   compiled gt-work --backend cuda --trace t p.s
   rm -f launches
-  GT_FAKE_LAUNCHES=launches "${busy[@]}" gt-work --backend cuda --trace t p.s |
+  GT_FAKE_LAUNCHES=launches "${paced[@]}" gt-work --backend cuda --trace t p.s |
     cmp - wanted
   (($(count_launches) < 1000))
   [ "$(awk -F '\t' '$3 == "gpu" { print $6 }' t | sort | uniq -c | xargs)" = \

@@ -267,3 +267,23 @@ END
   end_spawned
   run ! kill -0 "$pid"
 }
+
+@test "filters.py leaves nothing of the tests whose programs it records" {
+  /usr/bin/python3 -c 'import numpy' || skip '/usr/bin/python3 has no numpy'
+  mkfifo in
+  cat >record.py <<'END'
+import os, pathlib, sys
+sys.path.insert(0, os.environ["GT_ROOT"] + "/tests/oracle")
+import filters
+here = pathlib.Path.cwd()
+recorder = filters.Recorder(here)
+# A program that its test ends; and those of a test that was stopped.
+recorder.run(["bash", "-c", f"gt-emit <>{here}/in & sleep 0.5; kill $!; wait"], 20)
+print(recorder.end_rest())
+recorder.run(["bash", "-c", f"gt-emit <>{here}/in | gt-route -n 1 & sleep 0.5"], 20)
+print(sorted({*recorder.end_rest()} - {"bash", "tee"}), recorder.end_rest())
+END
+  PYTHONDONTWRITEBYTECODE=1 run -0 within 60 /usr/bin/python3 record.py
+  lines_are "[]
+['gt-emit', 'gt-route', 'gt-work'] []"
+}

@@ -122,3 +122,20 @@ time.sleep(0.1)
 print(gt.ones(2).sum().item())'
   lines_are $'mine\n2.0'
 }
+
+@test "a failure whose message is not understood ends the process with status 1, too" {
+  mkdir bin
+  ln -s "$GT_BIN"/* bin
+  rm bin/gt-route
+  printf '#!/bin/bash\n"%s/gt-route" "$@" 2> >(sed s/gt-work:/mumbled/ >&2)\n' "$GT_BIN" >bin/gt-route
+  chmod +x bin/gt-route
+  GT_BIN=$PWD/bin run -1 python 'gt.tensor([1]) // gt.tensor([0])'
+  [[ $output == *mumbled*'the program that runs the lines is gone: gt-route ended with status 1'* ]]
+  GT_BIN=$PWD/bin run -0 python '
+try:
+    (gt.tensor([1]) // gt.tensor([0])).item()
+except gt.Failed as e:
+    print("seen")
+gt.close()'
+  [[ $output == *seen* ]]
+}

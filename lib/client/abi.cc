@@ -275,6 +275,14 @@ int gt_line(gt_session* session, const char* text) {
   return guarded(-1, [&] { return session_of(session).line(text), 0; });
 }
 
+int gt_save(gt_session* session, const char* path, gt_value* const* values,
+            const char* const* names, size_t count, gt_place at) {
+  return guarded(-1, [&] {
+    session_of(session).save(path, {values, count}, {names, count}, at);
+    return 0;
+  });
+}
+
 int gt_note_begin(const char* key, const char* value) {
   return guarded(-1, [&] {
     const std::string text = value == nullptr ? "" : value;

@@ -2,9 +2,12 @@
 
 #include <algorithm>
 #include <array>
+#include <string>
 #include <utility>
+#include <vector>
 
 #include "client/call_text.h"
+#include "client/save_calls.h"
 #include "client/scopes.h"
 #include "client/where.h"
 #include "ops/table.h"
@@ -321,12 +324,15 @@ void Session::drop_new(const gt_instruction& call, gt_value** results) {
   }
 }
 
-void Session::write_call(const gt_instruction& call, gt_value** results,
-                         Channel::Lock& lock) {
+const CallTypes& Session::types_of(const gt_instruction& call) {
   Room<TypeId, 8> types(call.operand_count);
   find_types(call, types.all());
-  const CallTypes& made =
-      *value_or_fail(table_.find(call, types.all()), GT_WRONG);
+  return *value_or_fail(table_.find(call, types.all()), GT_WRONG);
+}
+
+void Session::write_call(const gt_instruction& call, gt_value** results,
+                         Channel::Lock& lock) {
+  const CallTypes& made = types_of(call);
   check_results(call, results);
   const bool is_new = made.is_leaf || is_cut(call, made);
   const Reach reach = is_new ? Reaches::kNone : leaves_.reach_of(call);
@@ -346,6 +352,26 @@ void Session::write_call(const gt_instruction& call, gt_value** results,
   }
 }
 
+// The lines go out at once and between two marks, so that no other thread's
+// lines stand among them, and that none of them is heeded before all have come
+// (stream/marks.h).
+void Session::save(const std::string& file, std::span<gt_value* const> values,
+                   std::span<const char* const> names, gt_place at) {
+  Channel::Lock lock = channel_.enter();
+  const SaveCalls saves(paths_.written(file), values, names, at);
+  for (const gt_instruction& call : saves.calls()) types_of(call);
+  begin_lines();
+  text_.append(kSavesBegin).append("\n");
+  for (const gt_instruction& call : saves.calls()) {
+    append_lines(call, types_of(call), {});
+  }
+  text_.append(kSavesEnd).append("\n");
+  channel_.send(text_, lock);
+  for (size_t i = 0; i < values.size(); ++i) {
+    paths_.note_saved(saves.place(i), table_.type(values[i]->type));
+  }
+}
+
 void Session::rename(gt_value& value, std::string_view chosen, gt_place at) {
   Channel::Lock lock = channel_.enter();
   if (value.name.text == chosen) return;
@@ -360,28 +386,9 @@ void Session::rename(gt_value& value, std::string_view chosen, gt_place at) {
   channel_.send(text_, lock);
 }
 
-// Fails if a line given to line() binds or frees a name of tensors.
-void Session::check_names(const Line& line) const {
-  const auto refuse = [](std::string_view name) {
-    fail(GT_WRONG, "'" + std::string(name) +
-                       "' is a name of tensors (t0, t1 and so on are those "
-                       "without one of their own), which line() cannot bind or "
-                       "free");
-  };
-  for (const Name& result : line.results) {
-    if (names_.is_kept(result.text)) refuse(result.text);
-  }
-  if (statement_of(line.op) != Statement::kFree) return;
-  for (const Operand& operand : line.operands) {
-    const bool is_kept = operand.kind == Operand::Kind::kGlob
-                             ? names_.keeps_any(operand.text)
-                             : names_.is_kept(operand.text);
-    if (is_kept) refuse(operand.text);
-  }
-}
-
-void Session::line(std::string_view text) {
-  Channel::Lock lock = channel_.enter();
+// Parses a line given to line(). Fails if it is none, or a mark, or asks for a
+// result.
+static Line line_of(std::string_view text) {
   Line line;
   const Status parsed = parse_line(text, line);
   if (!parsed.ok() || text.find('\n') != std::string_view::npos) {
@@ -390,13 +397,39 @@ void Session::line(std::string_view text) {
              (parsed.ok() ? "it has a line feed" : parsed.error().message));
   }
   const bool is_mark =
-      text.starts_with("#sync") ||
+      text.starts_with("#sync") || text.starts_with("#saves") ||
       (text.starts_with('#') && Marks().take(text) != Marks::Mark::kNone);
   if (is_mark || is_output(statement_of(line.op))) {
     fail(GT_WRONG,
          "marks, and lines that ask for a result, are not for line()");
   }
-  check_names(line);
+  return line;
+}
+
+// Fails if a line given to line() binds or frees a name of tensors.
+static void check_names(const Line& line, const Names& names) {
+  const auto refuse = [](std::string_view name) {
+    fail(GT_WRONG, "'" + std::string(name) +
+                       "' is a name of tensors (t0, t1 and so on are those "
+                       "without one of their own), which line() cannot bind or "
+                       "free");
+  };
+  for (const Name& result : line.results) {
+    if (names.is_kept(result.text)) refuse(result.text);
+  }
+  if (statement_of(line.op) != Statement::kFree) return;
+  for (const Operand& operand : line.operands) {
+    const bool is_kept = operand.kind == Operand::Kind::kGlob
+                             ? names.keeps_any(operand.text)
+                             : names.is_kept(operand.text);
+    if (is_kept) refuse(operand.text);
+  }
+}
+
+void Session::line(std::string_view text) {
+  Channel::Lock lock = channel_.enter();
+  const Line line = line_of(text);
+  check_names(line, names_);
   begin_lines();
   text_ += text;
   text_ += '\n';

@@ -37,6 +37,8 @@ class Session {
 
   void call(const gt_instruction& call, gt_value** results);
   void line(std::string_view text);
+  void save(const std::string& path, std::span<gt_value* const> values,
+            std::span<const char* const> names, gt_place at);
   gt_value* write(const gt_type& type, const void* bytes, const char* name,
                   gt_place at);
   void read(gt_value& value, void* bytes, gt_place at);
@@ -81,6 +83,8 @@ class Session {
   // which nobody holds. The caller must expect the answer to a line that asks
   // for a result only after this call.
   void begin_lines();
+  // Checks a call, and returns what it makes, valid until the next one.
+  const CallTypes& types_of(const gt_instruction& call);
   // Does the work of call(), with the lock held.
   void write_call(const gt_instruction& call, gt_value** results,
                   Channel::Lock& lock);
@@ -94,7 +98,6 @@ class Session {
                     Reach reach, std::span<Names::Name> names,
                     gt_value** results);
   void drop_new(const gt_instruction& call, gt_value** results);
-  void check_names(const Line& line) const;
   void set_type(gt_value& value, TypeId type);
   gt_value* make_value(Names::Name name, TypeId type, Reach reach);
   void drop_locked(gt_value* value) noexcept;

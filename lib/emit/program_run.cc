@@ -34,6 +34,42 @@ bool ProgramRun::put(std::string_view lines, uint64_t cost) {
   return goes_on_;
 }
 
+// Writes what a line was replaced by, out_, or keeps it back within a group of
+// saves. A round that is replayed is written at once, so that none may begin or
+// end within a group.
+void ProgramRun::take_line(std::string_view line, Origin origin,
+                           uint64_t cost) {
+  if (is_saves_mark(line, kSavesBegin)) {
+    if (saves_.holds()) {
+      give_up_saves("another '#saves begin' came before '#saves end'");
+    }
+    replay_.reset();
+    saves_.begin(origin);
+  }
+  if (!saves_.is_within()) {
+    put(out_, cost);
+    return;
+  }
+  if (saves_.holds()) {
+    const std::string_view why = saves_.add(line, out_, cost);
+    if (!why.empty()) give_up_saves(why);
+  }
+  if (!saves_.holds()) put(without_saves(out_), cost);
+  if (!is_saves_mark(line, kSavesEnd)) return;
+  replay_.reset();
+  const HeldSaves::Lines held = saves_.end();
+  put(held.text, held.cost);
+}
+
+void ProgramRun::give_up_saves(std::string_view why) {
+  session_.refuse(std::string(why) +
+                      ": none of the saves from here on is done, since they "
+                      "are to be done together",
+                  saves_.begins_at(), kSavesBegin);
+  const HeldSaves::Lines held = saves_.give_up();
+  put(held.text, held.cost);
+}
+
 // A line with very many operands, or a grad that may go through a long history.
 bool ProgramRun::may_take_long(std::string_view line) const {
   constexpr size_t kLongLine = size_t{16} << 10;  // bytes
@@ -46,7 +82,7 @@ bool ProgramRun::may_take_long(std::string_view line) const {
 bool ProgramRun::feed(Source& source) {
   std::string_view line;
   while (goes_on_ && !session_.stopped()) {
-    if (replay_.ready()) {
+    if (replay_.ready() && !saves_.is_within()) {
       size_t bytes = 0;
       replay_.run(source, [&](std::string_view round) {
         bytes += round.size();
@@ -71,7 +107,11 @@ bool ProgramRun::feed(Source& source) {
       session_.feed(line, origin, out_);
       if (replays_) replay_.note(line, out_);
     }
-    put(is_tape_ ? session_.take_tape() : out_, session_.usage().cost - cost);
+    if (is_tape_) {
+      put(session_.take_tape(), 0);
+    } else {
+      take_line(line, origin, session_.usage().cost - cost);
+    }
   }
   return false;
 }
@@ -93,6 +133,9 @@ void ProgramRun::fail_input(std::string_view name, int error) {
 }
 
 Exit ProgramRun::finish() {
+  if (saves_.holds()) {
+    give_up_saves("the program ended before '#saves end'");
+  }
   session_.finish();
   put(session_.take_tape(), 0);
   return worst(worst(status_, marks_.status()), session_.status());

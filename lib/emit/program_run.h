@@ -9,6 +9,7 @@
 #include <string_view>
 
 #include "base/exit.h"
+#include "emit/held_saves.h"
 #include "emit/session.h"
 #include "stream/marks.h"
 #include "stream/replay.h"
@@ -71,6 +72,8 @@ class ProgramRun {
  private:
   bool may_take_long(std::string_view line) const;
   bool take_mark(std::string_view line, Origin origin);
+  void take_line(std::string_view line, Origin origin, uint64_t cost);
+  void give_up_saves(std::string_view why);
   bool put(std::string_view lines, uint64_t cost);
 
   bool replays_;
@@ -82,6 +85,7 @@ class ProgramRun {
   Session session_;
   Replay replay_;
   Marks marks_;
+  HeldSaves saves_;
   uint32_t file_ = 0;
   Exit status_ = Exit::kDone;
   bool goes_on_ = true;  // more output is wanted

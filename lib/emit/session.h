@@ -89,6 +89,11 @@ class Session : public Rewriter {
   void feed(std::string_view line, Origin origin, std::string& out);
   // Refuses a line that was too long for the reader; `head` is its beginning.
   void reject_long(std::string_view head, Origin origin, std::string& out);
+  // Prints what is wrong with a line that was fed before, and counts that in
+  // status().
+  void refuse(const std::string& why, Origin origin, std::string_view line) {
+    messages_.error({why, 1}, origin, line);
+  }
   // Says whether the lines to come stand between "#gt" and "#end", in a stream
   // that has been emitted before (Ledger::emitted).
   void set_emitted(bool emitted) { ledger_.emitted = emitted; }

@@ -22,10 +22,6 @@ StoredPath split_path(std::string_view path);
 // What stands between the file and the tensor of a path into a safetensors
 // file.
 inline constexpr std::string_view kInSafetensors = ".safetensors:";
-// The saves of a round to one such file are a group, which is written as a
-// whole. It ends when so many lines stand behind the last save in it: what
-// belongs to one checkpoint stands closer together.
-inline constexpr int kMostBetweenSaves = 64;
 // Returns one spelling for all paths of a file, so that a load waits for a save
 // of the same file: absolute, and with the symbolic links that are there now
 // followed. A tensor's name stays as it is. In a path of a file elsewhere

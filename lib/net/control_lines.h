@@ -38,6 +38,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "stream/marks.h"
 
 namespace gt::net {
 
@@ -59,7 +60,7 @@ struct FenceLine {
   std::string file;
 };
 
-inline constexpr std::string_view kSavesEnd = "#saves end";
+inline constexpr std::string_view kSavesEnd = gt::kSavesEnd;
 inline constexpr std::string_view kSavesCut = "#saves cut";
 
 inline bool is_failed_save_line(std::string_view line) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "file/stored.h"
 #include "ops/table.h"
 #include "stream/marks.h"
 
@@ -162,15 +163,14 @@ void Block::follow(std::string_view lines) {
   while (!lines.empty()) {
     const std::string_view line = lines.substr(0, lines.find('\n'));
     lines.remove_prefix(std::min(line.size() + 1, lines.size()));
-    const Statement statement = statement_of(line.substr(0, line.find(' ')));
-    if (statement == Statement::kSave &&
-        line.find(kInSafetensors) != std::string_view::npos) {
-      since_save = 0;
-    } else if (statement == Statement::kPrint || !sync_of(line).empty()) {
-      since_save = kMostBetweenSaves;
-    } else if (is_saving()) {
-      ++since_save;
+    if (!sync_of(line).empty()) {
+      saves.end();
+      continue;
     }
+    if (line.starts_with('#')) continue;
+    const Statement statement = statement_of(line.substr(0, line.find(' ')));
+    const bool is_to_many = line.find(kInSafetensors) != std::string_view::npos;
+    if (statement != Statement::kSave || is_to_many) saves.follow(statement);
   }
 }
 
@@ -185,9 +185,11 @@ void ClientProgram::add(std::string_view lines, uint64_t cost) {
   const bool is_small = lines.size() < limits_.bytes && cost < limits_.cost;
   const bool may_stay = open_.text.size() < kMostOfSaves;
   const bool stays = open_.is_saving() && may_stay;
-  if (!stays && !fits && is_small) blocks_.push_back(std::exchange(open_, {}));
+  if (!stays && !fits && (is_small || !may_stay)) {
+    blocks_.push_back(std::exchange(open_, {}));
+  }
   open_.follow(lines);
-  if (stays || (open_.is_saving() && may_stay)) {
+  if (open_.is_saving() || stays) {
     open_.text += lines;
     open_.cost += cost;
     return;

@@ -13,7 +13,7 @@
 
 #include "base/exit.h"
 #include "emit/program_run.h"
-#include "file/stored.h"
+#include "ops/save_group.h"
 #include "serve/file_looks.h"
 #include "serve/name_space.h"
 #include "serve/pushed_source.h"
@@ -24,12 +24,10 @@ namespace gt::serve {
 struct Block {
   std::string text;
   uint64_t cost = 0;  // nanoseconds of one worker, as estimated
-  // The lines behind the last save to a safetensors file; kMostBetweenSaves or
-  // more: no further save belongs to its group.
-  int since_save = kMostBetweenSaves;
+  SaveGroup saves;    // of the last save to a safetensors file
 
-  bool is_saving() const { return since_save < kMostBetweenSaves; }
-  // Sets since_save for these lines, which are to be appended.
+  bool is_saving() const { return saves.is_open(); }
+  // Follows these lines, which are to be appended, with `saves`.
   void follow(std::string_view lines);
 };
 

@@ -86,6 +86,11 @@ std::string_view client_record_of(std::string_view comment) {
   return is_one ? comment.substr(1) : std::string_view();
 }
 
+bool is_saves_mark(std::string_view comment, std::string_view mark) {
+  return comment.starts_with(mark) &&
+         (comment.size() == mark.size() || comment[mark.size()] == ' ');
+}
+
 bool asks_reports(std::string_view comment) {
   return comment.starts_with(kReportsMark) &&
          comment.substr(0, comment.find(' ')) == kReportsMark;

@@ -67,6 +67,14 @@ std::string_view sync_of(std::string_view comment);
 inline constexpr char kSyncOfClient = '.';
 bool counts_blocks(std::string_view sync);
 
+// The lines "#saves begin" and "#saves end" frame saves of which all are done
+// or none, even if whoever writes the program is killed in between: gt-emit
+// keeps them back until the second one has come (emit/held_saves.h).
+inline constexpr std::string_view kSavesBegin = "#saves begin";
+inline constexpr std::string_view kSavesEnd = "#saves end";
+// True if the comment is the mark, whatever notes stand behind it.
+bool is_saves_mark(std::string_view comment, std::string_view mark);
+
 // The line "#reports" asks the programs that run the stream to write their
 // messages about its lines among the results instead of on standard error. So a
 // program that feeds lines of several users can give each of them the messages

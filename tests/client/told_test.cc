@@ -2,6 +2,7 @@
 // status.
 #include <gt/data.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <functional>
@@ -48,6 +49,25 @@ TEST(Told, AFailureThatNobodySawIsThrownOnce) {
   }
   EXPECT_NE(thrown<gt::Failed>([&] { next.close(); }).find("division by zero"),
             std::string::npos);
+}
+
+// gt-emit heeds the saves once the second mark has come, so that a process that
+// is killed leaves none of them.
+TEST(Told, TheSavesOfAStateStandBetweenTwoMarks) {
+  const Folder folder;
+  const std::string path = folder / "m.safetensors";
+  const std::string text = written([&] {
+    const gt::Tensor w = gt::ones({2}), b = gt::zeros({1});
+    gt::save({{"w", w}, {"b", b}}, path);
+    EXPECT_THROW(gt::save({{"w", w}, {"c", gt::Tensor()}}, path), gt::Error);
+  });
+  const std::vector<std::string> lines = lines_of(bare(text));
+  const auto begin = std::ranges::find(lines, "#saves begin");
+  ASSERT_GT(lines.end() - begin, 3) << text;
+  EXPECT_TRUE(begin[1].starts_with("save ") && begin[1].ends_with(":w\""));
+  EXPECT_TRUE(begin[2].starts_with("save ") && begin[2].ends_with(":b\""));
+  EXPECT_EQ(begin[3], "#saves end");
+  EXPECT_EQ(text.find("#saves begin"), text.rfind("#saves begin"));
 }
 
 TEST(Told, ASaveThatFailsIsThrown) {

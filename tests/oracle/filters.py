@@ -23,9 +23,11 @@ import os
 import pathlib
 import re
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
+import time
 
 import shipped
 from gt import Tally
@@ -40,9 +42,11 @@ PLACED = re.compile(rb"@| #(type|spec|partial)=")
 # it.
 STATUSES = (0, 1, 2, 3, 4, 130)
 
+# The process becomes the program, so that signals reach it: a shell that waited for it
+# would leave it behind when a test ends what it started.
 RECORDER = """#!/usr/bin/env bash
-"$GT_RECORDED/${0##*/}" "$@" | tee "$(mktemp "$GT_RECORDS/XXXXXXXX")"
-exit "${PIPESTATUS[0]}"
+exec > >(exec tee "$(mktemp "$GT_RECORDS/XXXXXXXX")")
+exec "$GT_RECORDED/${0##*/}" "$@"
 """
 PYTHON = "/usr/bin/python3"
 COMMANDS = [
@@ -77,8 +81,8 @@ class Recorder:
                 (self.bin / program.name).symlink_to(program)
         self.env = dict(os.environ, GT_RECORDED=str(programs),
                         GT_RECORDS=str(self.records), GT_BIN=str(self.bin),
-                        # Signals do not reach a program that is recorded, so
-                        # some tests wait in vain.
+                        # What a test expects of a program's end may come later
+                        # here, or not at all, so some wait in vain.
                         BATS_TEST_TIMEOUT="20",
                         PATH=f"{self.bin}:{os.environ['PATH']}")
 
@@ -92,6 +96,26 @@ class Recorder:
                            stdout=subprocess.DEVNULL,
                            stderr=subprocess.DEVNULL)
 
+    def rest(self):
+        """What tests that were stopped have left: names by numbers of processes."""
+        mine, left = f"GT_RECORDS={self.records}".encode(), {}
+        for process in pathlib.Path("/proc").glob("[0-9]*"):
+            with contextlib.suppress(OSError):
+                if mine in (process / "environ").read_bytes().split(b"\0"):
+                    left[int(process.name)] = (process / "comm").read_text().strip()
+        return left
+
+    def end_rest(self):
+        """Ends what is left, and returns the names."""
+        ended = {}
+        while left := self.rest():
+            ended |= left
+            for process in left:
+                with contextlib.suppress(OSError):
+                    os.kill(process, signal.SIGKILL)
+            time.sleep(0.05)
+        return [*ended.values()]
+
 
 def run(program, text, *options):
     done = subprocess.run([program, *options], input=text, timeout=300,
@@ -103,6 +127,9 @@ def recorded(folder, commands, seconds):
     recorder = Recorder(folder)
     with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
         list(pool.map(lambda command: recorder.run(command, seconds), commands))
+    left = recorder.end_rest()
+    if left:
+        print("ended what was left of tests:", *sorted(left))
     return {f"record {path.name}": path.read_bytes()
             for path in sorted(recorder.records.iterdir())
             if path.stat().st_size <= LARGEST}

@@ -102,7 +102,7 @@ class Grid:
         for dtype in DTYPES:
             self.gt_space[dtype] = dtype
         self.kept = dict(self.gt_space)
-        self.counts = dict.fromkeys("same refused more both wrong".split(), 0)
+        self.counts = dict.fromkeys("same differs refused more both wrong".split(), 0)
         self.refused = {}
         self.known = differences()
 
@@ -150,7 +150,7 @@ class Grid:
     def wrong(self, call, why):
         for pattern, reason in self.known:
             if re.fullmatch(pattern, call):
-                self.counts["same"] += 1
+                self.counts["differs"] += 1
                 return None
         self.counts["wrong"] += 1
         return f"{call}: {why}"
@@ -161,11 +161,11 @@ def short(value):
     return text if len(text) < 160 else text[:157] + "..."
 
 
-def differences():
-    """The calls that gt-python(7) says to differ, as a regular expression and a reason. A line may name a
+def differences(name="python_differs.txt"):
+    """The calls that the pages say to differ, as a regular expression and a reason. A line may name a
     version of PyTorch, before which alone the call differs."""
     out, version = [], tuple(map(int, re.findall(r"\d+", torch.__version__)[:2]))
-    with open(os.path.join(HERE, "python_differs.txt"), encoding="utf-8") as file:
+    with open(os.path.join(HERE, name), encoding="utf-8") as file:
         for line in file:
             if line.strip() and line[0] != "#":
                 pattern, reason, *before = line.rstrip("\n").split("\t")

@@ -195,11 +195,12 @@ void Executor::let_out() {
 
 void Executor::begun_save() {
   has_output_ = true;
-  lines_since_save_ = 0;
+  saved_group_.follow(Statement::kSave);
 }
 
 void Executor::wrote() {
   has_output_ = true;
+  saved_group_.end();
   saves_.end_groups();  // since the result waits for them
   if (outlet_.held_bytes() < kMostHeldBytes) return;
   saves_.settle();
@@ -247,7 +248,7 @@ void Executor::run_task(TaskRecord& task) {
 }
 
 void Executor::hold_output(uint64_t cost) {
-  if (++lines_since_save_ == kMostBetweenSaves) saves_.end_groups();
+  if (saved_group_.follow(Statement::kCompute)) saves_.end_groups();
   held_cost_ += cost;
   if (held_cost_ < kMostHeld) return;
   held_cost_ = 0;

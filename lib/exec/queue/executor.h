@@ -35,6 +35,7 @@
 #include "exec/trace/meter.h"
 #include "exec/trace/trace.h"
 #include "exec/trace/where.h"
+#include "ops/save_group.h"
 
 namespace gt::exec {
 
@@ -254,7 +255,7 @@ class Executor final : public Queue::Handler {
   std::deque<uint64_t> met_saves_;
   std::function<void()> saved_;
   uint64_t held_cost_ = 0;  // of what ran since has_output_ was set
-  int lines_since_save_ = 0;
+  SaveGroup saved_group_;
   std::atomic<int64_t> quiet_since_{0};
   Exit status_ = Exit::kDone;
   Interpreter interpreter_;

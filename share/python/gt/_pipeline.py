@@ -145,6 +145,7 @@ class _Told:
     def saw(self, message):
         """An exception shows this message."""
         with self.lock:
+            self.any = True
             place = re.match(r"(\S+?:\d+): ", message)
             if place:
                 self.seen.add(place[1])
@@ -551,7 +552,7 @@ class _Session:
             raise self.failure
         ended = [f"{os.path.basename(process.args[0])} {_how_it_ended(status)}"
                  for process, status in zip(self.processes, statuses)
-                 if status not in (0, 1, 3, -_signal.SIGPIPE)]
+                 if status not in (0, -_signal.SIGPIPE) and not (status in (1, 3) and self.told.any)]
         if ended and not was_lost:
             raise Lost("the program that runs the lines is gone: " + "; ".join(ended))
 

@@ -140,6 +140,8 @@ def _make(row):
     # Of these PyTorch has a dtype=, to which it casts the operand.
     casts_first = op in ("sum", "mean", "prod", "cumsum", "softmax", "log_softmax", "norm")
     sums = row["dtype"] == "sum"
+    # A result that has the name of an operand is that operand, changed, as in sgd.
+    changes = {r["name"] for r in results} & {o["name"] for o in row["operands"]}
     draws = [o["name"] for o in row["operands"]].count("seed") == 1 and not row.get("internal")
 
     def function(*args, name=None, into=None, parts=None, dtype=None, requires_grad=False, **kwargs):
@@ -189,7 +191,7 @@ def _make(row):
             words.append(seed)
         into = [into] if isinstance(into, Tensor) else into or []
         kinds = [(*known, len(known[1]))] if creates else _known(row, words, keys, count)
-        casts = _in_place(op, into, kinds) if into and op not in ("sgd", "adamw", "clip") else []
+        casts = _in_place(op, into, kinds) if into and not changes else []
         names = name if isinstance(name, list) else [name]
         if any(casts):  # the result is stored in the dtype that it has had
             made = _call(op, words, keys, count, names)

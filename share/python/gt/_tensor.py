@@ -641,8 +641,13 @@ def set_rng_state(new_state):
 def _save_all(parts):
     """Saves (tensor, path) together: those to one file are all written, or none."""
     quoted = [(tensor, _quote(os.fspath(path))) for tensor, path in parts]
-    for tensor, path in quoted:
-        tensor._session.write(lambda: f"save {tensor._name} {path}{_end()}")
+    if not quoted:
+        return
+    lines = lambda: "".join(f"save {tensor._name} {path}{_end()}" for tensor, path in quoted)
+    for tensor, _ in quoted:
+        tensor._session.check()
+    session = quoted[0][0]._session
+    session.write(lines if len(quoted) == 1 else lambda: f"#saves begin\n{lines()}#saves end\n")
     for tensor, path in quoted:
         if tensor._session.told.any and tensor._session.can_answer():  # it may tell a second failure no more
             tensor._find_saved(path)

@@ -78,18 +78,51 @@ def _known(row, words, keys, count):
         found = _of_alike(row["dtype"], words)
         if found is not None:
             return [found]
-    tensors = [word for word in words if not isinstance(word, str)]
-    op = row["name"]
-    if op == "attention":
-        words = words[:3]  # a mask says nothing of the result
+    pairs = list(zip(_operands_of(row, len(words)), words))
+    words = [word for operand, word in pairs if operand["name"] not in _SAY_NOTHING]
     shapes = _shapes(row, words, keys, count)
-    dtype = _dtype_of(row, words, tensors)
+    dtype = _dtype_of(row, pairs)
     out = []
     for i in range(count):
+        result = row["results"][min(i, len(row["results"]) - 1)]
+        same = _of_operand(result["name"], pairs, i)
+        if same is not None:  # a result that has the name of an operand has its type
+            out.append((same._dtype, same._shape, same._rank))
+            continue
+        if result.get("optional") or row.get("internal"):  # as the lse of attention, in a dtype of its own
+            out.append((None, None, None))
+            continue
         shape = shapes[i] if i < len(shapes) else None
-        own = i64 if i and op in ("sort", "topk") else None if i and op == "attention" else dtype
+        own = i64 if result["name"] == _INDICES else dtype
         out.append((own, shape, len(shape) if shape is not None else _rank(row, words, keys)))
     return out
+
+
+_SAY_NOTHING = {"mask"}  # operands that change no type
+_INDICES = "i"           # the name of a result that has indices
+
+
+def _operands_of(row, count):
+    """The declared operand of each of so many words; of optional ones, the first are given."""
+    declared = row["operands"]
+    spare = count - sum(not o.get("optional") and not o.get("variadic") for o in declared)
+    out = []
+    for operand in declared:
+        if operand.get("variadic"):
+            out += [operand] * spare
+        elif not operand.get("optional"):
+            out.append(operand)
+        elif spare > 0:
+            out.append(operand)
+            spare -= 1
+    return out
+
+
+def _of_operand(name, pairs, index):
+    """The tensor that is the operand of this name; of several, the one at the index."""
+    found = [word for operand, word in pairs if operand["name"] == name]
+    word = found[index if len(found) > index else 0] if found else None
+    return word if hasattr(word, "_shape") else None
 
 
 _POINTWISE = {"...->...", "...,...->..."}
@@ -117,28 +150,22 @@ def _of_alike(rule, words):
     return dtype, shape, len(shape)
 
 
-def _dtype_of(row, words, tensors):
-    op, rule = row["name"], row["dtype"]
+def _dtype_of(row, pairs):
+    rule = row["dtype"]
     if rule in _DTYPES:
         return rule
-    if op in ("cast", "load"):
-        kinds = [w.partition("[")[0] for w in words if isinstance(w, str)]
-        return kinds[-1] if kinds and kinds[-1] in _DTYPES else None
-    if op in ("sgd", "adamw", "clip") or rule == "first":
-        return getattr(tensors[0], "_dtype", None) if tensors else None
-    if op in ("gather", "take"):
-        tensors = tensors[:1]
-    elif op == "where":
-        tensors = tensors[1:]
-    elif row["family"] in ("windows", "pools", "norms", "attention", "losses"):
-        tensors = [x for x in tensors if not _is_number(x)][:3]
-    elif row["family"] not in ("point-wise", "elementary", "comparisons", "activations", "reductions",
-                               "statistics", "ordering", "products", "layout", "indexing", "lookups",
-                               "networks"):
-        return None
-    if op in ("slice", "split", "reshape", "expand", "pad"):
-        tensors = tensors[:1]
-    dtype = _promoted(tensors)
+    if any(operand["kind"] in ("type", "dtype") for operand in row["operands"]):  # which a word says, or a file
+        told = [word.partition("[")[0] for operand, word in pairs if operand["kind"] in ("type", "dtype")]
+        return told[0] if told and told[0] in _DTYPES else None
+    tensors = [(operand, word) for operand, word in pairs if operand["kind"] == "tensor"]
+    if rule == "first":
+        return getattr(tensors[0][1], "_dtype", None) if tensors else None
+    accepts = row["accepts"].split(",")
+    names = [operand["name"] for operand in row["operands"] if operand["kind"] == "tensor"]
+    # Indices and conditions say nothing of the result.
+    dtype = _promoted([word for operand, word in tensors
+                       if operand["name"] not in _SAY_NOTHING and
+                       (len(accepts) == 1 or accepts[names.index(operand["name"])] not in ("int", "bool"))])
     if dtype is None:
         return None
     if rule == "float" and _kind(dtype) < 2:
@@ -156,23 +183,29 @@ def _rank(row, words, keys):
         return _many(keys["shape"])
     if None in ranks:
         return None
-    axes = _many(keys["axis"]) if "axis" in keys else None
     if "keepdims" in row["keys"]:
-        return ranks[0] if keys.get("keepdims") else ranks[0] - axes if axes else 0
-    if op in ("unsqueeze", "stack", "one_hot"):
-        return ranks[0] + (axes or 1)
-    if op == "take":
-        return ranks[1] + (ranks[0] - 1 if axes else 0)
-    if op in ("transpose", "flip", "pad", "concat", "split", "gather", "scatter", "scatter_add") or \
-            op == "slice" and "size" in keys:
-        return ranks[0]
+        return ranks[0] if keys.get("keepdims") else ranks[0] - _many(keys["axis"]) if "axis" in keys else 0
+    rule = _RANKS.get(row["name"])
+    if rule is not None:
+        return rule(ranks, keys)
     return _index_rank(row, ranks) if keys.get("reduction") != "none" else None
+
+
+def _index_tells(row):
+    """Whether the index rule says what the sizes of the results are. It does not where a key says so; and
+    where one operand has indices into another, letter by letter, it is about their values."""
+    return row["index"] and not any(o.get("variadic") for o in row["operands"]) and \
+        not _SIZE_KEYS.intersection(row["keys"]) and \
+        not (row["index"] in _POINTWISE and "int" in row["accepts"].split(","))
+
+
+_SIZE_KEYS = {"size", "kernel_size", "stride"}
 
 
 def _index_rank(row, ranks):
     """The rank of the first result by the op's index rule, as "...mk,...kn->...mn": leading
     dimensions, which are those of the operand that has most of them, and one for each letter."""
-    if not row["index"] or any(o.get("variadic") for o in row["operands"]):
+    if not _index_tells(row):
         return None
     operands, results = _terms(row["index"])
     leading = [rank - len(letters) for (leads, letters), rank in zip(operands, ranks) if leads]
@@ -198,17 +231,13 @@ def _shapes(row, words, keys, count):
     try:
         if rule is not None:
             return rule(shapes, keys, words, count)
-        if None in shapes or row["name"] in _WITHOUT:
+        if None in shapes:
             return []
         if "keepdims" in row["keys"]:
             return [_reduced(shapes[0], keys)]
         return _by_index(row, shapes, keys)
     except (IndexError, ValueError, KeyError, TypeError, ZeroDivisionError):
         return []  # what is wrong with the line, the program says
-
-
-# Ops for whose results there is no rule here.
-_WITHOUT = {"arange", "randperm", "eye", "windows"}
 
 
 def _reduced(shape, keys):
@@ -220,13 +249,8 @@ def _reduced(shape, keys):
 
 
 def _by_index(row, shapes, keys):
-    if not row["index"] or any(o.get("variadic") for o in row["operands"]) or \
-            keys.get("reduction") == "none" and row["name"] == "cross_entropy":
+    if not _index_tells(row):
         return []
-    if row["name"] == "topk":
-        axis = _axes_of(keys.get("axis", -1))[0] % len(shapes[0])
-        size = int(keys["size"])
-        return [tuple(size if i == axis else n for i, n in enumerate(shapes[0]))] * 2
     leading, sizes = [], {}
     flip = [keys.get("ta"), keys.get("tb")]
     operands, results = _terms(row["index"])
@@ -378,17 +402,30 @@ def _of_pool(shapes, keys, words, count):
                             for i in (0, 1)))]
 
 
+def _of_topk(shapes, keys, words, count):
+    axis, size = _axes_of(keys.get("axis", -1))[0] % len(shapes[0]), int(keys["size"])
+    return [tuple(size if i == axis else n for i, n in enumerate(shapes[0]))] * count
+
+
 def _of_first(shapes, keys, words, count):
     return [shapes[0]] * count
 
 
+# The rules of ops whose results the index does not tell: their shapes, and their ranks where a shape
+# is not known. Without a rule nothing is concluded.
 _SHAPES = {
     "reshape": _of_reshape, "expand": _of_expand, "squeeze": _of_squeeze, "unsqueeze": _of_unsqueeze,
     "transpose": _of_transpose, "slice": _of_slice, "concat": _of_concat, "stack": _of_stack,
     "split": _of_split, "pad": _of_pad, "take": _of_take, "conv2d": _of_conv,
-    "conv_transpose2d": _of_conv_transpose, "max_pool2d": _of_pool, "avg_pool2d": _of_pool,
+    "conv_transpose2d": _of_conv_transpose, "topk": _of_topk, "max_pool2d": _of_pool, "avg_pool2d": _of_pool,
     "gather": lambda shapes, keys, words, count: [shapes[1]],
     "one_hot": lambda shapes, keys, words, count: [shapes[0] + (int(keys["num_classes"]),)],
-    "clip": lambda shapes, keys, words, count: shapes[:count],
-    "sgd": _of_first, "adamw": _of_first, "flip": _of_first, "scatter": _of_first,
+    "flip": _of_first, "scatter": _of_first,
     "scatter_add": _of_first, "cast": _of_first, "rope": _of_first}
+_RANKS = {
+    "unsqueeze": lambda ranks, keys: ranks[0] + _many(keys["axis"]), "stack": lambda ranks, keys: ranks[0] + 1,
+    "one_hot": lambda ranks, keys: ranks[0] + 1,
+    "take": lambda ranks, keys: ranks[1] + (ranks[0] - 1 if "axis" in keys else 0),
+    **dict.fromkeys(("transpose", "flip", "pad", "concat", "split", "gather", "scatter", "scatter_add", "topk",
+                     "conv2d", "conv_transpose2d", "max_pool2d", "avg_pool2d"), lambda ranks, keys: ranks[0]),
+    "slice": lambda ranks, keys: ranks[0] if "size" in keys else None}

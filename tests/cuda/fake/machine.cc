@@ -30,6 +30,7 @@ Machine::Machine()
     : random_(static_cast<unsigned>(number_of("GT_FAKE_SEED"))),
       fail_from_(number_of("GT_FAKE_FAIL")),
       lose_(number_of("GT_FAKE_LOSE")),
+      is_busy_(number_of("GT_FAKE_BUSY") != 0),
       pace_(number_of("GT_FAKE_PACE")) {
   const char* text = std::getenv("GT_FAKE_FAIL");
   if (const char* speed = std::getenv("GT_FAKE_SPEED")) {
@@ -169,6 +170,7 @@ void Machine::give(Stream* stream, Work work) {
 }
 
 void Machine::do_some() {
+  if (is_busy_) return;
   if (keeps_time()) {
     while (do_due() == Found::kWork) {
     }

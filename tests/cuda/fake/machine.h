@@ -16,6 +16,9 @@
 //   GT_FAKE_COPIES=F   at the end, a line is added to the file: how many copies
 //                      to another process there were, and of how many bytes
 //   GT_FAKE_PACE=N     a kernel takes so many microseconds, or more
+//   GT_FAKE_BUSY=1     it does nothing until somebody waits for it, so that it
+//   is
+//                      found busy as long as it has been given anything
 //   GT_FAKE_SPEED=B:F  streams keep time, as a GPU's: each does what it was
 //                      given in order, while the host goes on. Kernels,
 //                      products and copies within the GPU are not done: they
@@ -153,6 +156,7 @@ class Machine {
   uint64_t copied_bytes_ = 0;
   uint64_t fail_from_ = 0;
   uint64_t lose_ = 0;
+  bool is_busy_ = false;
   uint64_t pace_ = 0;
   struct Speed {
     double bytes = 0, flops = 0;  // per nanosecond

@@ -205,6 +205,13 @@ GT_API int gt_call(gt_session* session, const gt_instruction* line,
 // session knows nothing of the names that such an instruction binds.
 GT_API int gt_line(gt_session* session, const char* text);
 
+// Writes lines that save `count` values in a safetensors file, each under its
+// name. The file is written with all of them or with none, whatever happens to
+// this process. Does not wait. If the call fails, nothing was written.
+GT_API int gt_save(gt_session* session, const char* path,
+                   gt_value* const* values, const char* const* names,
+                   size_t count, gt_place at);
+
 // Opens a note: lines of this thread carry #KEY=VALUE (#KEY if `value` is NULL)
 // from now on. Returns its number, 0 or more, by which gt_note_end() ends it,
 // or -1; the value of "mb" must be a whole number from 0 up. Notes of one key

@@ -88,13 +88,18 @@ namespace detail {
 // name. Does not wait. The file is written as a whole, or not at all.
 inline void save(const StateDict& state, const std::string& path,
                  At at = At::here()) {
+  gt_session* session = nullptr;
+  std::vector<gt_value*> values;
+  std::vector<const char*> names;
   for (const auto& [name, tensor] : state) {
-    detail::Call call("save", at);
-    const std::string place = detail::joined(path, ':', name);
-    call.add(tensor);
-    call.add_text(GT_STRING, place);
-    call.bind(nullptr, 0);
+    values.push_back(tensor.raw());
+    names.push_back(name.c_str());
+    if (session == nullptr) session = gt_session_of(tensor.raw());
   }
+  if (session == nullptr) session = current_session(at);
+  detail::check(gt_save(session, path.c_str(), values.data(), names.data(),
+                        values.size(), at),
+                at);
 }
 // Writes lines that bind the tensors again to those of the file, each found by
 // its name. The types must be the same.

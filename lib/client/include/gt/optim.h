@@ -13,6 +13,7 @@
 
 #include <gt/data.h>
 #include <gt/gt.h>
+#include <gt/owned.h>
 
 namespace gt::inline v1 {
 namespace optim {
