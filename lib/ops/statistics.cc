@@ -79,31 +79,31 @@ std::string norm_word(const Call& call, std::string_view name, size_t each) {
   return reduction_word(call, name, each);
 }
 
-// Computes e, x without its mean: the mean's last digit, which counts where the
-// elements differ by little, is taken away by a second one.
-constexpr char kCentered[] = R"(
-       m = mean x axis={axis} keepdims=1
-       c = sub x m
-       d = mean c axis={axis} keepdims=1
-       e = sub c d)";
-
-// Computes sd, the deviation. The elements are divided first, as their norm may
-// leave the range where the deviation does not.
+// Computes sd, the deviation, of elements of the size of e (kCentered). They
+// are divided first, as their norm may leave the range where the deviation does
+// not.
 constexpr char kDeviation[] = R"(
        f = mul e {root}
        n = norm f axis={axis} keepdims={keepdims}
        [some=1] sd = copy n
        [some=0] sd = mul n inf)";
+// Computes s, the deviation of x.
+constexpr char kDeviationOfX[] = R"(
+       [keepdims=0] k = squeeze mh axis={axes}
+       [keepdims=1] k = copy mh
+       s = div sd k)";
 
-constexpr auto kVar = row_text(kCentered, kDeviation, R"(
-       y = mul sd sd)");
+constexpr auto kVar = row_text(kCentered, kDeviation, kDeviationOfX, R"(
+       y = mul s s)");
 constexpr auto kVarGrad = row_text(kCentered, R"(
        u = mul e {factor}
        [lift=1] t = unsqueeze g axis={axes}
        [lift=0] t = copy g
-       z = mul u t)");
+       v = mul u t
+       z = div v mh)");
 constexpr auto kVarGradSecond = row_text(kCentered, R"(
-       u = mul e {factor}
+       a = mul e {factor}
+       u = div a mh
        p = mul dz u
        dg = sum p axis={axis} keepdims={keepdims}
        [lift=1] t = unsqueeze g axis={axes}
@@ -113,8 +113,8 @@ constexpr auto kVarGradSecond = row_text(kCentered, R"(
        v = sub q o
        dx = mul v {factor})");
 
-constexpr auto kStd = row_text(kCentered, kDeviation, R"(
-       y = copy sd)");
+constexpr auto kStd = row_text(kCentered, kDeviation, kDeviationOfX, R"(
+       y = copy s)");
 // Computes k, the deviation over the elements, v, the gradient of each element
 // for a gradient of 1, and t, g over the elements. A deviation of 0 is taken as
 // inf, so that v is 0.
@@ -138,7 +138,8 @@ constexpr auto kStdGradSecond = row_text(kCentered, kDeviation, kStdShare, R"(
        s = sum p axis={axis} keepdims=1
        w = mul v s
        h = sub r w
-       i = div h k
+       j = div h k
+       i = mul j mh
        dx = mul i t)");
 
 constexpr Row kStatisticRows[] = {
