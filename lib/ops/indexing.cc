@@ -89,6 +89,38 @@ Status types_concat(Call& call) {
   return ok_status();
 }
 
+// The index must have the shape of g.
+Status types_gather_grad(Call& call) {
+  const auto axis = one_axis(call, 0);
+  if (!axis.ok()) return axis.error();
+  Shape shape = call.type(0).shape;
+  if (!(shape == call.type(1).shape) || call.integer("rows") < 0) {
+    return Error{call.describe(0) + " and " + call.describe(1) +
+                 " must have one shape, and rows= not be negative"};
+  }
+  if (!shape.empty()) {
+    shape[static_cast<size_t>(axis.value())] = call.integer("rows");
+  }
+  call.results.push_back({call.type(0).dtype, shape});
+  return ok_status();
+}
+
+// The placeholders of gather. {whole}: "1" if the index has all of x's sizes
+// beside the axis; {rows}: x's size along it; that of the whole, if shape=
+// gives it.
+std::string gather_word(const Call& call, std::string_view name, size_t) {
+  if (name != "whole" && name != "rows") return "";
+  Shape x = call.type(0).shape;
+  if (x.empty()) return name == "whole" ? "0" : "1";
+  const auto axis = static_cast<size_t>(one_axis(call, 0).value());
+  const std::vector<int64_t> whole = call.integers("shape");
+  if (name == "rows") {
+    return std::to_string(whole.size() == x.size() ? whole[axis] : x[axis]);
+  }
+  x[axis] = call.type(1).shape[axis];
+  return x == call.type(1).shape ? "1" : "0";
+}
+
 // The placeholders of concat. {start}: where operand number `each` begins;
 // {length}: its size along the axis.
 std::string concat_word(const Call& call, std::string_view name, size_t each) {
@@ -199,32 +231,36 @@ std::vector<Label> labels_stack(const Call& call) {
   return labels_moved(call, to);
 }
 
-// The labels of gather and scatter_add, which have indices into x along the
-// axis. Other dimensions have labels if the index has all of x's size there.
+// The labels of gather, gather_grad and scatter_add, which have indices into x,
+// or the result, along the axis. Other dimensions have labels if the index has
+// all of x's size there.
 std::vector<Label> labels_indexed(const Call& call) {
   const bool gathers = call.op->name == "gather";
+  const bool makes = call.op->name == "gather_grad";
+  const Shape& table = makes ? call.results[0].shape : call.type(0).shape;
   const auto axis = static_cast<size_t>(one_axis(call, 0).value());
   std::vector<Label> labels;
-  for (size_t d = 0; d < call.type(0).shape.size(); ++d) {
+  for (size_t d = 0; d < table.size(); ++d) {
     Label label(call, call.type(1).shape[d]);
     const LabelDim place{static_cast<int32_t>(d), 1};
     label.arguments[1] = place;
-    (gathers ? label.results[0] : label.arguments[2]) = place;
+    (gathers ? label.results[0] : label.arguments[makes ? 0 : 2]) = place;
     if (d == axis) {
       label.is_summed = !gathers;
-    } else if (call.type(0).shape[d] == call.type(1).shape[d]) {
+    } else if (table[d] == call.type(1).shape[d]) {
       label.arguments[0] = label.results[0] = place;
     } else {
       continue;
     }
     labels.push_back(std::move(label));
   }
-  Label table(call, call.type(0).shape[axis]);
-  table.arguments[0].dim = static_cast<int32_t>(axis);
-  if (!gathers) table.results[0] = table.arguments[0];
-  table.is_summed = gathers;
-  table.needs_split = table.is_looked_up = true;
-  labels.push_back(std::move(table));
+  Label rows(call, table[axis]);
+  const LabelDim along{static_cast<int32_t>(axis), 1};
+  if (!makes) rows.arguments[0] = along;
+  if (!gathers) rows.results[0] = along;
+  rows.is_summed = gathers;
+  rows.needs_split = rows.is_looked_up = true;
+  labels.push_back(std::move(rows));
   return labels;
 }
 
@@ -350,10 +386,12 @@ constexpr Row kIndexingRows[] = {
      .linear = "0",
      .accepts = "any,int",
      .gradient = R"(
-       z = zeros {dx.type}
-       dx = scatter_add z index dy keys...)",
+       [whole=1] dx = gather_grad dy index rows={rows} keys...
+       [whole=0] z = zeros {dx.type}
+       [whole=0] dx = scatter_add z index dy keys...)",
      .types = types_gather,
      .labels = labels_indexed,
+     .placeholder = gather_word,
      .flops = 0,
      .sense = "Elements of x picked along an axis.",
      .details = "y[i,j] = x[index[i,j],j] for axis=0, and so on; y is shaped "
@@ -369,6 +407,22 @@ constexpr Row kIndexingRows[] = {
                 "=> y = tensor f32[1,2] 3 2",
      .lineage = Lineage::kPart,
      .part_operand = 0},
+    {.signature = "z = gather_grad g index rows= axis=0 [split=] [shape=] "
+                  "[part=]",
+     .linear = "0",
+     .accepts = "float,int",
+     .gradient = "dg = gather dz index keys...",
+     // One op, so that the zeros are added to where they are.
+     .expansion = R"(
+       o = zeros {z.type}
+       z = scatter_add o index g axis={axis} part={part})",
+     .types = types_gather_grad,
+     .labels = labels_indexed,
+     .flops = 0,
+     .sense = "Gradient of gather: row i of rows= along axis= is the sum of "
+              "g's elements where index is i.",
+     .source = "PyTorch's gather_backward",
+     .internal = true},
     {.signature = "y = scatter_add x index src axis=0 [split=] [shape=] "
                   "[part=]",
      .linear = "02",

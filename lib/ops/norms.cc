@@ -33,12 +33,13 @@ Status types_norm_grad(Call& call) {
               "without w there is only gx");
 }
 
-// The placeholders of norms. {lead}: the axes except the last; {flat}: "1" if
-// there are none; {share}: 1 over the root of their size; {root}: eps=, its
-// root.
+// The placeholders of norms. {axis}: the last; {lead}: the axes except it;
+// {flat}: "1" if there are none; {share}: 1 over the root of its size; {root}:
+// eps=, its root.
 std::string row_norm_word(const Call& call, std::string_view name, size_t) {
   const Shape& shape = call.results[0].shape;
   const size_t rank = shape.size();
+  if (name == "axis") return "-1";
   if (name == "root") return number_text(std::sqrt(call.number("eps")));
   if (name == "share") {
     return number_text(1 / std::sqrt(static_cast<double>(shape.back())));
@@ -50,29 +51,32 @@ std::string row_norm_word(const Call& call, std::string_view name, size_t) {
   return list_text(axes);
 }
 
-// Computes n and r from the centered x, e: the root of its mean square, v, plus
-// eps is taken without a square or a sum that leaves the range. With a the
-// larger and b the smaller of both roots, it is a sqrt(1 + (b / a)^2).
-constexpr char kScaled[] = R"(
+// Computes n and r from e, which is x or the centered x (kCentered): the root
+// of its mean square, v, plus eps is taken without a square or a sum that
+// leaves the range. With a the larger and b the smaller of both roots, it is a
+// sqrt(1 + (b / a)^2). If e is half of the centered x, so is the root of eps,
+// and r of x is half of that of e.
+constexpr char kSpread[] = R"(
        q = mul e {share}
-       v = norm q axis=-1 keepdims=1
+       v = norm q axis=-1 keepdims=1)";
+constexpr char kLayerEps[] = R"(
+       vr = mul mh {root}
+       va = maximum v vr
+       vb = minimum v vr)";
+constexpr char kRmsEps[] = R"(
        va = maximum v {root}
-       vb = minimum v {root}
+       vb = minimum v {root})";
+constexpr char kScaled[] = R"(
        vc = div vb va
        vd = mul vc vc
        ve = add vd 1
        vf = sqrt ve
        u = mul va vf
-       r = div 1 u
-       n = mul e r)";
+       ua = div 1 u
+       n = mul e ua)";
+constexpr char kLayerScale[] = "\n       r = mul ua mh";
+constexpr char kRmsScale[] = "\n       r = copy ua";
 
-// Computes e, x without its mean. The mean's last digit, which counts where the
-// elements differ by little, is taken away by a second one.
-constexpr char kLayerOfX[] = R"(
-       m = mean x axis=-1 keepdims=1
-       ea = sub x m
-       eb = mean ea axis=-1 keepdims=1
-       e = sub ea eb)";
 constexpr char kRmsOfX[] = "\n       e = copy x";
 
 // Computes h: the gradient with respect to n.
@@ -126,12 +130,14 @@ constexpr char kSecondOfX[] = R"(
        k6 = mul n k5
        k7 = sub f k6)";
 
-constexpr auto kLayerNorm = row_text(kLayerOfX, kScaled, R"(
+constexpr auto kLayerNorm =
+    row_text(kCentered, kSpread, kLayerEps, kScaled, kLayerScale, R"(
        [w] s = mul n w
        [!w] s = copy n
        [b] y = add s b
        [!b] y = copy s)");
-constexpr auto kLayerNormSecond = row_text(kLayerOfX, kScaled, kGradientOfN, R"(
+constexpr auto kLayerNormSecond = row_text(
+    kCentered, kSpread, kLayerEps, kScaled, kLayerScale, kGradientOfN, R"(
        a = mul dgx n
        am = mean a axis=-1 keepdims=1
        an = mul n am
@@ -147,19 +153,22 @@ constexpr auto kLayerNormSecond = row_text(kLayerOfX, kScaled, kGradientOfN, R"(
        [dgb] dg = add t dgb
        [!dgb] dg = copy t
        [w] dw = mul p g)",
-                                           kLayerBesideN, kSecondOfX, R"(
+    kLayerBesideN, kSecondOfX, R"(
        k8 = mul k7 r
        k9 = mean k8 axis=-1 keepdims=1
        dx = sub k8 k9)");
 constexpr auto kLayerNormGrad =
-    row_text(kLayerOfX, kScaled, kGradientOfN, kLayerBesideN, kGradients, R"(
+    row_text(kCentered, kSpread, kLayerEps, kScaled, kLayerScale, kGradientOfN,
+             kLayerBesideN, kGradients, R"(
        [gb flat=0] t = sum g axis={lead}
        [gb flat=1] t = copy g
        [gb] gb = cast t {gx.dtype})");
-constexpr auto kRmsNorm = row_text(kRmsOfX, kScaled, R"(
+constexpr auto kRmsNorm =
+    row_text(kRmsOfX, kSpread, kRmsEps, kScaled, kRmsScale, R"(
        [w] y = mul n w
        [!w] y = copy n)");
-constexpr auto kRmsNormSecond = row_text(kRmsOfX, kScaled, kGradientOfN, R"(
+constexpr auto kRmsNormSecond =
+    row_text(kRmsOfX, kSpread, kRmsEps, kScaled, kRmsScale, kGradientOfN, R"(
        a = mul dgx n
        am = mean a axis=-1 keepdims=1
        an = mul n am
@@ -171,10 +180,11 @@ constexpr auto kRmsNormSecond = row_text(kRmsOfX, kScaled, kGradientOfN, R"(
        [dgw] dg = add s sw
        [!dgw] dg = copy s
        [w] dw = mul p g)",
-                                         kRmsBesideN, kSecondOfX, R"(
+             kRmsBesideN, kSecondOfX, R"(
        dx = mul k7 r)");
 constexpr auto kRmsNormGrad =
-    row_text(kRmsOfX, kScaled, kGradientOfN, kRmsBesideN, kGradients);
+    row_text(kRmsOfX, kSpread, kRmsEps, kScaled, kRmsScale, kGradientOfN,
+             kRmsBesideN, kGradients);
 
 constexpr Row kNormRows[] = {
     {.signature = "y = layer_norm x [w] [b] eps=1e-5",

@@ -37,6 +37,14 @@ Status types_topk(Call& call) {
   return ok_status();
 }
 
+// The placeholder of sort and topk. {rows}: the size of x along the axis.
+std::string order_word(const Call& call, std::string_view name, size_t) {
+  const Shape& x = call.type(0).shape;
+  if (name != "rows") return "";
+  const auto axis = static_cast<size_t>(one_axis(call, 0).value());
+  return std::to_string(x.empty() ? 1 : x[axis]);
+}
+
 constexpr Row kOrderingRows[] = {
     {.signature = "i = argsort x axis=-1 descending=0",
      .index = "...r!->...r",
@@ -55,14 +63,13 @@ constexpr Row kOrderingRows[] = {
                 "=> i = tensor i64[3] 1 2 0"},
     {.signature = "v i = sort x axis=-1 descending=0",
      .index = "...r!->...r,...r",
-     .gradient = R"(
-       t = zeros {dx.type}
-       dx = scatter_add t i dv axis={axis})",
+     .gradient = "dx = gather_grad dv i rows={rows} axis={axis}",
      .expansion = R"(
        i = argsort x axis={axis} descending={descending}
        v = gather x i axis={axis})",
      .types = types_sort,
      .labels = labels_along_axis,
+     .placeholder = order_word,
      .flops = 10,
      .sense = "x sorted along an axis, and the indices that sort it.",
      .details = "Equal elements keep their order, either way; nan counts as "
@@ -76,15 +83,14 @@ constexpr Row kOrderingRows[] = {
                 "=> v = tensor f32[3] 3 2 1"},
     {.signature = "v i = topk x axis=-1 size=",
      .index = "...r!->...k,...k",
-     .gradient = R"(
-       t = zeros {dx.type}
-       dx = scatter_add t i dv axis={axis})",
+     .gradient = "dx = gather_grad dv i rows={rows} axis={axis}",
      .expansion = R"(
        s = argsort x axis={axis} descending=1
        i = slice s 0 axis={axis} size={size}
        v = gather x i axis={axis})",
      .types = types_topk,
      .labels = labels_along_axis,
+     .placeholder = order_word,
      .flops = 10,
      .sense = "The size= largest along an axis, largest first, and their "
               "indices.",

@@ -406,12 +406,12 @@ Status types_reduced_grad(Call& call) {
   return ok_status();
 }
 
-Status need_elements(const Call& call) {
-  const auto axes = axis_list(call, 0);
+Status need_elements(const Call& call, size_t i) {
+  const auto axes = axis_list(call, i);
   if (!axes.ok()) return axes.error();
   for (const int64_t axis : axes.value()) {
-    if (call.type(0).shape[static_cast<size_t>(axis)] != 0) continue;
-    return Error{call.describe(0) + " has size 0 along axis " +
+    if (call.type(i).shape[static_cast<size_t>(axis)] != 0) continue;
+    return Error{call.describe(i) + " has size 0 along axis " +
                  std::to_string(axis)};
   }
   return ok_status();

@@ -109,7 +109,7 @@ Status types_reduced(Call& call);
 Status types_reduced_grad(Call& call);
 // Returns an error if an axis that is reduced has size 0: no elements have no
 // largest one.
-Status need_elements(const Call& call);
+Status need_elements(const Call& call, size_t i = 0);
 
 // Returns the dtype that sums are taken in so that they lose no digits: f64 for
 // f64, f32 for all others.

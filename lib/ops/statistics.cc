@@ -45,6 +45,11 @@ Status types_logsumexp(Call& call) {
   return types_reduced(call);
 }
 
+Status types_logsumexp_grad(Call& call) {
+  if (Status s = need_elements(call, 1); !s.ok()) return s;
+  return types_reduced_grad(call);
+}
+
 // The placeholders of var, with n less correction= as its divisor. {some}: "1"
 // unless that is 0; {root}: 1 over its root, or 1; {factor}: 2 over the
 // divisor; {share}: half of it.
@@ -60,7 +65,7 @@ std::string var_word(const Call& call, std::string_view name, size_t each) {
                                        : 2 / dof);
 }
 
-// The placeholders of norm, normalize and logsumexp. {ord}: 1, 2 or inf,
+// The placeholders of norm and normalize. {ord}: 1, 2 or inf,
 // however it is spelled; {half}: half_word(); {squares}: how a norm keeps them
 // in range: "wide" if f64 holds them, "scaled" if not, "none" if there are
 // none.
@@ -74,31 +79,31 @@ std::string norm_word(const Call& call, std::string_view name, size_t each) {
   return reduction_word(call, name, each);
 }
 
-// Computes e, x without its mean: the mean's last digit, which counts where the
-// elements differ by little, is taken away by a second one.
-constexpr char kCentered[] = R"(
-       m = mean x axis={axis} keepdims=1
-       c = sub x m
-       d = mean c axis={axis} keepdims=1
-       e = sub c d)";
-
-// Computes sd, the deviation. The elements are divided first, as their norm may
-// leave the range where the deviation does not.
+// Computes sd, the deviation, of elements of the size of e (kCentered). They
+// are divided first, as their norm may leave the range where the deviation does
+// not.
 constexpr char kDeviation[] = R"(
        f = mul e {root}
        n = norm f axis={axis} keepdims={keepdims}
        [some=1] sd = copy n
        [some=0] sd = mul n inf)";
+// Computes s, the deviation of x.
+constexpr char kDeviationOfX[] = R"(
+       [keepdims=0] k = squeeze mh axis={axes}
+       [keepdims=1] k = copy mh
+       s = div sd k)";
 
-constexpr auto kVar = row_text(kCentered, kDeviation, R"(
-       y = mul sd sd)");
+constexpr auto kVar = row_text(kCentered, kDeviation, kDeviationOfX, R"(
+       y = mul s s)");
 constexpr auto kVarGrad = row_text(kCentered, R"(
        u = mul e {factor}
        [lift=1] t = unsqueeze g axis={axes}
        [lift=0] t = copy g
-       z = mul u t)");
+       v = mul u t
+       z = div v mh)");
 constexpr auto kVarGradSecond = row_text(kCentered, R"(
-       u = mul e {factor}
+       a = mul e {factor}
+       u = div a mh
        p = mul dz u
        dg = sum p axis={axis} keepdims={keepdims}
        [lift=1] t = unsqueeze g axis={axes}
@@ -108,8 +113,8 @@ constexpr auto kVarGradSecond = row_text(kCentered, R"(
        v = sub q o
        dx = mul v {factor})");
 
-constexpr auto kStd = row_text(kCentered, kDeviation, R"(
-       y = copy sd)");
+constexpr auto kStd = row_text(kCentered, kDeviation, kDeviationOfX, R"(
+       y = copy s)");
 // Computes k, the deviation over the elements, v, the gradient of each element
 // for a gradient of 1, and t, g over the elements. A deviation of 0 is taken as
 // inf, so that v is 0.
@@ -133,7 +138,8 @@ constexpr auto kStdGradSecond = row_text(kCentered, kDeviation, kStdShare, R"(
        s = sum p axis={axis} keepdims=1
        w = mul v s
        h = sub r w
-       i = div h k
+       j = div h k
+       i = mul j mh
        dx = mul i t)");
 
 constexpr Row kStatisticRows[] = {
@@ -371,26 +377,8 @@ constexpr Row kStatisticRows[] = {
     {.signature = "y = logsumexp x [axis=] keepdims=0",
      .index = kReduceIndex,
      .accepts = "float",
+     .gradient = "dx = logsumexp_grad dy x axis={axis} keepdims={keepdims}",
      // What is infinite is 0 less than itself.
-     .gradient = R"(
-       [half=1] w = cast x f32
-       [half=0] w = copy x
-       v = detach w
-       m = max v axis={axis} keepdims=1
-       q = eq w m
-       i = isfinite m
-       j = not i
-       b = and q j
-       c = sub w m
-       d = where b 0 c
-       e = exp d
-       s = sum e axis={axis} keepdims=1
-       p = div e s
-       f = eq m -inf
-       u = where f 0 p
-       [lift=1] h = unsqueeze dy axis={axes}
-       [lift=0] h = copy dy
-       dx = mul h u)",
      .expansion = R"(
        m = max x axis={axis} keepdims=1
        q = eq x m
@@ -399,13 +387,13 @@ constexpr Row kStatisticRows[] = {
        e = exp d
        s = sum e axis={axis} keepdims={keepdims}
        l = log s
-       [lift=1] k = squeeze m axis={axes}
-       [lift=0] k = copy m
+       [keepdims=0] k = squeeze m axis={axes}
+       [keepdims=1] k = copy m
        y = add k l)",
      .in_f32 = true,
      .types = types_logsumexp,
      .labels = labels_kept,
-     .placeholder = norm_word,
+     .placeholder = reduction_word,
      .flops = 12,
      .sense = "The logarithm of the sum of exponentials, over axes.",
      .details = "Axes as sum. -inf if all are -inf, and then the gradient is "
@@ -418,6 +406,44 @@ constexpr Row kStatisticRows[] = {
                 "print y\n"
                 "=> y = tensor f32[2] 1000 -inf",
      .reduction = Reduction::kOther},
+    // With u the gradient for a g of 1, the softmax of x.
+    {.signature = "z = logsumexp_grad g x [axis=] keepdims=0",
+     .index = "...,...r->...r",
+     .linear = "0",
+     .accepts = "float",
+     .gradient = R"(
+       o = ones {g.type}
+       u = logsumexp_grad o x axis={axis} keepdims={keepdims}
+       p = mul dz u
+       dg = sum p axis={axis} keepdims={keepdims}
+       s = sum p axis={axis} keepdims=1
+       q = sub dz s
+       r = mul u q
+       [lift=1] t = unsqueeze g axis={axes}
+       [lift=0] t = copy g
+       dx = mul r t)",
+     .expansion = R"(
+       m = max x axis={axis} keepdims=1
+       q = eq x m
+       c = sub x m
+       d = where q 0 c
+       e = exp d
+       s = sum e axis={axis} keepdims=1
+       p = div e s
+       f = eq m -inf
+       u = where f 0 p
+       [lift=1] h = unsqueeze g axis={axes}
+       [lift=0] h = copy g
+       z = mul h u)",
+     .in_f32 = true,
+     .types = types_logsumexp_grad,
+     .labels = labels_kept,
+     .placeholder = reduction_word,
+     .flops = 14,
+     .sense = "Gradient of logsumexp: g times the softmax of x, 0 where all "
+              "are -inf.",
+     .source = "PyTorch's logsumexp_backward",
+     .internal = true},
 };
 
 }  // namespace

@@ -99,7 +99,7 @@ def each(value, slope):
 
 
 # The calls of each op, with what of a row's values they give and their gradient
-# for weights of the result.
+# for weights of the result. c has the row as a column.
 TRUTHS = {
     "sum x": each(numpy.sum, numpy.ones_like),
     "mean x": each(numpy.mean, lambda x: numpy.ones_like(x) / len(x)),
@@ -111,6 +111,9 @@ TRUTHS = {
     "var x": each(lambda x: std(x) ** 2,
                   lambda x: 2 * centered(x) / (len(x) - 1)),
     "std x": each(std, lambda x: centered(x) / std(x) / (len(x) - 1)),
+    "var c axis=0": each(lambda x: std(x) ** 2,
+                         lambda x: 2 * centered(x) / (len(x) - 1)),
+    "std c axis=0": each(std, lambda x: centered(x) / std(x) / (len(x) - 1)),
     "norm x": each(norm, lambda x: x / norm(x)),
     "norm x ord=1": each(lambda x: abs(x).sum(), numpy.sign),
     "norm x ord=inf": each(lambda x: abs(x).max(), lambda x: numpy.sign(x) *
@@ -143,6 +146,9 @@ TRUTHS = {
         lambda p: (p - 0.25) / numpy.maximum(p * (1 - p), L("1e-12")) / len(p)),
 }
 
+# Those that numbers as large as there are do not take out of range.
+OF_MOST = ("var x", "var c axis=0", "std x", "std c axis=0", "layer_norm x")
+
 
 def ops():
     done = subprocess.run(["gt-emit", "--ops=json"], capture_output=True,
@@ -173,6 +179,10 @@ def rows(dtype):
     for scale in SCALES[dtype]:
         # A quarter of x and three must be exact, as the target is made of them.
         yield scale, 4 * rounded(dtype, BASE * L(scale) / 4, 2)
+    # As large as there are, of which one is out of range without the mean.
+    most = numpy.ldexp(L(1), FORMATS[dtype][2] - 1)
+    yield "most", most * numpy.array([1.5, 1.75, 1.5, -1.75, 1.25, 1.5, 1.625,
+                                      1.5], dtype=L)
     # Large and small ones, of which a product is a usual number.
     large = L(SCALES[dtype][0])
     yield "both", 4 * rounded(dtype, BASE / 4 * numpy.where(
@@ -190,6 +200,8 @@ def cases():
     for dtype in SCALES:
         for scale, x in rows(dtype):
             for call in TRUTHS:
+                if scale == "most" and call not in OF_MOST:
+                    continue
                 row = shares(dtype, x) if " p " in call else x
                 yield f"{call} of {scale} {dtype}", call, dtype, row
 
@@ -204,7 +216,11 @@ def program(found):
             lines += ["h = mul x 0.75", "t = detach h"]
         if " k" in call:
             lines += ["k = tensor i64[] 3"]
-        lines += [f"y = {call}", f"print y as=y{i}"]
+        if " c " in call:
+            lines += ["c = stack x x axis=1", f"v = {call}", "y = slice v 0"]
+        else:
+            lines += [f"y = {call}"]
+        lines += [f"print y as=y{i}"]
         if not slope:
             continue
         if numpy.ndim(value(row)):

@@ -175,6 +175,7 @@ constexpr Typed kTyped[] = {
     {"y = scatter_add x i s", "x f32[3] i i32[4] s f32[4]", "f32[3]"},
     {"y = embedding t i", "t f32[5,3] i i64[2,4]", "f32[2,4,3]"},
     {"y = embedding t 2", "t f32[5,3]", "f32[3]"},
+    {"z = gather_grad g i rows=5", "g f32[2,3] i u8[2,3]", "f32[5,3]"},
     {"z = embedding_grad g i rows=5", "g f32[2,3] i u8[2]", "f32[5,3]"},
     {"y = take x i axis=1", "x bool[2,3,4] i i32[5,6]", "bool[2,5,6,4]"},
     {"y = take x i axis=0", "x f32[2,3] i u8[0]", "f32[0,3]"},

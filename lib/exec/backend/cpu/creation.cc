@@ -1,6 +1,7 @@
 // Kernels that create tensors. Random values have the same bits as the
 // reference's, on any machine.
 #include <algorithm>
+#include <atomic>
 #include <bit>
 #include <string>
 #include <vector>
@@ -287,37 +288,44 @@ class Randperm final : public Kernel {
     const auto seed = static_cast<uint64_t>(load_int(seed_, in[1], 0));
     keys_.resize(static_cast<size_t>(2 * whole_));
     uint64_t* keys = keys_.data();
-    in_parallel(
-        threads_, whole_, kWorthAThread / 8, [&](int64_t begin, int64_t end) {
-          for (int64_t g = begin; g < end; g += kRandomPart) {
-            uint64_t words[kRandomPart];
-            const int64_t n = std::min(kRandomPart, end - g);
-            loops_.words(seed, static_cast<uint64_t>(g) / 2, words, n + n % 2);
-            for (int64_t i = 0; i < n; ++i) {
-              keys[g + i] = (words[i] & ~low_) | static_cast<uint64_t>(g + i);
-            }
-          }
-        });
-    sort_numbers(keys, keys + whole_, whole_, threads_);
     const uint64_t low = low_;
-    bool is_open = false;  // two keys are equal but for their indices
-    for (int64_t i = 1; i < whole_; ++i) {
-      is_open |= (keys[i - 1] ^ keys[i]) <= low;
-    }
+    const int64_t least = kWorthAThread / 8;
+    in_parallel(threads_, whole_, least, [=, this](int64_t begin, int64_t end) {
+      for (int64_t g = begin; g < end; g += kRandomPart) {
+        uint64_t words[kRandomPart];
+        const int64_t n = std::min(kRandomPart, end - g);
+        loops_.words(seed, static_cast<uint64_t>(g) / 2, words, n + n % 2);
+        for (int64_t i = 0; i < n; ++i) {
+          keys[g + i] = (words[i] & ~low) | static_cast<uint64_t>(g + i);
+        }
+      }
+    });
+    sort_numbers(keys, keys + whole_, whole_, threads_);
+    std::atomic<bool> is_open = false;  // two keys are equal but for indices
+    in_parallel(threads_, whole_ - 1, least, [&](int64_t begin, int64_t end) {
+      bool equal = false;
+      for (int64_t i = begin; i < end; ++i) {
+        equal |= (keys[i] ^ keys[i + 1]) <= low;
+      }
+      if (equal) is_open = true;
+    });
     for (int64_t i = 1; is_open && i < whole_; ++i) {
       if ((keys[i - 1] ^ keys[i]) <= low) i = decide(seed, i - 1);
     }
-    runs_.each(0, to_.elements(), [=, this](int64_t i, int64_t g, int64_t n) {
-      if (to_.dtype == Dtype::kI64) {
-        auto* y = static_cast<uint64_t*>(out[0]) + i;
-        for (int64_t k = 0; k < n; ++k) y[k] = keys[g + k] & low;
-        return;
-      }
-      for (int64_t k = 0; k < n; ++k) {
-        store_int(to_.dtype, out[0], i + k,
-                  static_cast<int64_t>(keys[g + k] & low));
-      }
-    });
+    in_parallel(threads_, to_.elements(), least,
+                [&](int64_t begin, int64_t end) {
+                  runs_.each(begin, end, [&](int64_t i, int64_t g, int64_t n) {
+                    if (to_.dtype == Dtype::kI64) {
+                      auto* y = static_cast<uint64_t*>(out[0]) + i;
+                      for (int64_t k = 0; k < n; ++k) y[k] = keys[g + k] & low;
+                      return;
+                    }
+                    for (int64_t k = 0; k < n; ++k) {
+                      store_int(to_.dtype, out[0], i + k,
+                                static_cast<int64_t>(keys[g + k] & low));
+                    }
+                  });
+                });
     return ok_status();
   }
 

@@ -185,6 +185,16 @@ struct FloatLoops {
   double (*huber)(const T* x, const T* y, int64_t n, T delta);
   // Sums x - shift and its square over a row.
   void (*moments)(const T* x, int64_t n, T shift, double* sum, double* square);
+  // Computes (x - shift - rest) * factor * g of a row.
+  void (*spread)(const T* x, T* z, int64_t n, T shift, T rest, T factor, T g);
+  // The same of each of the first `columns` columns of `rows` rows, which are
+  // `width` elements apart.
+  void (*column_moments)(const T* x, int64_t rows, int64_t width,
+                         int64_t columns, const T* shift, double* sum,
+                         double* square);
+  void (*column_spread)(const T* x, T* z, int64_t rows, int64_t width,
+                        int64_t columns, const T* shift, const T* rest,
+                        const T* factor, const T* g);
   // The product of a row of n elements.
   Scaled (*product)(const T* x, int64_t n);
   // Computes a row of z = prod_grad g x, for the g of this row.

@@ -3,6 +3,8 @@
 // then the lanes of the packs, joined by halves in double.
 #pragma once
 
+#include <utility>
+
 #include "exec/backend/cpu/loops.h"
 #include "exec/backend/cpu/pack.h"
 #include "exec/backend/cpu/pointwise_loops.h"
@@ -71,19 +73,24 @@ inline Pack<T> load_rest(const T* x, int64_t left) {
                            : load_part(x, left, static_cast<T>(Join::kNone));
 }
 
-// Joins the lanes of a pack by halves until one value is left.
+// Joins the lanes of doubles by halves until one value is left.
+template <typename Join, typename V, size_t... kLane>
+inline double join_halves(V x, std::index_sequence<kLane...>) {
+  constexpr size_t kHalf = sizeof...(kLane);
+  if constexpr (kHalf == 1) {
+    return join_doubles<Join>(x[0], x[1]);
+  } else {
+    return join_halves<Join>(
+        Join::join(__builtin_shufflevector(x, x, kLane...),
+                   __builtin_shufflevector(x, x, (kHalf + kLane)...)),
+        std::make_index_sequence<kHalf / 2>{});
+  }
+}
 template <typename Join, typename T>
 inline double join_lanes(Pack<T> pack) {
-  using Pair [[gnu::vector_size(16)]] = double;
-  Pair half[kWidth<T> / 2];
-  for (int64_t i = 0; i < kWidth<T> / 2; ++i) {
-    half[i] = Pair{static_cast<double>(pack[2 * i]),
-                   static_cast<double>(pack[2 * i + 1])};
-  }
-  for (int64_t n = kWidth<T> / 4; n > 0; n /= 2) {
-    for (int64_t i = 0; i < n; ++i) half[i] = Join::join(half[i], half[i + n]);
-  }
-  return join_doubles<Join>(half[0][0], half[0][1]);
+  using Wide [[gnu::vector_size(kWidth<T> * sizeof(double))]] = double;
+  return join_halves<Join>(__builtin_convertvector(pack, Wide),
+                           std::make_index_sequence<kWidth<T> / 2>{});
 }
 
 // Joins map(i, left) over the packs of a row of n elements.
@@ -118,11 +125,12 @@ double reduce_row(const T* x, int64_t n) {
   });
 }
 
-// Reduces down the rows for kN packs of columns at a time, in registers; every
-// kBlock rows, the totals are joined in double.
-template <typename Join, typename T, typename Of, int64_t kN>
+// Reduces map(pack, c), where c is the pack's first column, down the rows for
+// kN packs of columns at a time, in registers; every kBlock rows, the totals
+// are joined in double.
+template <typename Join, typename T, int64_t kN, typename Map>
 inline void reduce_strip(const T* x, int64_t rows, int64_t width,
-                         int64_t columns, double* total) {
+                         int64_t columns, double* total, const Map& map) {
   constexpr int64_t kBlock = 128;
   const int64_t last = columns - (kN - 1) * kWidth<T>;
   const auto lanes = [&](int64_t j) { return j + 1 < kN ? kWidth<T> : last; };
@@ -135,7 +143,7 @@ inline void reduce_strip(const T* x, int64_t rows, int64_t width,
         const T* from = x + r * width + j * kWidth<T>;
         const bool whole = j + 1 < kN || last == kWidth<T>;
         const Pack<T> next = whole ? load(from) : load_part(from, last);
-        sum[j] = Join::join(sum[j], Of::map(next));
+        sum[j] = Join::join(sum[j], map(next, j * kWidth<T>));
       }
     }
     for (int64_t j = 0; j < kN; ++j) {
@@ -147,28 +155,36 @@ inline void reduce_strip(const T* x, int64_t rows, int64_t width,
   }
 }
 
-template <typename Join, typename T, typename Of = Same>
-void reduce_columns(const T* x, int64_t rows, int64_t width, int64_t columns,
-                    double* total) {
+template <typename Join, typename T, typename Map>
+inline void join_columns(const T* x, int64_t rows, int64_t width,
+                         int64_t columns, double* total, const Map& map) {
   constexpr int64_t kPacks = 4;
   for (int64_t c = 0; c < columns; ++c) total[c] = Join::kNone;
   for (int64_t c = 0; c < columns; c += kPacks * kWidth<T>) {
     const int64_t left = columns - c;
     const int64_t packs = (left + kWidth<T> - 1) / kWidth<T>;
-    const auto strip = [&](auto reduce, int64_t n) {
-      reduce(x + c, rows, width, left < n * kWidth<T> ? left : n * kWidth<T>,
-             total + c);
+    const auto strip = [&]<int64_t kN>() {
+      reduce_strip<Join, T, kN>(
+          x + c, rows, width, left < kN * kWidth<T> ? left : kN * kWidth<T>,
+          total + c, [&](Pack<T> e, int64_t at) { return map(e, c + at); });
     };
     if (packs >= 4) {
-      strip(reduce_strip<Join, T, Of, 4>, 4);
+      strip.template operator()<4>();
     } else if (packs == 3) {
-      strip(reduce_strip<Join, T, Of, 3>, 3);
+      strip.template operator()<3>();
     } else if (packs == 2) {
-      strip(reduce_strip<Join, T, Of, 2>, 2);
+      strip.template operator()<2>();
     } else {
-      strip(reduce_strip<Join, T, Of, 1>, 1);
+      strip.template operator()<1>();
     }
   }
+}
+
+template <typename Join, typename T, typename Of = Same>
+void reduce_columns(const T* x, int64_t rows, int64_t width, int64_t columns,
+                    double* total) {
+  join_columns<Join, T>(x, rows, width, columns, total,
+                        [](Pack<T> e, int64_t) { return Of::map(e); });
 }
 
 template <typename T>
@@ -301,6 +317,44 @@ void moments(const T* x, int64_t n, T shift, double* sum, double* square) {
     const Pack<T> d = off(i, left);
     return d * d;
   });
+}
+
+// Of columns, the first of which has shift[0].
+template <typename T>
+void column_moments(const T* x, int64_t rows, int64_t width, int64_t columns,
+                    const T* shift, double* sum, double* square) {
+  const auto off = [=](Pack<T> e, int64_t c) {
+    return e -
+           get(shift + c, columns - c < kWidth<T> ? columns - c : kWidth<T>);
+  };
+  join_columns<Sum, T>(x, rows, width, columns, sum, off);
+  join_columns<Sum, T>(x, rows, width, columns, square,
+                       [=](Pack<T> e, int64_t c) {
+                         const Pack<T> d = off(e, c);
+                         return d * d;
+                       });
+}
+
+// Computes (x - shift - rest) * factor * g.
+template <typename T>
+void spread(const T* x, T* z, int64_t n, T shift, T rest, T factor, T g) {
+  const Pack<T> s = splat(shift), r = splat(rest);
+  const Pack<T> f = splat(factor), all = splat(g);
+  each_pack<T>(n, [&](int64_t i, int64_t left) {
+    put<T>(z, i, (get(x + i, left) - s - r) * f * all, left);
+  });
+}
+template <typename T>
+void column_spread(const T* x, T* z, int64_t rows, int64_t width,
+                   int64_t columns, const T* shift, const T* rest,
+                   const T* factor, const T* g) {
+  for (int64_t r = 0; r < rows; ++r, x += width, z += width) {
+    each_pack<T>(columns, [&](int64_t c, int64_t left) {
+      const Pack<T> off =
+          get(x + c, left) - get(shift + c, left) - get(rest + c, left);
+      put<T>(z, c, off * get(factor + c, left) * get(g + c, left), left);
+    });
+  }
 }
 
 // Splits x into a fraction from 1 to 2, which is returned, and an exponent,

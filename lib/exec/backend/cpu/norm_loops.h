@@ -19,24 +19,28 @@ inline double sum_row(int64_t n, const Map& map) {
 }
 
 // A row's x is normalised to (x - shift - rest) * scale, where rest is what the
-// shift lost to rounding if that counts.
+// shift lost to rounding if that counts. If the squares leave the range of T,
+// or x without the shift might, `far` is set alone.
 template <typename T>
 struct Normal {
   T shift, rest, scale;
+  bool far = false;
 };
 
-// Does what normal_of() does, in a type that has range for all squares.
+// The same in a type that has range for all squares.
 template <bool kCenter, typename T>
-[[gnu::noinline]] Normal<T> normal_far(const T* x, int64_t n, double eps) {
-  long double sum = 0, square = 0;
-  for (int64_t i = 0; i < n; ++i) sum += x[i];
-  const long double mean = kCenter ? sum / static_cast<long double>(n) : 0;
-  for (int64_t i = 0; i < n; ++i) square += (x[i] - mean) * (x[i] - mean);
-  const T shift = static_cast<T>(mean);
-  const long double all = square / static_cast<long double>(n) + eps;
-  return {shift, static_cast<T>(mean - shift),
-          static_cast<T>(1 / __builtin_sqrtl(all))};
-}
+struct FarNormal {
+  FarNormal(const T* x, int64_t n, double eps) {
+    long double square = 0;
+    for (int64_t i = 0; kCenter && i < n; ++i) mean += x[i];
+    mean /= static_cast<long double>(n);
+    for (int64_t i = 0; i < n; ++i) square += (x[i] - mean) * (x[i] - mean);
+    scale = 1 / __builtin_sqrtl(square / static_cast<long double>(n) + eps);
+  }
+  long double of(T x) const { return (x - mean) * scale; }
+
+  long double mean = 0, scale = 0;
+};
 
 // Returns x without the shift and its rest. Where nothing is shifted, a
 // subtraction of 0 would still take its time.
@@ -70,15 +74,28 @@ inline Normal<T> normal_of(const T* x, int64_t n, double eps) {
   }
   if (!(square < __builtin_inf()) ||
       (square < count * kLeastSquare<T> && eps < kLeastSquare<T>)) {
-    return normal_far<kCenter>(x, n, eps);
+    return {0, 0, 0, true};
   }
   return {shift, rest,
           static_cast<T>(1 / __builtin_sqrt(square / count + eps))};
 }
 
 template <bool kCenter, typename T>
+[[gnu::noinline]] void norm_far(const T* x, const T* w, const T* b, T* y,
+                                int64_t n, double eps) {
+  const FarNormal<kCenter, T> by(x, n, eps);
+  for (int64_t i = 0; i < n; ++i) {
+    long double z = by.of(x[i]);
+    if (w != nullptr) z *= w[i];
+    if (b != nullptr) z += b[i];
+    y[i] = static_cast<T>(z);
+  }
+}
+
+template <bool kCenter, typename T>
 void norm(const T* x, const T* w, const T* b, T* y, int64_t n, double eps) {
   const Normal<T> by = normal_of<kCenter>(x, n, eps);
+  if (by.far) return norm_far<kCenter>(x, w, b, y, n, eps);
   const Pack<T> shift = splat(by.shift);
   const Pack<T> rest = splat(by.rest);
   const Pack<T> scale = splat(by.scale);
@@ -93,9 +110,34 @@ void norm(const T* x, const T* w, const T* b, T* y, int64_t n, double eps) {
 // gx = (h - mean h - z mean(h z)) scale, where h = g w and z is the normalised
 // x; the first mean is left out if x is not centered. gw += g z, gb += g.
 template <bool kCenter, typename T>
+[[gnu::noinline]] void norm_grad_far(const T* g, const T* x, const T* w, T* gx,
+                                     T* gw, T* gb, int64_t n, double eps) {
+  const FarNormal<kCenter, T> by(x, n, eps);
+  const auto weighted = [&](int64_t i) {
+    const long double h = g[i];
+    return w == nullptr ? h : h * w[i];
+  };
+  long double along = 0, mean = 0;
+  for (int64_t i = 0; i < n; ++i) {
+    along += weighted(i) * by.of(x[i]);
+    if (kCenter) mean += weighted(i);
+  }
+  along /= static_cast<long double>(n);
+  mean /= static_cast<long double>(n);
+  for (int64_t i = 0; i < n; ++i) {
+    const long double z = by.of(x[i]);
+    const long double d = (weighted(i) - mean - z * along) * by.scale;
+    if (gw != nullptr) gw[i] += static_cast<T>(g[i] * z);
+    if (gb != nullptr) gb[i] += g[i];
+    gx[i] = static_cast<T>(d);
+  }
+}
+
+template <bool kCenter, typename T>
 void norm_grad(const T* g, const T* x, const T* w, T* gx, T* gw, T* gb,
                int64_t n, double eps) {
   const Normal<T> by = normal_of<kCenter>(x, n, eps);
+  if (by.far) return norm_grad_far<kCenter>(g, x, w, gx, gw, gb, n, eps);
   const Pack<T> shift = splat(by.shift);
   const Pack<T> rest = splat(by.rest);
   const Pack<T> scale = splat(by.scale);

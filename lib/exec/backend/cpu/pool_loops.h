@@ -17,9 +17,9 @@ template <typename T>
 inline Mask<T> pool_ranks(Pack<T> x) {
   constexpr PoolPlace<T> kMost = ~(PoolPlace<T>{1} << (8 * sizeof(T) - 1));
   Mask<T> bits;
-  std::memcpy(&bits, &x, sizeof bits);
-  bits = bits < 0 ? bits ^ kMost : bits;
-  bits = x == 0 ? Mask<T>{} : bits;
+  const Pack<T> y = x + T{0};  // no -0
+  std::memcpy(&bits, &y, sizeof bits);
+  bits ^= (bits < 0) & kMost;
   return x != x ? Mask<T>{} + kMost : bits;
 }
 
@@ -54,6 +54,22 @@ inline void rank_row(const PoolPlane<T>& plane, int64_t row) {
         left == kWidth<T> ? load(x + i) : load_part(x + i, left, least));
     std::memcpy(to + i, &ranks, sizeof ranks);
   });
+}
+
+// Written so that it is one instruction, which a choice by the result of a
+// comparison that is used elsewhere, too, is not.
+template <typename T>
+inline Mask<T> larger(Mask<T> a, Mask<T> b) {
+#if GT_PACK_BYTES == 64
+  const auto x = reinterpret_cast<__m512i>(a), y = reinterpret_cast<__m512i>(b);
+  if constexpr (sizeof(T) == 4) {
+    return reinterpret_cast<Mask<T>>(_mm512_maskz_max_epi32(0xffff, x, y));
+  } else {
+    return reinterpret_cast<Mask<T>>(_mm512_maskz_max_epi64(0xff, x, y));
+  }
+#else
+  return a > b ? a : b;
+#endif
 }
 
 template <typename V, size_t... kLane>
@@ -115,9 +131,8 @@ inline void pool_packs(const PoolPlane<T>& plane, int64_t p, int64_t q,
       for (int64_t n = 0; n < kPacks; ++n) {
         const Mask<T> v = load_apart<kStride, T>(ranks, column + n * pack, w.in,
                                                  stride, least);
-        const Mask<T> wins = v > best[n];
-        best[n] = wins ? v : best[n];
-        at[n] = wins ? here + static_cast<Place>(n * pack) : at[n];
+        at[n] = v > best[n] ? here + static_cast<Place>(n * pack) : at[n];
+        best[n] = larger<T>(v, best[n]);
       }
     }
   }

@@ -1,7 +1,5 @@
-// Reductions. Neighbouring axes are joined, so that nearly all reductions have
-// the form [outer, reduced, inner]; the others are first copied into that
-// order. Sums run over parts of fixed size, whose results are joined in order:
-// no bit depends on the number of threads.
+// Reductions by one pass, in parts (reduce_plan.h), and what chooses an
+// element.
 #include <algorithm>
 #include <cmath>
 #include <string>
@@ -10,9 +8,9 @@
 #include <vector>
 
 #include "exec/backend/cpu/convert.h"
-#include "exec/backend/cpu/copy.h"
 #include "exec/backend/cpu/cpu.h"
 #include "exec/backend/cpu/parallel.h"
+#include "exec/backend/cpu/reduce_plan.h"
 #include "exec/backend/element.h"
 #include "exec/backend/view.h"
 
@@ -33,97 +31,6 @@ double value_of(const Scaled& x) {
 
 namespace {
 
-struct Plan {
-  int64_t outer = 1, reduced = 1, inner = 1;
-  bool reorders = false;
-  View order;  // kept dimensions, then reduced ones
-};
-
-// With `as_rows`, columns are put into the order of rows as well.
-Plan plan_of(const Shape& shape,
-             const std::array<bool, Shape::kMaxRank>& reduced,
-             bool as_rows = false) {
-  Plan plan;
-  bool begun = false;
-  bool ended = false;
-  for (size_t d = 0; d < shape.size(); ++d) {
-    if (shape[d] == 1) continue;
-    if (reduced[d]) {
-      plan.reorders |= ended;
-      begun = true;
-      plan.reduced *= shape[d];
-    } else {
-      ended = begun;
-      (begun ? plan.inner : plan.outer) *= shape[d];
-    }
-  }
-  if (as_rows && plan.inner != 1) plan.reorders = true;
-  if (!plan.reorders) return plan;
-  plan.outer *= plan.inner;
-  plan.inner = 1;
-  const Strides strides = strides_of(shape);
-  for (const bool kept : {true, false}) {
-    for (size_t d = 0; d < shape.size(); ++d) {
-      if (reduced[d] == kept) continue;
-      plan.order.strides[plan.order.shape.size()] = strides[d];
-      plan.order.shape.push_back(shape[d]);
-    }
-  }
-  return plan;
-}
-
-// Operand 0 in the plan's order and in the dtype that is computed in.
-class Source {
- public:
-  Source(const Call& call, const Context& context, const Plan& plan,
-         Dtype compute)
-      : type_(call.type(0)),
-        convert_(converter(type_.dtype, compute, *context.loops)) {
-    if (plan.reorders) {
-      copy_ = StridedCopy(plan.order, size_of(type_.dtype), context.threads);
-      ordered_.resize(type_.bytes());
-    }
-    const Type converted{compute, type_.shape};
-    if (convert_ != nullptr) converted_.resize(converted.bytes());
-  }
-
-  const void* get(const void* data) {
-    if (!ordered_.empty()) {
-      copy_.run(data, ordered_.data());
-      data = ordered_.data();
-    }
-    if (converted_.empty()) return data;
-    convert_(data, converted_.data(), type_.elements());
-    return converted_.data();
-  }
-
- private:
-  Type type_;
-  Convert convert_;
-  StridedCopy copy_;
-  std::vector<char> ordered_, converted_;
-};
-
-// Returns the loops of a reduction that there is.
-template <typename T>
-const ReduceRow<T>& reduction(std::string_view op, const Context& context) {
-  const ReduceRow<T>* row = nullptr;
-  if constexpr (std::is_integral_v<T>) {
-    row = whole_loops_for<T>(context).reductions;
-  } else {
-    row = loops_for<T>(context).reductions;
-  }
-  while (op != row->op) ++row;
-  return *row;
-}
-
-// The number of elements of a row, and of rows of columns, that are reduced as
-// one part.
-constexpr int64_t kRowPart = 4096;
-constexpr int64_t kColumnPart = 2048;
-// The number of columns that are reduced side by side.
-constexpr int64_t kColumns = 256;
-
 // sum, max and min, of integers prod, and of floats mean and the Euclidean
 // norm. f16 and bf16 accumulate in f32, like f32 itself, and parts of floats
 // are joined in f64. Integers wrap as i64. What may have left the range of
@@ -134,7 +41,7 @@ class Reduce final : public Kernel {
   // The operand is converted to `compute`, the dtype of T.
   Reduce(const Call& call, const Context& context, Dtype compute)
       : to_(call.results[0]),
-        plan_(plan_of(call.type(0).shape, axis_mask(call, 0))),
+        plan_(reduce_plan(call.type(0).shape, axis_mask(call, 0))),
         source_(call, context, plan_, compute),
         threads_(context.threads),
         mean_(call.op->name == "mean"),
@@ -236,8 +143,8 @@ class Reduce final : public Kernel {
   }
 
   Type to_;
-  Plan plan_;
-  Source source_;
+  ReducePlan plan_;
+  ReduceSource source_;
   int threads_;
   bool mean_, norm_;
   bool chooses_;  // max and min
@@ -269,59 +176,6 @@ std::unique_ptr<Kernel> cpu_norm(const Call& call, const Context& context) {
   if (call.number("ord") != 2) return nullptr;
   return cpu_reduction(call, context);
 }
-
-// The rows of an operand, each cut into parts that are reduced one by one.
-// Columns are first copied into the order of rows.
-template <typename T>
-class Rows {
- public:
-  Rows(const Call& call, const Context& context)
-      : plan_(plan_of(call.type(0).shape, axis_mask(call, 0), true)),
-        source_(call, context, plan_, dtype_of<T>()),
-        threads_(context.threads),
-        parts_(
-            std::max<int64_t>(1, (plan_.reduced + kRowPart - 1) / kRowPart)) {}
-
-  int64_t count() const { return plan_.outer; }
-  int64_t size() const { return plan_.reduced; }
-  int64_t parts() const { return parts_; }
-  const T* get(const void* data) {
-    return static_cast<const T*>(source_.get(data));
-  }
-  // Calls use(row) for each row.
-  template <typename Use>
-  void each(const Use& use) const {
-    each_in_parallel(threads_, plan_.outer,
-                     plan_.reduced * static_cast<int64_t>(sizeof(T)), use);
-  }
-  // Calls use(u, x, n) for each part u, which is the n elements from x on, of
-  // all rows, or of row r, whose parts are from r * parts() on.
-  template <typename Use>
-  void each_part(const T* x, const Use& use) const {
-    each_in_parallel(
-        threads_, plan_.outer * parts_,
-        std::min(plan_.reduced, kRowPart) * static_cast<int64_t>(sizeof(T)),
-        [&](int64_t u) { use_part(x, u, use); });
-  }
-  template <typename Use>
-  void each_part_of(int64_t r, const T* x, const Use& use) const {
-    for (int64_t p = 0; p < parts_; ++p) use_part(x, r * parts_ + p, use);
-  }
-
- private:
-  template <typename Use>
-  void use_part(const T* x, int64_t u, const Use& use) const {
-    const int64_t row = parts_ == 1 ? u : u / parts_;
-    const int64_t first = parts_ == 1 ? 0 : u % parts_ * kRowPart;
-    use(static_cast<size_t>(u), x + row * plan_.reduced + first,
-        std::min(kRowPart, plan_.reduced - first));
-  }
-
-  Plan plan_;
-  Source source_;
-  int threads_;
-  int64_t parts_;
-};
 
 // prod of floats.
 template <typename T>
@@ -359,7 +213,7 @@ class Product final : public Kernel {
 
   Dtype to_;
   decltype(FloatLoops<T>::product) loop_;
-  Rows<T> rows_;
+  ReduceRows<T> rows_;
   std::vector<Scaled> products_;
 };
 
@@ -368,105 +222,12 @@ std::unique_ptr<Kernel> cpu_prod(const Call& call, const Context& context) {
   return make_wide<Product>(call, context);
 }
 
-// var and std. The squares of the elements less their mean are added; what the
-// mean lost to rounding is then taken off this sum.
-template <typename T>
-class Var final : public Kernel {
- public:
-  Var(const Call& call, const Context& context)
-      : to_(call.results[0].dtype),
-        loops_(loops_for<T>(context)),
-        sum_(reduction<T>("sum", context).row),
-        root_(call.op->name == "std"),
-        rows_(call, context),
-        divisor_(std::max(0.0, static_cast<double>(rows_.size()) -
-                                   call.number("correction"))),
-        sums_(static_cast<size_t>(rows_.count() * rows_.parts())),
-        squares_(sums_.size()) {}
-
-  Status run(std::span<const void* const> in,
-             std::span<void* const> out) override {
-    const T* x = rows_.get(in[0]);
-    const auto add = [&](size_t u, const T* part, int64_t n) {
-      sums_[u] = sum_(part, n);
-    };
-    const auto measure = [&](T shift) {
-      return [&, shift](size_t u, const T* part, int64_t n) {
-        loops_.moments(part, n, shift, &sums_[u], &squares_[u]);
-      };
-    };
-    if (rows_.count() == 1) {  // its parts are divided among threads
-      rows_.each_part(x, add);
-      rows_.each_part(x, measure(shift_of(0)));
-      store(x, out[0], 0);
-      return ok_status();
-    }
-    rows_.each([&](int64_t r) {
-      rows_.each_part_of(r, x, add);
-      rows_.each_part_of(r, x, measure(shift_of(r)));
-      store(x, out[0], r);
-    });
-    return ok_status();
-  }
-
- private:
-  double total(const std::vector<double>& parts, int64_t r) const {
-    double sum = 0;
-    for (int64_t p = 0; p < rows_.parts(); ++p) {
-      sum += parts[static_cast<size_t>(r * rows_.parts() + p)];
-    }
-    return sum;
-  }
-  T shift_of(int64_t r) const {
-    return static_cast<T>(total(sums_, r) / static_cast<double>(rows_.size()));
-  }
-
-  void store(const T* x, void* out, int64_t r) const {
-    const auto n = static_cast<double>(rows_.size());
-    const double rest = total(sums_, r);
-    double square = total(squares_, r);
-    if (!std::isfinite(square) || square < n * kLeastSquare<T>) {
-      const long double y = again(x + r * rows_.size()) / divisor_;
-      store_real(to_, out, r, static_cast<double>(root_ ? std::sqrt(y) : y));
-      return;
-    }
-    square = std::max(0.0, square - rest * rest / n) / divisor_;
-    store_real(to_, out, r, root_ ? std::sqrt(square) : square);
-  }
-  // The sum of the squares of a row, in a type that has range for them.
-  long double again(const T* x) const {
-    long double sum = 0, square = 0;
-    for (int64_t i = 0; i < rows_.size(); ++i) sum += x[i];
-    const long double mean = sum / static_cast<long double>(rows_.size());
-    for (int64_t i = 0; i < rows_.size(); ++i) {
-      square += (x[i] - mean) * (x[i] - mean);
-    }
-    return square;
-  }
-
-  Dtype to_;
-  const FloatLoops<T>& loops_;
-  double (*sum_)(const T*, int64_t);
-  bool root_;
-  Rows<T> rows_;
-  double divisor_;
-  std::vector<double> sums_, squares_;  // of each part
-};
-
-std::unique_ptr<Kernel> cpu_var(const Call& call, const Context& context) {
-  // Of columns the expansion is quicker than their order as rows.
-  if (plan_of(call.type(0).shape, axis_mask(call, 0)).inner != 1) {
-    return nullptr;
-  }
-  return make_wide<Var>(call, context);
-}
-
 // z = prod_grad g x, along the last axes.
 template <typename T>
 class ProdGrad final : public Kernel {
  public:
   ProdGrad(const Call& call, const Context& context)
-      : plan_(plan_of(call.type(1).shape, axis_mask(call, 1))),
+      : plan_(reduce_plan(call.type(1).shape, axis_mask(call, 1))),
         loop_(loops_for<T>(context).prod_grad),
         threads_(context.threads) {}
 
@@ -488,14 +249,14 @@ class ProdGrad final : public Kernel {
  private:
   static constexpr int64_t kCost = 4 * static_cast<int64_t>(sizeof(T));
 
-  Plan plan_;
+  ReducePlan plan_;
   decltype(FloatLoops<T>::prod_grad) loop_;
   int threads_;
 };
 
 std::unique_ptr<Kernel> cpu_prod_grad(const Call& call,
                                       const Context& context) {
-  const Plan plan = plan_of(call.type(1).shape, axis_mask(call, 1));
+  const ReducePlan plan = reduce_plan(call.type(1).shape, axis_mask(call, 1));
   if (plan.reorders || plan.inner != 1) return nullptr;
   for (const Argument& a : call.arguments) {
     if (a.type.dtype != call.results[0].dtype) return nullptr;
@@ -575,7 +336,6 @@ constexpr KernelRow kReductionKernels[] = {
     {"sum", cpu_reduction}, {"prod", cpu_prod}, {"max", cpu_reduction},
     {"min", cpu_reduction}, {"mean", cpu_mean}, {"argmax", cpu_argmax},
     {"argmin", cpu_argmax}, {"norm", cpu_norm}, {"prod_grad", cpu_prod_grad},
-    {"var", cpu_var},       {"std", cpu_var},
 };
 
 }  // namespace

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <bit>
 #include <memory>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -57,20 +58,22 @@ struct Spread {
     all &= other.all;
     any |= other.any;
   }
+  // The number of low bits that are not alike.
+  int bits() const { return 64 - std::countl_zero(all ^ any); }
 };
 
-// The highest of the bits in which n ranks differ: so many that a part, if they
-// are spread evenly, seldom has two items.
+// The highest of the `top` low bits, in which n ranks differ: so many that a
+// part, if they are spread evenly, seldom has two items.
 class Digit {
  public:
-  Digit(const Spread& spread, int64_t n) {
-    const int top = 64 - std::countl_zero(spread.all ^ spread.any);
+  Digit(int top, int64_t n) {
     const int some = 64 - std::countl_zero(static_cast<uint64_t>(n));
     const int bits = std::min({kMostBits, top, some});
     shift_ = top - bits;
     mask_ = (uint64_t{1} << bits) - 1;
   }
 
+  int shift() const { return shift_; }
   size_t parts() const { return mask_ + 1; }
   size_t of(uint64_t rank) const { return (rank >> shift_) & mask_; }
 
@@ -141,17 +144,22 @@ class Digit {
 
 // Sorts `from` into `to`, which is `from` itself or the other of two arrays, by
 // the highest bits in which the ranks differ, and each part then by the rest.
+// Ranks differ in the `top` low bits at most. Numbers are taken to differ in
+// all of them, as random ones do.
 template <typename T>
-void sort_into(T* from, T* other, int64_t n, bool stays) {
+void sort_into(T* from, T* other, int64_t n, bool stays, int top) {
   T* const to = stays ? from : other;
   if (n <= kFew) return insert_each(from, to, n);
-  Spread spread;
-  spread.add(from, n);
-  if (spread.all == spread.any) {
+  if constexpr (std::is_same_v<T, Item>) {
+    Spread spread;
+    spread.add(from, n);
+    top = spread.bits();
+  }
+  if (top == 0) {
     if (!stays) std::copy_n(from, n, to);
     return;
   }
-  const Digit digit(spread, n);
+  const Digit digit(top, n);
   int64_t ends[1 << kMostBits];
   std::fill_n(ends, digit.parts(), 0);
   digit.count(from, n, ends);
@@ -166,7 +174,9 @@ void sort_into(T* from, T* other, int64_t n, bool stays) {
   int64_t begin = 0;
   for (size_t p = 0; p < digit.parts(); ++p) {
     const int64_t size = ends[p] - begin;
-    if (size > 0) sort_into(other + begin, from + begin, size, !stays);
+    if (size > 0) {
+      sort_into(other + begin, from + begin, size, !stays, digit.shift());
+    }
     begin = ends[p];
   }
 }
@@ -187,8 +197,8 @@ void sort_by(int64_t workers, T* items, T* scratch, int64_t n) {
   std::vector<Spread> spreads(each);
   pieces([&](size_t w, const T* from, int64_t m) { spreads[w].add(from, m); });
   for (const Spread& other : spreads) spreads[0].add(other);
-  if (spreads[0].all == spreads[0].any) return;
-  const Digit digit(spreads[0], n);
+  if (spreads[0].bits() == 0) return;
+  const Digit digit(spreads[0].bits(), n);
   const size_t parts = digit.parts();
   std::vector<int64_t> ends(each * parts);
   pieces([&](size_t w, const T* from, int64_t m) {
@@ -204,11 +214,12 @@ void sort_by(int64_t workers, T* items, T* scratch, int64_t n) {
     digit.place(from, m, ends.data() + w * parts, scratch);
   });
   const int64_t* part_ends = ends.data() + (each - 1) * parts;
-  shared_by_workers(
-      workers, static_cast<int64_t>(parts), [&](int64_t p, int64_t) {
-        const int64_t begin = p == 0 ? 0 : part_ends[p - 1];
-        sort_into(scratch + begin, items + begin, part_ends[p] - begin, false);
-      });
+  shared_by_workers(workers, static_cast<int64_t>(parts),
+                    [&](int64_t p, int64_t) {
+                      const int64_t begin = p == 0 ? 0 : part_ends[p - 1];
+                      sort_into(scratch + begin, items + begin,
+                                part_ends[p] - begin, false, digit.shift());
+                    });
 }
 
 template <typename T>
@@ -217,7 +228,7 @@ void sort(T* items, T* scratch, int64_t n, int threads) {
   if (workers > 1) {
     sort_by(workers, items, scratch, n);
   } else {
-    sort_into(items, scratch, n, true);
+    sort_into(items, scratch, n, true, 64);
   }
 }
 

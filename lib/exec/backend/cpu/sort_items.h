@@ -17,7 +17,7 @@ struct Item {
 // room for n items. Threads share the work.
 void sort_items(Item* items, Item* scratch, int64_t n, int threads);
 
-// The same for numbers without places.
+// The same for numbers without places, which are spread evenly.
 void sort_numbers(uint64_t* numbers, uint64_t* scratch, int64_t n, int threads);
 
 }  // namespace gt::exec::cpu

@@ -6,11 +6,15 @@
 namespace gt {
 
 // A row's x is normalised to (x - shift - rest) * scale, where rest is what the
-// shift lost to rounding.
+// shift lost to rounding. Where x might be out of range without the shift, half
+// of both is taken, and twice the scale: x is multiplied by `part`, 1 or 0.5.
 template <typename V>
 struct Normal {
-  V shift, rest, scale;
-  V of(V x) const { return (x - shift - rest) * scale; }
+  V part, shift, rest, scale;
+  V centered(V x) const { return x * part - shift; }
+  V of(V x) const { return (centered(x) - rest) * scale; }
+  // The scale of x itself.
+  V slope() const { return scale * part; }
 };
 
 // Computes how each team's row is normalised; every thread gets that of its
@@ -30,14 +34,17 @@ inline void normals_of(const Args& a, bool whole, f64* lane,
     team_totals<Sum<f64>, kTeam>(lane, total);
   }
   GT_ALONE(t) {
-    normal.of(t).shift = kCenter ? static_cast<V>(total.of(t) / count) : V(0);
+    const V shift = kCenter ? static_cast<V>(total.of(t) / count) : V(0);
+    const V part = (shift < 0 ? -shift : shift) > V(1e30) ? V(0.5) : V(1);
+    normal.of(t).part = part;
+    normal.of(t).shift = shift * part;
     size.of(t) = 1;
   }
   if constexpr (kSame<V, f64>) {
     GT_ALONE(t) {
       f64 most = 0;
       x.of(t).each(n, whole, t, [&](V each) {
-        const f64 d = each - normal.of(t).shift;
+        const f64 d = normal.of(t).centered(each);
         most = greater(most, d < 0 ? -d : d);
       });
       size.of(t) = most;
@@ -53,7 +60,7 @@ inline void normals_of(const Args& a, bool whole, f64* lane,
     f64 sum = 0;
     f64 squares = 0;
     x.of(t).each(n, whole, t, [&](V each) {
-      f64 d = static_cast<f64>(each - normal.of(t).shift);
+      f64 d = static_cast<f64>(normal.of(t).centered(each));
       if constexpr (kSame<V, f64>) d /= size.of(t);
       sum += d;
       squares += d * d;
@@ -67,7 +74,7 @@ inline void normals_of(const Args& a, bool whole, f64* lane,
     const f64 each = square.of(t) / count - rest * rest;
     const f64 spread = root(greater(each, f64(0))) * size.of(t);
     // The root of spread^2 + eps.
-    const f64 other = root(eps);
+    const f64 other = root(eps) * static_cast<f64>(normal.of(t).part);
     const f64 most = greater(spread, other);
     const f64 share = lesser(spread, other) / most;
     normal.of(t).rest = static_cast<V>(rest * size.of(t));
@@ -244,7 +251,7 @@ inline void norm_grad(const Args& a) {
             const V each = g.of(t).at(k, j);
             const V z = by.of(x.of(t).at(k, j));
             const V h = weighted(each, ws, j);
-            y.x[j] = to<T>((h - shift - z * slope) * by.scale);
+            y.x[j] = to<T>((h - shift - z * slope) * by.slope());
             if constexpr (kSums > 0) gw.of(t).sum[k][j] += each * z;
             if constexpr (kSums > 1) gb.of(t).sum[k][j] += each;
           }
