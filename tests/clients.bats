@@ -489,3 +489,15 @@ END
   same_as_here long.gt
   [ "$status" = 0 ]
 }
+
+@test "a server whose messages are not taken serves on" {
+  at_socket
+  mkfifo back
+  full said
+  # shellcheck disable=SC2094
+  spawn bash -c 'gt-emit -l "$0" --back back -v 2>said | exec gt-route -n 1 >back 2>routed' "$at"
+  for _ in 1 2 3; do
+    visit -e 'x = ones f32[2]' -e 'print x'
+    [ "$status" = 0 ]
+  done
+}

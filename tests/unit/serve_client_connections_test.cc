@@ -178,8 +178,9 @@ TEST_F(ClientConnectionsTest, RoomThatWasToldIsNotTakenBack) {
   EXPECT_NE(last().find("room bytes=1900 "), std::string::npos);
   connections_.make_room(1, 0);
   say("p", MessageWriter(Verb::kText).finish(std::string(1000, ' ')));
-  EXPECT_EQ(events(),
-            Events({{Kind::kCame, 1}, {Kind::kMessage, 1}, {Kind::kMessage, 1}}));
+  EXPECT_EQ(
+      events(),
+      Events({{Kind::kCame, 1}, {Kind::kMessage, 1}, {Kind::kMessage, 1}}));
 }
 
 TEST_F(ClientConnectionsTest, WithoutANameTheEndOfTheConnectionIsTheEnd) {
