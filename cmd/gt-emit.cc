@@ -155,6 +155,9 @@ int main(int argc, char** argv) {
       !wrong.empty()) {
     return usage(args, wrong);
   }
+  if (gt::ClientOptions::serves(args) || gt::ClientOptions::visits(args)) {
+    gt::talk_aside();
+  }
   if (gt::ClientOptions::serves(args)) return serve(args, options);
   job.session.at = !options.no_at;
   job.replay = !options.no_replay;

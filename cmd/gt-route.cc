@@ -335,5 +335,6 @@ int main(int argc, char** argv) {
     options.router.log_fd = fd.value();
     options.router.log_name = options.log;
   }
+  gt::talk_aside();
   return static_cast<int>(gt::route::run_router(options.router, gt::say));
 }

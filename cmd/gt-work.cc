@@ -469,7 +469,10 @@ int main(int argc, char** argv) {
   if (const size_t limit = gt::group_limits().memory; limit != 0) {
     options.worker.host_memory = gt::memory_for_values(limit, sharers(options));
   }
-  if (args.has("--connect")) return work_remotely(options);
+  if (args.has("--connect")) {
+    gt::talk_aside();
+    return work_remotely(options);
+  }
   std::unique_ptr<gt::exec::Trace> trace;
   std::optional<gt::Interrupt> interrupt;
   if (args.has("--trace")) {

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <chrono>
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
@@ -13,9 +14,11 @@
 #include <exception>
 #include <mutex>
 #include <new>
+#include <optional>
 #include <system_error>
 #include <utility>
 
+#include "base/aside.h"
 #include "base/colors.h"
 #include "base/message.h"
 #include "base/printable.h"
@@ -100,14 +103,43 @@ void on_exit() {
   if (!g_is_over) end_short("a library ended the program", EAGAIN);
 }
 
+std::mutex g_talks;  // held while a message is written
+std::optional<Aside> g_aside;
+
+// Has the thread write the text. Waits a moment for that, so that messages and
+// results that go to one place come in order; but for so short a part of the
+// time that the program goes on if the thread is held up.
+void write_aside(std::string text) {
+  using Clock = std::chrono::steady_clock;
+  constexpr size_t kMost = size_t{1} << 20;
+  constexpr auto kPatience = std::chrono::milliseconds(100);
+  static size_t lost = 0;
+  static Clock::time_point waits_again;
+  if (g_aside->waiting() > kMost) {
+    ++lost;
+    return;
+  }
+  if (lost > 0) {
+    text.insert(0, std::string(program_invocation_short_name) + ": " +
+                       std::to_string(std::exchange(lost, 0)) +
+                       " messages are missing here, since standard error took "
+                       "none\n");
+  }
+  g_aside->write(text);
+  const auto now = Clock::now();
+  if (now < waits_again) return;
+  (void)g_aside->wait(kPatience);
+  const auto waited = Clock::now() - now;
+  if (waited > kPatience / 10) waits_again = now + 10 * waited;
+}
+
 // Writes a message to stderr. May be called from any thread; messages do not
 // mix.
 void show(std::string_view message, bool is_error) {
   if (message.empty()) return;
-  static std::mutex mutex;
   // The last line is one that the next message replaces.
   static bool has_line_open = false;
-  const std::lock_guard lock(mutex);
+  const std::lock_guard lock(g_talks);
   std::string text = printable_lines(message);
   if (is_error && takes_color(STDERR_FILENO)) text = painted(text);
   if (std::exchange(has_line_open, false)) text.insert(0, "\r\x1b[K");
@@ -115,6 +147,7 @@ void show(std::string_view message, bool is_error) {
     has_line_open = ::isatty(STDERR_FILENO) == 1;
     if (!has_line_open) text += '\n';
   }
+  if (g_aside) return write_aside(std::move(text));
   write_to_stderr(text);
 }
 
@@ -124,7 +157,18 @@ void say(std::string_view message) { show(message, true); }
 
 void tell(std::string_view message) { show(message, false); }
 
-ProcessGuard::~ProcessGuard() { g_is_over = true; }
+void talk_aside() {
+  const std::lock_guard lock(g_talks);
+  if (!g_aside) g_aside.emplace(STDERR_FILENO, Aside::Failure::kGoOn);
+}
+
+ProcessGuard::~ProcessGuard() {
+  {
+    const std::lock_guard lock(g_talks);
+    g_aside.reset();
+  }
+  g_is_over = true;
+}
 
 ProcessGuard::ProcessGuard() {
   std::set_terminate(end_uncaught);

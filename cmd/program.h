@@ -25,6 +25,13 @@ void say(std::string_view message);
 // coloured.
 void tell(std::string_view message);
 
+// From now on a thread writes what say() and tell() are given, for a program
+// that others wait for: it goes on where standard error takes nothing, as on a
+// disk that stalls, a terminal that is stopped, or a pipe that nobody reads.
+// Then it keeps 1 MiB of messages, and says how many it did not keep. The
+// process ends once all are written.
+void talk_aside();
+
 // Must be made first in main, and lives until main returns. Afterwards
 // descriptors 0 to 2 are open, so that no other file gets their numbers; a
 // standard output that was closed still cannot be written to. Writing a file

@@ -480,3 +480,24 @@ END
   [ "$(places --at <p.gt)" = $'<stdin>:2\n<stdin>:2' ]
   [[ $(places <p.gt) =~ ^'<shared>:'[0-9]+$'\n<shared>:'[0-9]+$ ]]
 }
+
+@test "a client's lines may be long, and come one after another" {
+  serve 1
+  # Each is more than the window of text that is on its way.
+  awk 'BEGIN { for (i = 0; i < 6; i++) { printf "x%d = tensor f32[150000]", i
+    for (k = 0; k < 150000; k++) printf " %d", k % 977; print "" } print "y = sum x5\nprint y" }' >long.gt
+  same_as_here long.gt
+  [ "$status" = 0 ]
+}
+
+@test "a server whose messages are not taken serves on" {
+  at_socket
+  mkfifo back
+  full said
+  # shellcheck disable=SC2094
+  spawn bash -c 'gt-emit -l "$0" --back back -v 2>said | exec gt-route -n 1 >back 2>routed' "$at"
+  for _ in 1 2 3; do
+    visit -e 'x = ones f32[2]' -e 'print x'
+    [ "$status" = 0 ]
+  done
+}

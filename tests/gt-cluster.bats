@@ -296,6 +296,14 @@ waits_for_more() {
   # A folder with other files is not taken for the folder of a cluster.
   mkdir "$state"
   is_left_to_others
+  # What somebody has put into the folder of a cluster stays, and is named.
+  gt-cluster up -n 1
+  mkdir "$state/kept" "$state/files/mine"
+  echo 1 | tee "$state/kept/a" "$state/files/mine/b" >"$state/.hidden"
+  run -0 gt-cluster down
+  lines_are "gt-cluster: $state: stays, since gt-cluster did not make .hidden, files, kept"
+  [ "$(cd "$state" && find . -type f | sort | tr '\n' ' ')" = './.hidden ./files/mine/b ./kept/a ' ]
+  rm -r "$state"
   # The last of two clusters removes their directory, if up has made it.
   rmdir "$GT_CLUSTER_DIR"
   gt-cluster up -n 1

@@ -23,6 +23,7 @@ refuses() {
 @test "a wrong config is reported with its line, and the pipe ends with status 3" {
   refuses "did you mean 'shard'" 'mesh: {tp: 2}\nsignals:\n  colpar: {shrd: {tp: 1}}\n'
   refuses "did you mean 'heads'" 'mesh: {dp: 2, heads: 2}\nsignals:\n  colpar: {shard: {haeds: 1}}\n'
+  refuses "a no-break space (U+00A0) stands here, which is no blank of YAML" 'mesh:\xc2\xa0{tp: 2}\n'
   refuses "" 'mesh: {tp: 2\n'
   refuses "" 'mesh: {tp: 2}\nsignals:\n  colpar: {workers: [0, 7]}\n'
   refuses "" 'mesh: {tp: 2}\nsignals:\n  colpar: {on: {tp: 2}}\n'

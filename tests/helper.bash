@@ -285,3 +285,17 @@ lines() {
 faults() {
   LD_PRELOAD=${GT_BIN%/bin}/tests/faults.so GT_FAULT=$1 "${@:2}"
 }
+
+# full NAME makes a FIFO that has no room, as a disk that stalls or a terminal that is
+# stopped: who writes to it waits until somebody reads descriptor 7.
+full() {
+  mkfifo "$1"
+  exec 7<>"$1"
+  python3 -c 'import os
+os.set_blocking(7, False)
+try:
+    while True:
+        os.write(7, b"\n" * 4096)
+except BlockingIOError:
+    os.set_blocking(7, True)'
+}

@@ -212,6 +212,15 @@ END
   says $'x\xc2\xa0= ones f32[2]' 'a no-break space (U+00A0) stands here'
   says "$x"$'y = add x\xc2\xa0x' 'a no-break space (U+00A0) stands here'
   says $'x = ones f32[2]\xe2\x80\x8b' 'a zero width space (U+200B) stands here'
+  says "save x 'x.npy'" 'a string stands in plain double quotes, as in "x.npy"'
+  says 'x = load “x.npy”' 'a string stands in plain double quotes'
+  says "$x"'y = mul x −1' "a minus is the plain character '-'"
+  says 'x = full f32[2] 1_000' "the digits of a number stand without '_'"
+  says 'x = full i64[2] 0x10' 'numbers are decimal'
+  says 'x = full f32[2] 0,5' 'a list stands in a key, as in shape=2,3, and a number has a point, as in 2.5'
+  says "$x"'y = sum x axis:0' "a key is written with '=', as in axis=0"
+  says "$x"'v,i = sort x' 'with blanks between them and no commas'
+  says "$x"'y = x.shape' "unknown op 'x.shape'; shapes and dtypes are no values: they follow from the text, and print shows them"
   # The caret is below it.
   run ! gt-emit <<<$'x = ones\xc2\xa0f32[2]'
   [[ $output == *$'\n          ^'* ]]

@@ -190,6 +190,11 @@ print y"
   refused 'y = full u8[2] -1e9' u8 -1e9
   refused 'y = full u8[2] nan' u8 nan
   refused 'y = arange u8[2] 256' u8 256
+  refused 'y = pad x width=1,1 value=300' u8 300
+  refused 'y = pad x width=1,1 value=-1' u8 -1
+  refused 'y = pad x width=1,1 value=2147483648' i32 2147483648
+  refused 'y = pad x width=1,1 value=1e30' i64 1e30
+  refused 'y = pad x width=1,1 value=inf' i64 inf
   run -3 values cpu <<<'y = arange u8[4] 253'
   [[ "$output" == *'the last of 4 elements from 253 in steps of 1 does not fit into u8'* ]]
   run -0 values cpu <<'END'
@@ -205,6 +210,68 @@ y = add b 300
 print y
 END
   [[ "$output" == "$(printf 'y = tensor %s\n' 'u8[4] 3 2 1 0' 'u8[1] 2' 'f32[2] 1001 1002' 'i64[1] 301')" ]]
+}
+
+@test "a number of more than 64 bits beside integers is beyond all of them" {
+  for backend in ref cpu; do
+    run -0 values "$backend" <<'END'
+x = tensor i64[3] -9223372036854775808 9007199254740993 9223372036854775807
+y = eq x -9223372036854775809
+print y
+y = ge -9223372036854775809 x
+print y
+y = lt x 9223372036854775808
+print y
+y = clamp x 0 9223372036854775808
+print y
+y = clamp x -9223372036854775809 5
+print y
+END
+    [[ "$output" == "$(printf 'y = tensor %s\n' 'bool[3] 0 0 0' 'bool[3] 0 0 0' 'bool[3] 1 1 1' \
+      'i64[3] 0 9007199254740993 9223372036854775807' 'i64[3] -9223372036854775808 5 5')" ]]
+  done
+  run -3 values cpu <<'END'
+x = tensor i64[1] 1
+y = clamp x 9223372036854775808 9223372036854775809
+print y
+END
+  [[ "$output" == *'number 9223372036854775808 is over what i64 holds'* ]]
+}
+
+@test "an op of floats refuses integers without a float beside them" {
+  local line
+  for line in 'gelu 1' 'gelu 1 approximate=tanh' 'silu 3' 'softplus 1' 'mish 1' 'logaddexp 0 -20' 'dropout 1 0.5 7'; do
+    run -3 values cpu <<<"y = $line"
+    [[ "$output" == *'must hold floats; write '[013].0* ]]
+  done
+  for backend in ref cpu; do
+    run -0 values "$backend" <<'END'
+y = gelu 1.0
+print y
+x = tensor f64[1] 0
+y = logaddexp x 0
+print y
+y = logaddexp 0 -20.0
+print y
+END
+    [[ "$output" == "$(printf 'y = tensor %s\n' 'f32[] 0.8413447' 'f64[1] 0.6931471805599453' 'f32[] 2.0611537e-09')" ]]
+  done
+}
+
+@test "bce keeps the digits of small probabilities" {
+  for backend in ref cpu; do
+    run -0 values "$backend" <<'END'
+x = tensor f32[4] 1e-9 0 0.5 1
+t = tensor f32[4] 0 0 0.25 1
+y = bce x t reduction=none
+print y
+x = tensor f64[1] 1e-20
+t = tensor f64[1] 0
+y = bce x t
+print y
+END
+    [[ "${lines[0]}" =~ ^'y = tensor f32[4] 1e-09 0 0.6931472 '-?0$ && "${lines[1]}" == 'y = tensor f64[] 1e-20' ]]
+  done
 }
 
 @test "a power of integers by a negative scalar fails, though the dtype has no sign" {

@@ -16,7 +16,11 @@ x, model = gt.ones(2), gt.nn.Linear(2, 1)
 x.save("no/folder/x.npy"); told(gt.sync); told(gt.sync)
 for i in range(2):
     told(lambda: model.save("no/folder/m.safetensors"))
-told(lambda: model.save("m.pt"))
+for save in lambda: model.save("m.pt"), lambda: model.save("m"), lambda: gt.save({"w": x}, "m"):
+    try:
+        save()
+    except TypeError as e:
+        print(e)
 told(lambda: gt.save({"w": x}, "no/folder/s.safetensors"))
 told(lambda: model.save("m.safetensors"))
 told(lambda: x.save("no/folder/x.npy"))
@@ -25,9 +29,11 @@ gt.ones(2).save("no/folder/y.npy"); told(gt.close)
 gt.ones(2).tolist()'
   [[ ${lines[0]} == '<string>:9: save: '*'no/folder'*': No such file or directory' && ${lines[1]} == taken ]]
   [[ ${lines[2]} == '<string>:11: '*'No such file or directory' && ${lines[3]} == '<string>:11: '*'was not saved: '* ]]
-  [[ ${lines[4]} == *"there is no format for '.pt:w'"* && ${lines[5]} == *'No such file or directory' ]]
-  [[ ${lines[6]} == taken && ${lines[7]} == *'was not saved'* && ${lines[8]} == '<string>:17: save: '* ]]
-  [ -s m.safetensors ]
+  [[ ${lines[4]} == "save: expected a path that ends with .safetensors, "*"; found 'm.pt'" ]]
+  [[ ${lines[5]} == *"; found 'm'" && ${lines[6]} == *"; found 'm'" ]]
+  [[ ${lines[7]} == *'No such file or directory' ]]
+  [[ ${lines[8]} == taken && ${lines[9]} == *'was not saved'* && ${lines[10]} == '<string>:21: save: '* ]]
+  [ -s m.safetensors ] && [ "$(echo m*)" = m.safetensors ]
 }
 
 @test "a save to a full disk is an exception" {

@@ -464,3 +464,18 @@ KeyError ModuleDict: 'forward' cannot be a name here: a ModuleDict has an attrib
 KeyError ModuleDict: 'state_dict' cannot be a name here: a ModuleDict has an attribute of that name
 up down 2"
 }
+
+@test "numbers that a dtype does not hold are refused, and a norm of any order keeps its range" {
+  run -0 python '
+import math
+told(lambda: gt.linspace(0, 300, 4, dtype="u8"), lambda: gt.randint(0, 300, (2,), dtype="u8"),
+     lambda: gt.randint(-1, 3, (2,), dtype="u8"), lambda: m.to("u8").new_zeros(2).randint_like(300))
+for x, p in ([1e20, 1e20], 3), ([1e-20, 1e-20], 3), ([1e-20, 1e20], -2), ([3.0, math.inf], 3), ([0.0, 0.0], 3):
+    print(gt.tensor(x).norm(p).item())
+print(gt.tensor([300.0, 300.0], dtype="f16").norm(3).item(), gt.nn.functional.normalize(gt.tensor([[1e20, 1e20]]), 3).tolist())'
+  for k in 0 1 2 3; do
+    [[ ${lines[k]} == 'Error '*' is none of the values of u8, which are 0 to 255' ]]
+  done
+  [[ ${lines[4]} == 1.2599*e+20 && ${lines[5]} == 1.2599*e-20 && ${lines[6]} == 9.99999*e-21 && ${lines[7]} == inf ]]
+  [[ ${lines[8]} == 0.0 && ${lines[9]} == '378.0 [[0.7937'*', 0.7937'*']]' ]]
+}

@@ -105,12 +105,24 @@ best = gt.SGD(net.parameters(), lr=0.5)
 (net.w * 3).sum().backward(); best.step()
 print(net.w.tolist())
 told(lambda: gt.AdamW([]), lambda: gt.SGD(nn.ReLU().parameters(), lr=0.1), lambda: gt.SGD(net.w, 0.1),
-     lambda: gt.SGD([net.w * 2], 0.1), lambda: gt.SGD([{"params": [net.w], "rate": 1}]))'
+     lambda: gt.SGD([net.w * 2], 0.1), lambda: gt.SGD([{"params": [net.w], "rate": 1}]),
+     lambda: gt.SGD([{"params": []}]), lambda: gt.SGD([net.w], lr=-1), lambda: gt.SGD([net.w], momentum=float("nan")),
+     lambda: gt.AdamW([net.w], betas=(0.9, 1)))
+class Kept(nn.Module):
+    def __init__(self):
+        self.w = nn.Parameter(gt.ones(1))
+        self.by_name, self.deep = {"a": nn.Linear(2, 2)}, [1, ({"b": [nn.Linear(2, 2)]},)]
+        self.tensors, self.plain = [gt.ones(1, requires_grad=True)], [gt.ones(1), 2, "c"]
+Kept().parameters()'
   [[ ${lines[0]} == "['w']" && ${lines[1]} == '[-0.5, -0.5]' ]]
   [[ ${lines[2]} == 'Error AdamW: there are no parameters to train'* && ${lines[3]} == 'Error SGD: there are no'* ]]
   [[ ${lines[4]} == 'TypeError SGD: expected a list of parameters'* && ${lines[5]} == *'is computed'*'detach it' ]]
   [[ ${lines[6]} == 'TypeError SGD: expected params and lr, '*'found rate' ]]
-  [[ $stderr == *'Net.layers is a list, and modules in it are not trained, as in PyTorch: nn.ModuleList'* ]]
+  [[ ${lines[7]} == 'Error SGD: there are no parameters to train'* && ${lines[8]} == *'lr of 0 or more; found -1' ]]
+  [[ ${lines[9]} == *'momentum of 0 or more; found nan' && ${lines[10]} == *'betas from 0 to below 1; found 1' ]]
+  [[ $stderr == *'Net.layers is a list, and what is in it is not trained, as in PyTorch: modules in nn.ModuleList'* ]]
+  [[ $stderr == *'Kept.by_name is a dict, '* && $stderr == *'Kept.deep is a list, '* ]]
+  [[ $stderr == *'Kept.tensors is a list, '* && $stderr != *Kept.plain* ]]
 }
 
 @test "a run that is resumed from a file goes on with the same bits" {

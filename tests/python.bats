@@ -531,3 +531,13 @@ t1 = matmul v0 w  # f32[2,3]
 '"${lines[-1]}"
   [[ ${lines[-1]} == 'print_tape: no tensor has a history'* ]]
 }
+
+@test "a record that is emptied goes on at its beginning" {
+  run -0 python '
+gt.record("run.gt"); gt.ones(2).sum().item()
+open("run.gt", "w").close()
+gt.ones(3).sum().item(); gt.record(None)
+print(open("run.gt", "rb").read().count(0))'
+  lines_are 0
+  grep -q 'ones f32\[3\]' run.gt
+}

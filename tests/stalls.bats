@@ -93,3 +93,33 @@ until_said() {
   wait "$route"
   ((most < 32 << 10))
 }
+
+@test "a log whose disk stalls loses no worker, and is whole in the end" {
+  { echo 'x = ones f32[2]'; yes 'x = add x 1' | head -n 2000; echo 'print x'; } >p.gt
+  full log
+  spawn gt-route -n 2 --log log p.gt >out 2>err
+  route=$!
+  await 'x = tensor f32\[2\] 2001 2001' out
+  cat <&7 >got &
+  reader=$!
+  wait "$route"
+  await 'end.*status=0' got
+  kill "$reader"
+  [ "$(grep -c 'issue.*x = add x 1' got)" = 2000 ]
+  [ ! -s err ]
+}
+
+@test "a program that others wait for goes on where its messages are not taken" {
+  { echo 'z = zeros i64[1]'; yes 'y = floordiv z z' | head -n 300; echo 'x = ones f32[2]'; echo 'print x'; } >p.gt
+  full said
+  spawn gt-route -n 2 p.gt >out 2>said
+  route=$!
+  await 'x = tensor f32\[2\] 1 1' out
+  cat <&7 >got &
+  reader=$!
+  status=0
+  wait "$route" || status=$?
+  [ "$status" = 1 ]
+  await 'integer division by zero' got
+  kill "$reader"
+}

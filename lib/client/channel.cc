@@ -274,7 +274,12 @@ void Channel::log_to(std::string_view path) {
     fail(GT_FILE, "cannot write " + before + ": " + std::strerror(error));
   }
   if (path.empty()) return;
-  log_ = std::fopen(log_path_.c_str(), "we");
+  // At the end of the file, wherever that is, for one that is emptied
+  // meanwhile.
+  const int fd =
+      ::open(log_path_.c_str(),
+             O_WRONLY | O_CREAT | O_TRUNC | O_APPEND | O_CLOEXEC, 0666);
+  log_ = fd < 0 ? nullptr : ::fdopen(fd, "a");
   if (log_ == nullptr) {
     fail(GT_FILE, "cannot write " + log_path_ + ": " + std::strerror(errno));
   }

@@ -14,6 +14,8 @@
 namespace gt {
 namespace {
 
+constexpr double kInf = std::numeric_limits<double>::infinity();
+
 Status types_cast(Call& call) {
   call.results.push_back({call.type(1).dtype, call.type(0).shape});
   return ok_status();
@@ -22,7 +24,6 @@ Status types_cast(Call& call) {
 // Replaces a number beyond the range of a float dtype, which would be rounded
 // to an infinity, by one that compares with all values of the dtype as it does.
 void compare_beyond(const Call& call, Argument& a, Dtype dtype) {
-  constexpr double kInf = std::numeric_limits<double>::infinity();
   const double x = a.number.real;
   const auto [rounded, most] = with_element(dtype, [&]<typename T>() {
     using Pair = std::pair<double, double>;
@@ -72,6 +73,9 @@ Status types_compared(Call& call) {
     if (is_float(dtype)) compare_beyond(call, a, dtype);
     if (!is_integer(dtype)) continue;
     using Kind = Number::Kind;
+    if (is_beyond_64_bits(a)) {  // rounded, it may be one of the dtype's values
+      a.number.real = std::copysign(kInf, a.number.real);
+    }
     if (a.number.kind == Kind::kFloat) {
       const auto whole = integer_for(call, i == 0, a.number.real);
       if (!whole || !holds(dtype, *whole)) continue;
@@ -85,39 +89,55 @@ Status types_compared(Call& call) {
   return ok_status();
 }
 
-// A literal bound that the dtype does not hold must not wrap to another number.
-// It either has no effect, and is replaced by the dtype's own bound, or would
-// leave no value, which is an error.
-Status types_clamp(Call& call) {
+// Gives a literal bound of clamp that the dtype does not hold the dtype's own
+// bound. One that would leave no value is an error.
+Status bound_within(Call& call, size_t i, Dtype dtype, bool low) {
   // The text of an argument is a view, so the texts of all bounds are kept.
   static const auto texts = [] {
     std::array<std::array<std::string, 2>, kDtypes> out;
     for (size_t d = 0; d < kDtypes; ++d) {
-      const auto dtype = static_cast<Dtype>(d);
-      out[d] = {std::to_string(least_of(dtype)),
-                std::to_string(greatest_of(dtype))};
+      const auto of = static_cast<Dtype>(d);
+      out[d] = {std::to_string(least_of(of)), std::to_string(greatest_of(of))};
     }
     return out;
   }();
+  const int64_t least = least_of(dtype), greatest = greatest_of(dtype);
+  if (low == (i == 2)) {
+    return Error{call.describe(i) + " is " + (low ? "under" : "over") +
+                 " what " + std::string(to_string(dtype)) + " holds, " +
+                 std::to_string(least) + " to " + std::to_string(greatest) +
+                 "; cast x to a dtype that holds it"};
+  }
+  Argument& a = call.arguments[i];
+  a.number.kind = Number::Kind::kInteger;
+  a.number.integer = low ? least : greatest;
+  a.number.real = static_cast<double>(a.number.integer);
+  a.text = texts[static_cast<size_t>(dtype)][low ? 0 : 1];
+  a.type.dtype = Dtype::kI64;
+  return ok_status();
+}
+
+// A literal bound that the dtype does not hold must neither wrap to another
+// number nor make floats of integers.
+Status types_clamp(Call& call) {
+  const Dtype of_x = call.type(0).dtype;
+  for (const size_t i : {size_t{1}, size_t{2}}) {
+    const Argument& a = call.arguments[i];
+    if (!is_integer(of_x) || !is_beyond_64_bits(a)) continue;
+    if (Status s = bound_within(call, i, of_x, a.number.real < 0); !s.ok()) {
+      return s;
+    }
+  }
   if (Status s = infer_by_terms(call); !s.ok()) return s;
   const Dtype dtype = call.results[0].dtype;
   if (is_float(dtype)) return ok_status();
-  const int64_t least = least_of(dtype), greatest = greatest_of(dtype);
   for (const size_t i : {size_t{1}, size_t{2}}) {
-    Argument& a = call.arguments[i];
-    if (!a.literal) continue;
-    const int64_t value = a.number.integer;
-    const bool low = value < least;
-    if (!low && value <= greatest) continue;
-    if (low == (i == 2)) {
-      return Error{call.describe(i) + " is " + (low ? "under" : "over") +
-                   " what " + std::string(to_string(dtype)) + " holds, " +
-                   std::to_string(least) + " to " + std::to_string(greatest) +
-                   "; cast x to a dtype that holds it"};
+    const Argument& a = call.arguments[i];
+    const bool low = a.number.integer < least_of(dtype);
+    if (!a.literal || (!low && a.number.integer <= greatest_of(dtype))) {
+      continue;
     }
-    a.number.integer = low ? least : greatest;
-    a.number.real = static_cast<double>(a.number.integer);
-    a.text = texts[static_cast<size_t>(dtype)][low ? 0 : 1];
+    if (Status s = bound_within(call, i, dtype, low); !s.ok()) return s;
   }
   return ok_status();
 }

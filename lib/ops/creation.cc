@@ -34,12 +34,8 @@ Status types_full(Call& call) {
   if (call.arguments.size() < 2) return ok_status();
   if (Status s = need_scalar(call, 1); !s.ok()) return s;
   const Argument& value = call.arguments[1];
-  if (!value.literal || !is_integer(type.dtype)) return ok_status();
-  const auto whole = as_integer(std::trunc(value.number.real));
-  const bool fits = value.number.kind == Number::Kind::kFloat
-                        ? whole && holds(type.dtype, *whole)
-                        : holds(type.dtype, value.number.integer);
-  return fits ? ok_status() : not_held(type.dtype, value.text);
+  if (!value.literal) return ok_status();
+  return need_held_if_cast(type.dtype, value.number, value.text);
 }
 
 // The first and the last element of a range of integers must be held, so far as

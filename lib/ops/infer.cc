@@ -43,19 +43,29 @@ std::string_view list_item(std::string_view list, size_t i) {
 Status check_dtypes(const Call& call) {
   const std::string_view list = call.op->row->accepts;
   if (list == "any") return ok_status();
+  // Beside floats an integer stands for one. Alone, or where its dtype is that
+  // of the result, it would give integers.
+  const bool is_first = std::string_view(call.op->row->dtype) == "first";
+  const bool floats =
+      std::ranges::any_of(call.arguments, [](const Argument& a) {
+        return a.role == Role::kTensor && !a.absent && is_float(a.type.dtype);
+      });
   size_t tensor = 0;
   for (size_t i = 0; i < call.arguments.size(); ++i) {
     const Argument& a = call.arguments[i];
     if (a.role != Role::kTensor) continue;
     const std::string_view word = list_item(list, tensor++);
-    const bool weak =
+    const bool integer =
         a.literal && word == "float" && a.type.dtype == Dtype::kI64;
-    if (a.absent || weak || accepts(word, a.type.dtype)) continue;
+    const bool stands = integer && floats && !(is_first && i == 0);
+    if (a.absent || stands || accepts(word, a.type.dtype)) continue;
     const std::string wanted = word == "int"     ? "integers"
                                : word == "float" ? "floats"
                                : word == "bool"  ? "bool"
                                                  : "numbers, not bool";
-    return Error{call.describe(i) + " must hold " + wanted + "; cast it first"};
+    return Error{call.describe(i) + " must hold " + wanted +
+                 (integer ? "; write " + std::string(a.text) + ".0"
+                          : "; cast it first")};
   }
   return ok_status();
 }

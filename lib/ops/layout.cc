@@ -157,6 +157,10 @@ Status types_pad(Call& call) {
     }
     shape[i] = padded;
   }
+  const std::string_view value = call.key("value");
+  const Dtype dtype = call.type(0).dtype;
+  const Status s = need_held_if_cast(dtype, *parse_number(value), value);
+  if (!s.ok()) return s;
   return result(call, shape);
 }
 
@@ -363,7 +367,8 @@ constexpr Row kLayoutRows[] = {
      .sense = "x with a margin of value, or cropped.",
      .details = "width= is before,after for each dimension, the first one "
                 "first; a negative width crops. Errors: not two widths a "
-                "dimension; more cropped than there is.",
+                "dimension; more cropped than there is; a value that an "
+                "integer dtype does not hold.",
      .source = "numpy.pad; negative widths as torch.nn.functional.pad",
      .example = "x = tensor f32[2] 1 2\n"
                 "y = pad x width=1,2 value=9\n"

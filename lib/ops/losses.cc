@@ -203,14 +203,13 @@ constexpr auto kHuber = row_text(R"(
 constexpr auto kBce = row_text(R"(
        a = log x
        b = maximum a -100
-       o = sub 1 x
-       c = log o
+       o = neg x
+       c = log1p o
        e = maximum c -100
        p = mul target b
-       r = sub 1 target
+       r = sub target 1
        q = mul r e
-       s = add p q
-       l = neg s)",
+       l = sub q p)",
                                kReduced);
 
 constexpr Row kLossRows[] = {

@@ -297,6 +297,21 @@ Error not_held(Dtype dtype, std::string_view text) {
                std::string(to_string(dtype))};
 }
 
+Status need_held_if_cast(Dtype dtype, const Number& number,
+                         std::string_view text) {
+  if (!is_integer(dtype)) return ok_status();
+  const auto whole = number.kind == Number::Kind::kFloat
+                         ? as_integer(std::trunc(number.real))
+                         : number.integer;
+  if (whole && holds(dtype, *whole)) return ok_status();
+  return not_held(dtype, text);
+}
+
+bool is_beyond_64_bits(const Argument& a) {
+  return a.literal && a.number.kind == Number::Kind::kFloat &&
+         a.text.find_first_not_of("+-0123456789") == std::string_view::npos;
+}
+
 Status need_held(Dtype dtype, std::string_view text) {
   const Number n = *parse_number(text);
   if (n.kind == Number::Kind::kFloat) {
@@ -322,10 +337,7 @@ Status need_held_numbers(const Call& call) {
   for (size_t i = 0; i < all.size(); ++i) {
     const Argument& a = all[i];
     if (!a.literal) continue;
-    // More than 64 bits are read as a float, but are no float that was meant.
-    const bool beyond =
-        a.number.kind == Number::Kind::kFloat &&
-        a.text.find_first_not_of("+-0123456789") == std::string_view::npos;
+    const bool beyond = is_beyond_64_bits(a);
     const Dtype dtype = beyond ? integers->type.dtype : call.results[0].dtype;
     const bool held = is_float(dtype) || holds(dtype, a.number.integer);
     if (!beyond && held) continue;

@@ -76,6 +76,13 @@ std::string integer_hint(std::string_view text);
 std::optional<int64_t> as_integer(double value);
 // Says that an integer dtype or bool does not hold the number written so.
 Error not_held(Dtype dtype, std::string_view text);
+// Returns an error if an integer dtype does not hold what the number is once
+// its fraction is dropped. Other dtypes take all numbers.
+Status need_held_if_cast(Dtype dtype, const Number& number,
+                         std::string_view text);
+// True for a number written as an integer that has more than 64 bits: it is
+// read as a float, but is no float that was meant.
+bool is_beyond_64_bits(const Argument& a);
 // The number written so must be a value of that integer dtype or of bool.
 Status need_held(Dtype dtype, std::string_view text);
 // Numbers beside tensors of integers must be values of the dtype that they are

@@ -215,6 +215,11 @@ std::string suggest_name(
 
 std::string suggest_op(std::string_view word) {
   const std::string_view part = last_part(word);
+  if (part.size() < word.size() && (part == "shape" || part == "size" ||
+                                    part == "dtype" || part == "ndim")) {
+    return "; shapes and dtypes are no values: they follow from the text, and "
+           "print shows them";
+  }
   const std::string guess = suggest_by_source(part);
   if (!guess.empty()) return guess;
   return did_you_mean(find_op(part) != nullptr ? part : word, op_names());

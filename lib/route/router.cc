@@ -67,7 +67,7 @@ bool RouterLoop::is_over() const {
 }
 
 bool RouterLoop::has_room() const {
-  return pool_.is_complete() && !who_is_full();
+  return pool_.is_complete() && !who_is_full() && !log_.is_full();
 }
 
 std::optional<uint32_t> RouterLoop::who_is_full() const {

@@ -40,6 +40,15 @@ std::string_view sent_as(net::Verb verb) {
 
 }  // namespace
 
+RunRecorder::RunRecorder(int fd)
+    : aside_(fd < 0 ? nullptr
+                    : std::make_unique<Aside>(fd, Aside::Failure::kStop)),
+      rows_(!aside_ ? LogRows::Sink() : [aside = aside_.get()](auto rows) {
+        aside->write(rows);
+        return aside->errno_value();
+      }),
+      is_on_(fd >= 0) {}
+
 void RunRecorder::issue(const Issue& issue) {
   if (!is_on_) return;
   last_ = issue.seq;

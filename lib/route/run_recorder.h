@@ -21,10 +21,12 @@
 
 #include <cstdint>
 #include <deque>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "base/aside.h"
 #include "base/exit.h"
 #include "net/host_state.h"
 #include "net/ran.h"
@@ -36,9 +38,9 @@ namespace gt::route {
 
 class RunRecorder {
  public:
-  RunRecorder() : rows_(-1) {}
+  RunRecorder() : RunRecorder(-1) {}
   // Writes to that descriptor, which stays open; -1: nothing is written.
-  explicit RunRecorder(int fd) : rows_(fd), is_on_(fd >= 0) {}
+  explicit RunRecorder(int fd);
 
   bool is_on() const { return is_on_; }
   // The following rows get the present time. To be called once in a round of
@@ -47,9 +49,12 @@ class RunRecorder {
     if (is_on_) now_ = LogTime::now();
   }
   void flush() { rows_.flush(); }
+  // True while more rows wait for the disk than are kept: no more of the
+  // program should be read. The loop itself never waits for the disk.
+  bool is_full() const { return aside_ && aside_->waiting() > kMostWaiting; }
   // Returns the errno of the first row that could not be written; 0 if all
-  // were.
-  int errno_value() const { return rows_.errno_value(); }
+  // were. To be called after end().
+  int errno_value() const { return aside_ ? aside_->errno_value() : 0; }
 
   void issue(const Issue& issue);
   void attach(uint32_t worker, const net::WorkerInfo& info, uint64_t epoch);
@@ -76,9 +81,11 @@ class RunRecorder {
               std::string_view text);
   void lost(uint32_t worker, uint64_t seq, std::string_view why);
   void bye(uint32_t worker, uint64_t seq, uint64_t status);
+  // Writes the last row, and waits until all are written.
   void end(Exit status);
 
  private:
+  static constexpr size_t kMostWaiting = size_t{16} << 20;
   // How many turns are kept, in order to find the client of a seq.
   static constexpr size_t kMaxTurns = size_t{1} << 16;
 
@@ -104,6 +111,7 @@ class RunRecorder {
   void note_client(uint64_t seq, std::string_view client);
   std::string_view client_at(uint64_t seq) const;
 
+  std::unique_ptr<Aside> aside_;
   LogRows rows_;
   bool is_on_ = false;
   LogTime now_ = LogTime::now();

@@ -296,7 +296,11 @@ void ClientConnections::send(ClientId client, std::string message) {
 void ClientConnections::make_room(ClientId client, uint64_t bytes_read) {
   ClientEntry* entry = clients_.find(client);
   if (entry == nullptr || entry->peer.empty()) return;
-  const uint64_t room = bytes_read + options_.window - entry->before;
+  // A line whose end has not come counts as read, and once that has come only
+  // when it is taken. The client may have used the room that it was told of, so
+  // none is taken back.
+  const uint64_t room =
+      std::max(entry->room, bytes_read + options_.window - entry->before);
   // The client is told when it is worth a message.
   const bool is_much = room - entry->room >= options_.window / 4;
   if (!is_much && entry->said - entry->said_told < kMostUntold) return;

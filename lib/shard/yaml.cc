@@ -9,7 +9,9 @@
 #include <unordered_map>
 
 #include "base/message.h"
+#include "base/odd_blank.h"
 #include "base/printable.h"
+#include "base/reader.h"
 #include "base/utf8.h"
 
 namespace gt::shard {
@@ -168,6 +170,12 @@ std::optional<YamlFault> check_row(std::string_view row, size_t line) {
   const size_t tab = row.find_first_not_of(' ');
   if (tab < row.size() && row[tab] == '\t') {
     return YamlFault{line, Error{"a tab; YAML is indented by blanks", tab + 1}};
+  }
+  const bool has_mark = line == 1 && row.starts_with(kByteOrderMark);
+  const size_t begin = has_mark ? kByteOrderMark.size() : 0;
+  const std::string_view text = row.substr(begin, row.find('#') - begin);
+  if (const auto odd = find_odd_blank(text, "YAML")) {
+    return YamlFault{line, Error{odd->what, begin + odd->at + 1}};
   }
   for (size_t i = 0; i < row.size(); ++i) {
     if (!is_control(row[i]) || row[i] == '\t' || row[i] == '\r') continue;

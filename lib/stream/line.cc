@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/message.h"
+#include "base/odd_blank.h"
 #include "base/printable.h"
 #include "base/text.h"
 #include "stream/char_class.h"
@@ -13,18 +14,6 @@ namespace gt {
 namespace {
 
 constexpr std::string_view kBlanks = "; write blanks around '='";
-
-// Characters that look like a blank or like nothing, in UTF-8.
-struct OddBlank {
-  std::string_view bytes, name;
-};
-constexpr OddBlank kOddBlanks[] = {
-    {"\xc2\xa0", "a no-break space (U+00A0)"},
-    {"\xe2\x80\xaf", "a narrow no-break space (U+202F)"},
-    {"\xe2\x80\x89", "a thin space (U+2009)"},
-    {"\xe3\x80\x80", "an ideographic space (U+3000)"},
-    {"\xe2\x80\x8b", "a zero width space (U+200B)"},
-    {"\xef\xbb\xbf", "a byte order mark (U+FEFF)"}};
 
 size_t ident_length(std::string_view text) {
   if (text.empty() || !has_class(text[0], kIdentFirst)) return 0;
@@ -239,13 +228,8 @@ class Parser {
 
   // Blanks of other kinds look like a blank, or like nothing.
   bool check_blanks(std::string_view text, size_t at) {
-    for (const auto& [bytes, name] : kOddBlanks) {
-      const size_t found = text.find(bytes);
-      if (found == std::string_view::npos) continue;
-      return fail(at + found, std::string(name) +
-                                  " stands here, which is no blank of the "
-                                  "language; write a plain one");
-    }
+    const auto odd = find_odd_blank(text, "the language");
+    if (odd) return fail(at + odd->at, odd->what);
     return true;
   }
 
@@ -315,6 +299,13 @@ class Parser {
       return "; this is a message of a stage before, which 2>&1 has put into "
              "the stream: leave that out";
     }
+    if (word[0] == '\'' || has_odd_quote(word)) {
+      return "; a string stands in plain double quotes, as in \"x.npy\"";
+    }
+    if (word.starts_with("\xe2\x88\x92") || word.starts_with("\xe2\x80\x93")) {
+      return "; a minus is the plain character '-'";
+    }
+    if (const auto hint = hint_of_digits(word); !hint.empty()) return hint;
     if (word == ":=") return "; what is assigned stands behind '='";
     if (word.back() == ';') {
       return "; an instruction ends with its line, without ';', and the next "
@@ -329,8 +320,35 @@ class Parser {
     }
     if (const auto hint = hint_of_list(word); !hint.empty()) return hint;
     if (word[0] == '-') return "; the op for -x is neg";
+    const size_t name = ident_length(word);
+    if (name > 0 && word.substr(name).starts_with(':')) {
+      return "; a key is written with '=', as in axis=0";
+    }
     if (word.find('/') != word.npos) {
       return "; a path stands in double quotes";
+    }
+    return "";
+  }
+
+  // Quotes that word processors make of plain ones.
+  static bool has_odd_quote(std::string_view word) {
+    for (const std::string_view quote :
+         {"\xe2\x80\x98", "\xe2\x80\x99", "\xe2\x80\x9c", "\xe2\x80\x9d",
+          "\xe2\x80\x9e", "\xc2\xab", "\xc2\xbb"}) {
+      if (word.find(quote) != word.npos) return true;
+    }
+    return false;
+  }
+
+  // Returns the hint for 1_000 and 0x10.
+  static std::string_view hint_of_digits(std::string_view word) {
+    if (word[0] < '0' || word[0] > '9') return "";
+    if (word.find_first_not_of("0123456789_.") == word.npos &&
+        word.find('_') != word.npos) {
+      return "; the digits of a number stand without '_'";
+    }
+    if (word.starts_with("0x") || word.starts_with("0X")) {
+      return "; numbers are decimal";
     }
     return "";
   }
@@ -353,9 +371,15 @@ class Parser {
       return "; an op and its operands are words, as in y = sum x axis=0";
     }
     if (!is_list && word.find(',') == word.npos) return "";
-    if (word.ends_with(',') && word.find_first_of("[]()") == word.npos) {
+    if (word.find_first_of("[]()") == word.npos &&
+        (word.ends_with(',') || ident_length(word) > 0)) {
       return "; operands stand one after another, with blanks between them and "
              "no commas, as in y = add a b";
+    }
+    if (!is_list && word.find_first_not_of("0123456789-,") == word.npos &&
+        word.find(',') == word.rfind(',')) {
+      return "; a list stands in a key, as in shape=2,3, and a number has a "
+             "point, as in 2.5";
     }
     if (word.find_first_not_of("0123456789-.,[]()") == word.npos) {
       return "; a list stands in a key, as in shape=2,3, and sizes in a type, "

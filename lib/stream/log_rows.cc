@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <utility>
 
 #include "base/clock.h"
 #include "base/io.h"
@@ -58,7 +59,12 @@ LogComment& LogComment::error(std::string_view message) {
   return words("ERROR " + std::string(message));
 }
 
-LogRows::LogRows(int fd) : fd_(fd), rows_(kHeld) {
+LogRows::LogRows(int fd)
+    : LogRows(fd < 0 ? Sink() : Sink([fd](std::string_view rows) {
+        return write_all(fd, rows);
+      })) {}
+
+LogRows::LogRows(Sink sink) : sink_(std::move(sink)), rows_(kHeld) {
   std::memcpy(rows_.data(), kLogHeader.data(), kLogHeader.size());
   size_ = kLogHeader.size();
   rows_[size_++] = '\n';
@@ -93,7 +99,7 @@ void LogRows::add(std::string_view time, uint64_t seq, std::string_view event,
 }
 
 void LogRows::flush() {
-  if (errno_ == 0 && fd_ >= 0) errno_ = write_all(fd_, {rows_.data(), size_});
+  if (errno_ == 0 && sink_) errno_ = sink_({rows_.data(), size_});
   size_ = 0;
   if (rows_.size() > kHeld) {
     rows_.resize(kHeld);

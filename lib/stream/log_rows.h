@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -44,9 +45,14 @@ class LogComment {
 // Not thread-safe.
 class LogRows {
  public:
+  // Takes all of the bytes; returns 0, or the errno of what went wrong.
+  using Sink = std::function<int(std::string_view)>;
+
   // Writes the header row. The descriptor stays the caller's; if it is
   // negative, nothing is ever written.
   explicit LogRows(int fd);
+  // The same; without a sink, nothing is ever written.
+  explicit LogRows(Sink sink);
 
   // Adds a row; the columns are those of LogRow (rows.h). `text` is the last
   // one: an instruction without LF, or a LogComment's text.
@@ -61,7 +67,7 @@ class LogRows {
  private:
   static constexpr size_t kHeld = size_t{1} << 20;
 
-  int fd_;
+  Sink sink_;
   int errno_ = 0;
   std::vector<char> rows_;
   size_t size_ = 0;

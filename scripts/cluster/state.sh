@@ -147,13 +147,31 @@ new_state() {
   put token "$token"
 }
 
+# remove_own FILE removes it if gt-cluster makes files of that name, and fails if not.
+# Of what up lends, which are links, only these go.
+remove_own() {
+  local name=${1##*/}
+  case ${name%.new} in
+    token | machine | asked | workers | endpoint | back | ended | gate | room | hosts) ;;
+    emit.log | shard.log | route.log | slurm.log | client.allow) ;;
+    client.key | emit.key | route.key | work.key) ;;
+    client.pub | emit.pub | route.pub | work.pub) ;;
+    files)
+      find "$1" -mindepth 1 -maxdepth 1 -type l -delete && rmdir -- "$1" 2>/dev/null
+      return
+      ;;
+    *) return 1 ;;
+  esac
+  rm -rf -- "$1"
+}
+
 # clear_state removes the state, except the records of hosts that are not clean.
 clear_state() {
   local file
   for file in "$state"/*; do
     case ${file##*/} in
       lock | token | machine | asked | workers | hosts) ;;
-      *) rm -rf -- "$file" ;;
+      *) remove_own "$file" || true ;;
     esac
   done
   rmdir "$state/hosts" 2>/dev/null || true
@@ -162,10 +180,16 @@ clear_state() {
 }
 
 # remove_state removes the lock last, since without it the rest would be nobody's.
+# What somebody has put there stays.
 remove_state() {
-  find "$state" -mindepth 1 -maxdepth 1 ! -name lock -exec rm -rf -- {} +
+  local file others=''
+  while IFS= read -r -d '' file; do
+    [[ ${file##*/} == lock ]] || remove_own "$file" || others+=", ${file##*/}"
+  done < <(find "$state" -mindepth 1 -maxdepth 1 -print0 | sort -z)
   rm -f -- "$state/lock"
   remove_empty
+  [[ -z $others ]] ||
+    say "$state: stays, since gt-cluster did not make ${others#, }"
 }
 
 # remove_empty removes the directory, and that of all clusters if it was made here and

@@ -64,6 +64,11 @@ TEST(Module, StateGoesToAFileAndBack) {
   Mlp mlp("saved");
   const auto before = mlp.up.w.to_vector();
   mlp.save(folder / "m.safetensors");
+  // At another path each parameter would be a file of its own.
+  EXPECT_NE(thrown<gt::Error>([&] {
+              mlp.save(folder / "m");
+            }).find("ends with .safetensors"),
+            std::string::npos);
   {
     const gt::NoGrad no_grad;
     mlp.up.w.mul_(0);

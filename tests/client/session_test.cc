@@ -8,7 +8,9 @@
 #include <algorithm>
 #include <atomic>
 #include <cstring>
+#include <fstream>
 #include <functional>
+#include <iterator>
 
 #include "client/helper.h"
 
@@ -378,6 +380,22 @@ TEST(Session, OutputThatCannotBePrintedIsReported) {
                      session.close() == 2;
             }),
             0);
+}
+
+TEST(Session, ALogThatIsEmptiedGoesOnAtItsBeginning) {
+  const Folder folder;
+  const std::string path = folder / "log";
+  gt::Session session("");
+  const gt::Use use(session);
+  gt::log(path.c_str());
+  EXPECT_EQ((gt::ones({}) + 1).item(), 2);
+  ASSERT_EQ(::truncate(path.c_str(), 0), 0);
+  EXPECT_EQ((gt::ones({}) + 2).item(), 3);
+  gt::log("");
+  std::ifstream file(path);
+  std::string text{std::istreambuf_iterator<char>(file), {}};
+  EXPECT_NE(text, "");
+  EXPECT_EQ(text.find('\0'), std::string::npos);
 }
 
 TEST(Session, ALogThatCannotBeWrittenIsReported) {

@@ -169,6 +169,20 @@ TEST_F(ClientConnectionsTest, MoreTextThanThereWasRoomForEndsTheClient) {
             Events({{Kind::kCame, 1}, {Kind::kMessage, 1}, {Kind::kGone, 1}}));
 }
 
+// A line whose end has not come counts as read until it comes.
+TEST_F(ClientConnectionsTest, RoomThatWasToldIsNotTakenBack) {
+  say("p", hello("ann").finish());
+  connections_.open(1);
+  say("p", MessageWriter(Verb::kText).finish(std::string(900, ' ')));
+  connections_.make_room(1, 900);
+  EXPECT_NE(last().find("room bytes=1900 "), std::string::npos);
+  connections_.make_room(1, 0);
+  say("p", MessageWriter(Verb::kText).finish(std::string(1000, ' ')));
+  EXPECT_EQ(
+      events(),
+      Events({{Kind::kCame, 1}, {Kind::kMessage, 1}, {Kind::kMessage, 1}}));
+}
+
 TEST_F(ClientConnectionsTest, WithoutANameTheEndOfTheConnectionIsTheEnd) {
   say("p", hello("ann").finish());
   connections_.link_ended("p");

@@ -5,7 +5,7 @@ import json, os
 from ._ops import _ops
 from ._pipeline import _the
 from ._tensor import Tensor, _call, _save_all, tensor
-from ._words import _is_number, _plain, _quote, _type
+from ._words import _is_number, _plain, _quote, _states_path, _type
 
 _OUTLINE = "gt.outline"  # the tensor with the outline of what was saved, as bytes of JSON
 
@@ -14,9 +14,7 @@ def save(obj, f):
     """Writes a tensor, or dicts and lists with tensors, numbers and texts in them, to a safetensors file, as
     gt.save({"model": model.state_dict(), "epoch": 3}, "run.safetensors"), and waits for it. Raises why it could
     not."""
-    path = os.fspath(f)
-    if not isinstance(path, str) or path.endswith(".npy"):
-        raise TypeError(f"save: expected a path of a safetensors file; found {f!r}; x.save(path) writes .npy")
+    path = _states_path(f, "save")
     tensors = {}
     outline = json.dumps(_outlined(obj, "", tensors)).encode()
     tensors[_OUTLINE] = tensor(list(outline), "u8")

@@ -269,8 +269,27 @@ def _norm(f, x, *args, **keys):
             return _ops["sum"](_ops["ne"](sizes, 0).to(sizes), **dims)
         if order == -math.inf:
             return _ops["amin"](sizes, **dims)
-        return _ops["pow"](_ops["sum"](_ops["pow"](sizes, order), **dims), 1 / order)
+        return _power_norm(sizes, order, **dims)
     return f(x, order, *args, **keys)
+
+
+def _power_norm(sizes, order, dim=None, keepdim=False, axis=None, keepdims=False):
+    """The root of the sum of powers. They are of quotients by the largest, or of a negative order the
+    least, so that none leaves the range where the norm does not."""
+    dim, keep = axis if dim is None else dim, keepdim or keepdims
+    if 0 in sizes.shape:
+        return _ops["pow"](_ops["sum"](_ops["pow"](sizes, order), dim, keep), 1 / order)
+    scale = _ops["amax" if order > 0 else "amin"](sizes.detach(), dim, True)
+    usable = _ops["and_"](_ops["gt"](scale, 0), _ops["isfinite"](scale))
+    scale = _ops["where"](usable, scale, _ops["cast"](1.0, sizes.dtype))
+    total = _ops["sum"](_ops["pow"](_ops["div"](sizes, scale), order), dim, True)
+    if order > 0:  # the norm of zeros has the gradient 0, which the root would make nan
+        is_zero = _ops["eq"](total, 0)
+        total = _ops["where"](is_zero, 1.0, total)
+    root = _ops["mul"](_ops["pow"](total, 1 / order), scale)
+    if order > 0:
+        root = _ops["where"](is_zero, 0.0, root)
+    return root if keep else _ops["sum"](root) if dim is None else _without(root, dim)
 
 
 @_means("clamp")

@@ -5,9 +5,9 @@ import math, operator
 
 from ._meanings import _without
 from ._ops import _ops
-from ._tensor import Tensor, _is_bool, _shown, tensor
+from ._tensor import Tensor, _is_bool, _shown, _whole_number, tensor
 from ._types import _broadcast, _expands, _kind
-from ._words import _LARGEST, Error, _dtype, _found_dtype, _is_whole, _type
+from ._words import _LARGEST, _WHOLE, Error, _dtype, _found_dtype, _is_number, _is_whole, _type
 
 
 class _Methods:
@@ -422,6 +422,9 @@ def linspace(start, end, steps, *, dtype=None, requires_grad=False):
         return _ops["zeros"](steps, dtype=dtype)  # which says what is expected
     step = (end - start) / (steps - 1) if steps > 1 else 0
     own = dtype if _kind(dtype) == 2 else "f64"
+    for number in (start, end):
+        if dtype in _WHOLE and _is_number(number):
+            _whole_number(number, dtype, "linspace")
     i = _ops["arange"](steps, dtype="f64" if own == "f64" else "f32")
     up = _ops["add"](_ops["mul"](i, step), start)
     down = _ops["sub"](end, _ops["mul"](_ops["sub"](steps - 1, i), step))
@@ -442,11 +445,15 @@ def randint(*args, low=None, high=None, size=None, dtype=None, seed=None, requir
     low = low or 0
     if args or size is None or not _is_whole(low) or not _is_whole(high) or high <= low:
         raise TypeError("randint: expected (high, size) or (low, high, size), with low below high")
+    dtype = _dtype(dtype or "i64")
+    for number in (low, high - 1):
+        if dtype in _WHOLE:
+            _whole_number(number, dtype, "randint")
     of = "f32" if high - low <= 1 << 24 else "f64"
     y = _ops["rand"](size, *([] if seed is None else [seed]), dtype=of)
     y = _ops["floor"](_ops["mul"](y, high - low)).to("i64")
     y = _ops["minimum"](y, high - low - 1)
-    return (_ops["add"](y, low) if low else y).to(dtype or "i64")
+    return (_ops["add"](y, low) if low else y).to(dtype)
 
 
 def normal(mean=0.0, std=1.0, size=None, **keys):

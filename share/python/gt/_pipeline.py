@@ -709,4 +709,9 @@ def close():
 
 def record(path):
     """Also writes the program to this file from now on; None ends that."""
-    _the().log = open(path, "w", encoding="utf-8", errors="surrogateescape") if path else None
+    log = None
+    if path:
+        open(path, "w").close()
+        # At the end of the file, wherever that is, for one that is emptied meanwhile.
+        log = open(path, "a", encoding="utf-8", errors="surrogateescape")
+    _the().log = log

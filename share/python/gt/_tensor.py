@@ -547,11 +547,11 @@ def tensor(data, dtype=None, name=None, requires_grad=False):
     return out.requires_grad_() if requires_grad else out
 
 
-def _whole_number(value, dtype):
+def _whole_number(value, dtype, caller="tensor"):
     """A value as one of an integer dtype, which is refused where the dtype does not hold it."""
     low, high = _WHOLE[dtype]
     if isinstance(value, float) and not math.isfinite(value) or not low <= int(value) <= high:
-        raise Error(f"tensor: {value} is none of the values of {dtype}, which are {low} to {high}")
+        raise Error(f"{caller}: {value} is none of the values of {dtype}, which are {low} to {high}")
     return int(value)
 
 

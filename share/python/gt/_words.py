@@ -1,7 +1,7 @@
 """Words of the language: names, numbers, types and texts, and what results say.
 
 Nothing here writes a line; the other parts of gt stand on it."""
-import math, operator, re
+import math, operator, os, re
 import builtins as _py
 try:
     import numpy as _np
@@ -194,3 +194,12 @@ def _flat(data):
     if len({shape for _, shape in parts}) > 1:
         raise Error("tensor: rows of different lengths")
     return [v for part, _ in parts for v in part], (len(parts),) + (parts[0][1] if parts else ())
+
+
+def _states_path(path, caller):
+    """The path of a safetensors file: of another one, each tensor would be a file of its own."""
+    text = os.fspath(path)
+    if not isinstance(text, str) or not text.endswith(".safetensors"):
+        raise TypeError(f"{caller}: expected a path that ends with .safetensors, which all is kept in; found {path!r}"
+                        + (f"; x.{caller}(path) writes .npy" if caller == "save" and str(path).endswith(".npy") else ""))
+    return text

@@ -82,12 +82,24 @@ namespace detail {
   return out;
 }
 
+// Throws unless the path is that of a safetensors file: at another one each
+// tensor would be a file of its own.
+[[gnu::noinline]] inline void need_states_path(const std::string& path, At at) {
+  if (path.ends_with(".safetensors")) return;
+  gt_set_error(GT_WRONG,
+               "a state is kept in a safetensors file, whose path ends with "
+               ".safetensors; got \"%s\"",
+               path.c_str());
+  fail(at);
+}
+
 }  // namespace detail
 
 // Writes lines that save the tensors in a safetensors file, each under its
 // name. Does not wait. The file is written as a whole, or not at all.
 inline void save(const StateDict& state, const std::string& path,
                  At at = At::here()) {
+  detail::need_states_path(path, at);
   gt_session* session = nullptr;
   std::vector<gt_value*> values;
   std::vector<const char*> names;
@@ -105,6 +117,7 @@ inline void save(const StateDict& state, const std::string& path,
 // its name. The types must be the same.
 inline void load(const StateDict& state, const std::string& path,
                  At at = At::here()) {
+  detail::need_states_path(path, at);
   for (const auto& [name, tensor] : state) {
     detail::Call call("load", at);
     const std::string place = detail::joined(path, ':', name);

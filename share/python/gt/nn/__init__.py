@@ -1,11 +1,11 @@
 """Modules: parts of a model, with their parameters, buffers and states."""
-import collections, copy as _copy, functools, math, warnings
+import collections, copy as _copy, functools, itertools, math, warnings
 
 from .._ops import _ops
 from .._pipeline import _the, sync
 from .._scopes import no_grad
 from .._tensor import Tensor, _call, _next_seed, _save_all, _shown, _zero_grads, tensor
-from .._words import Error, _dtype, _is_name, _is_whole, _quote, _type
+from .._words import Error, _dtype, _is_name, _is_whole, _quote, _states_path, _type
 from .._types import _kind
 
 
@@ -186,12 +186,12 @@ class Module:
     def _warn_of_lists(self):
         for module in self.modules():
             for key, value in vars(module).items():
-                if isinstance(value, (list, tuple)) and key != "parts" and (type(module), key) not in _warned \
-                        and any(isinstance(part, Module) for part in value):
+                if isinstance(value, _CONTAINERS) and (type(module), key) not in _warned and \
+                        key not in ("parts", "_buffers") and _has_trained(value):
                     _warned.add((type(module), key))
-                    warnings.warn(f"{type(module).__name__}.{key} is a {type(value).__name__}, and modules in it "
-                                  "are not trained, as in PyTorch: nn.ModuleList has modules that are",
-                                  stacklevel=4)
+                    warnings.warn(f"{type(module).__name__}.{key} is a {type(value).__name__}, and what is in it is "
+                                  "not trained, as in PyTorch: modules in nn.ModuleList and nn.ModuleDict are, and "
+                                  "parameters that are attributes", stacklevel=4)
 
     def parameters(self, recurse=True):
         """What is trained, each once."""
@@ -306,12 +306,14 @@ class Module:
 
     def save(self, path):
         """Writes parameters and buffers to a safetensors file, and waits for it. Raises why it could not."""
+        path = _states_path(path, "save")
         _save_all((value, f"{path}:{name}") for name, value in self._saved())
         if _the().can_answer():
             sync()
 
     def load(self, path):
         """Reads them from a safetensors file."""
+        path = _states_path(path, "load")
         for name, value in self._saved():
             _call("load", [_quote(f"{path}:{name}"), _type(value.shape, value.dtype)], into=[value],
                   type=value._known)
@@ -365,6 +367,18 @@ class Module:
 
 
 _warned = set()
+_CONTAINERS = (list, tuple, dict, set, frozenset, collections.deque)
+
+
+def _has_trained(value, depth=5):
+    """Whether a module or a tensor that requires a gradient is in it: of a long list the beginning is looked at."""
+    if isinstance(value, Module) or isinstance(value, Tensor) and value._leaf is not None:
+        return True
+    parts = value.values() if isinstance(value, dict) else value
+    return depth > 0 and isinstance(value, _CONTAINERS) and \
+        any(_has_trained(part, depth - 1) for part in itertools.islice(parts, 100))
+
+
 _Keys = collections.namedtuple("Keys", "missing_keys unexpected_keys")
 
 

@@ -16,13 +16,13 @@ class Optimizer:
             raise TypeError(f"{type(self).__name__}: expected a list of parameters, or of groups of them; found a "
                             "tensor, which a list may have")
         groups = list(params)
-        if not groups:
-            raise Error(f"{type(self).__name__}: there are no parameters to train; those of a module are what its "
-                        "attributes are: Parameters, modules, nn.ModuleLists and tensors that require a gradient")
-        if not isinstance(groups[0], dict):
+        if groups and not isinstance(groups[0], dict):
             groups = [{"params": groups}]
         for group in groups:
             self.add_param_group(group)
+        if not self.parameters:
+            raise Error(f"{type(self).__name__}: there are no parameters to train; those of a module are what its "
+                        "attributes are: Parameters, modules, nn.ModuleLists and tensors that require a gradient")
 
     def add_param_group(self, param_group):
         """Takes more parameters, with options of their own: {"params": [...], "lr": 0.1}."""
@@ -33,6 +33,7 @@ class Optimizer:
         if unknown:
             raise TypeError(f"{type(self).__name__}: expected params and {', '.join(self.defaults)} in a group; found "
                             f"{', '.join(sorted(unknown))}")
+        self._check({**self.defaults, **param_group})
         known = {id(p) for group in self.param_groups for p in group["params"]}
         kept = []
         for p in params:
@@ -46,6 +47,15 @@ class Optimizer:
             if not any(p is q for q in kept):
                 kept.append(p)
         self.param_groups.append({**self.defaults, **param_group, "params": kept})
+
+    def _check(self, group):
+        """Raises if a number of the group is none that it can be; a tensor's is not known."""
+        for name in ("lr", "momentum", "weight_decay", "eps"):
+            if _is_number(group.get(name)) and not group[name] >= 0:
+                raise ValueError(f"{type(self).__name__}: expected {name} of 0 or more; found {group[name]}")
+        for beta in group.get("betas", ()):
+            if _is_number(beta) and not 0 <= beta < 1:
+                raise ValueError(f"{type(self).__name__}: expected betas from 0 to below 1; found {beta}")
 
     parameters = property(lambda self: [p for group in self.param_groups for p in group["params"]])
 
