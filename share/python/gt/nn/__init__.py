@@ -133,6 +133,8 @@ class Module:
 
     def add_module(self, name, module):
         """Makes the module its attribute."""
+        if not isinstance(module, (Module, type(None))):
+            raise TypeError(f"{type(self).__name__}: expected a module; found {module!r}")
         self._attach(name, module, Module)
 
     register_module = add_module
@@ -186,7 +188,7 @@ class Module:
     def _warn_of_lists(self):
         for module in self.modules():
             for key, value in vars(module).items():
-                if isinstance(value, (list, tuple)) and key != "parts" and (type(module), key) not in _warned \
+                if isinstance(value, (list, tuple)) and (type(module), key) not in _warned \
                         and any(isinstance(part, Module) for part in value):
                     _warned.add((type(module), key))
                     warnings.warn(f"{type(module).__name__}.{key} is a {type(value).__name__}, and modules in it "
@@ -468,51 +470,108 @@ class Conv2d(Module):
         return _ops["conv2d"](x, self.w, self.b, **self.keys)
 
 
+class _Function(Module):
+    """A function as a part of a Sequential or a ModuleList."""
+
+    def __init__(self, function):
+        self.function = function
+
+    def forward(self, *args, **keys):
+        return self.function(*args, **keys)
+
+    def __repr__(self):
+        return getattr(self.function, "__name__", repr(self.function))
+
+
 class ModuleList(Module):
     """Modules by their number: that of a module's layers has layers.0.w, one that is no
     module's part m0.w."""
 
     def __init__(self, modules=()):
-        self.parts = []
-        for part in modules:
-            self.append(part)
+        self.extend(modules)
+
+    def _part(self, part):
+        """A part as a module, which a function becomes."""
+        if isinstance(part, Module):
+            return part
+        if not callable(part) or isinstance(part, type):
+            own = type(self).__name__
+            also = f": write nn.{own}(*layers)" if own == "Sequential" and isinstance(part, (list, tuple)) else \
+                f": write {part.__name__}()" if isinstance(part, type) else ""
+            raise TypeError(f"{own}: expected modules, or functions; found {part!r}{also}")
+        return _Function(part)
+
+    _parts = property(lambda self: dict(self.named_children()))
+
+    def _renumber(self, parts):
+        """Has these parts, by their numbers."""
+        for key in self._parts:
+            delattr(self, key)
+        for i, part in enumerate(parts):
+            setattr(self, str(i), self._part(part))
 
     def append(self, part):
-        if isinstance(part, Module):
-            setattr(self, str(len(self.parts)), part)
-        self.parts.append(part)
+        setattr(self, str(len(self)), self._part(part))
         return self
 
     def extend(self, modules):
-        for part in modules:
+        for part in list(modules):
             self.append(part)
         return self
 
+    def insert(self, index, part):
+        parts = list(self)
+        parts.insert(index, part)
+        self._renumber(parts)
+        return self if isinstance(self, Sequential) else None
+
+    def pop(self, index=-1):
+        part = self[index]
+        del self[index]
+        return part
+
     def __len__(self):
-        return len(self.parts)
+        return len(self._parts)
 
     def __iter__(self):
-        return iter(self.parts)
+        return iter(self._parts.values())
 
     def __getitem__(self, index):
         if isinstance(index, slice):
-            return ModuleList(self.parts[index]) if type(self) is ModuleList else Sequential(*self.parts[index])
-        return self.parts[index]
+            if isinstance(self, Sequential):
+                return Sequential(dict(list(self._parts.items())[index]))
+            return ModuleList(list(self)[index])
+        return list(self)[index]
+
+    def __setitem__(self, index, part):
+        setattr(self, list(self._parts)[index], self._part(part))
+
+    def __delitem__(self, index):
+        parts = list(self)
+        del parts[index]
+        self._renumber(parts)
+
+    def __add__(self, other):
+        both = [*self, *other]
+        return Sequential(*both) if isinstance(self, Sequential) else ModuleList(both)
+
+    def __iadd__(self, other):
+        return self.extend(other)
 
 
 class Sequential(ModuleList):
-    """Modules and functions, one after the other, named as those of a ModuleList."""
+    """Modules and functions, one after the other, named as those of a ModuleList. A module that
+    becomes its attribute is the last of them."""
 
     def __init__(self, *parts):
         if len(parts) == 1 and isinstance(parts[0], dict):
-            self.parts = list(parts[0].values())
             for name, part in parts[0].items():
-                self._attach(name, part, Module)
+                self.add_module(name, self._part(part))
         else:
             super().__init__(parts)
 
     def forward(self, x):
-        for part in self.parts:
+        for part in self:
             x = part(x)
         return x
 
@@ -523,6 +582,9 @@ class ModuleDict(Module):
     _named = property(lambda self: dict(self.named_children()))
 
     def __init__(self, modules=()):
+        self.update(modules)
+
+    def update(self, modules):
         for name, part in dict(modules).items():
             self[name] = part
 
@@ -531,6 +593,20 @@ class ModuleDict(Module):
 
     def __setitem__(self, name, part):
         self.add_module(name, part)
+
+    def __delitem__(self, name):
+        if name not in self._named:
+            raise KeyError(name)
+        delattr(self, name)
+
+    def pop(self, name):
+        part = self[name]
+        del self[name]
+        return part
+
+    def clear(self):
+        for name in self._named:
+            delattr(self, name)
 
     def __contains__(self, name):
         return name in self._named
