@@ -61,7 +61,11 @@ class _Methods:
         return _with_mean("std", self, args, keys)
 
     def masked_fill(self, mask, value, **keys):
-        """value where mask is true, else x."""
+        """value where mask is true, else x, in the dtype of x, as in PyTorch."""
+        if isinstance(value, Tensor):
+            value = value.to(self.dtype)
+        elif _kind(self.dtype) < 2 and not (_kind(self.dtype) and _is_whole(value)):
+            value = tensor(value, self.dtype)
         return _ops["where"](mask, value, self, **keys)
 
     def masked_fill_(self, mask, value):
