@@ -96,7 +96,7 @@ class Tensor:
     dtype = property(lambda self: self._dtype or self._find_type()[0])
     shape = property(lambda self: self._shape if self._shape is not None else self._find_type()[1])
     ndim = property(lambda self: len(self.shape) if self._rank is None else self._rank)
-    is_leaf = property(lambda self: not self._reach or self._leaf is not None)
+    is_leaf = property(lambda self: not self._history or self._leaf is not None)
     itemsize = property(lambda self: _WIDTH[self.dtype])
     nbytes = property(lambda self: self.numel() * self.itemsize)
     T = property(lambda self: self.transpose())
@@ -116,8 +116,9 @@ class Tensor:
             with no_grad():
                 self.copy_(values)
 
-    requires_grad = property(lambda self: self._leaf is not None or _py.bool(self._reach),
-                             lambda self, on: self.requires_grad_(on))
+    # What requires a gradient and went into it; integers and bool have none, where Python knows their dtype.
+    _history = property(lambda self: _none if self._dtype is not None and _kind(self._dtype) < 2 else self._reach)
+    requires_grad = property(lambda self: _py.bool(self._history), lambda self, on: self.requires_grad_(on))
 
     def size(self, dim=None):
         return self.shape if dim is None else self.shape[dim]
@@ -264,7 +265,7 @@ class Tensor:
         return self
 
     def _targets(self):
-        return [_leaves[n] for n in sorted(self._reach) if n in _leaves]
+        return [_leaves[n] for n in sorted(self._history) if n in _leaves]
 
     def _is_loss(self, caller):
         """Whether the program will take it as one, as far as Python can tell: a scalar, or one
@@ -422,7 +423,7 @@ def _call(op, operands, keys=None, count=1, names=(), into=(), type=None):
         if isinstance(word, Tensor):
             if word._session not in (None, session):
                 raise Lost(f"{word._name} is of a session that is closed")
-            if not word._reach <= reach:
+            if not word._reach <= reach and word._history:
                 reach = reach | word._reach if reach else word._reach
             if word._name is None:
                 word._bind(None)
