@@ -502,3 +502,23 @@ ModuleList: expected modules, or functions; found 3
 Sequential: expected modules, or functions; found <class 'gt.nn.ReLU'>: write ReLU()
 Sequential: expected a module; found 3"
 }
+
+@test "errors are those that programs for PyTorch catch, and parameters are taken one by one" {
+  run -0 python '
+from gt import nn
+x = gt.ones(2, 3)
+def caught(f):
+    try:
+        f(); print("taken")
+    except RuntimeError as e:
+        print("caught", type(e).__name__)
+caught(lambda: x.item()); caught(lambda: x.requires_grad_().add_(1))
+caught(lambda: gt.connect("blah"))
+net = nn.Linear(2, 3)
+each = net.parameters()
+print(next(each) is net.w, next(each) is net.b, next(each, "no more"), next(net.parameters()).dtype, len(each), issubclass(gt.Failed, RuntimeError))'
+  lines_are "caught Error
+caught Error
+caught Error
+True True no more f32 2 True"
+}

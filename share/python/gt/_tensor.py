@@ -189,7 +189,7 @@ class Tensor:
         return _value(words[0], dtype)
 
     def __format__(self, spec):
-        return format(self.item(), spec) if spec else str(self)
+        return format(self.item(), spec) if spec or not self.ndim else str(self)
 
     def __getattr__(self, name):  # of what there is not
         raise AttributeError(f"a tensor has no {name!r}{_meant(name)}")

@@ -28,8 +28,8 @@ _EPSILON = {"f32": 2.0 ** -23, "f64": 2.0 ** -52, "f16": 2.0 ** -10, "bf16": 2.0
 _WHOLE = {"u8": (0, 2**8 - 1), "i32": (-2**31, 2**31 - 1), "i64": (-2**63, 2**63 - 1)}  # the least and the largest
 
 
-class Error(Exception):
-    """What goes wrong in gt."""
+class Error(RuntimeError):
+    """What goes wrong in gt; a RuntimeError, as most of PyTorch's."""
 
 
 class Failed(Error):

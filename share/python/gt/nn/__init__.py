@@ -75,6 +75,14 @@ for _part in "_values _read print_ save rename".split():
     setattr(Parameter, _part, _when_bound(getattr(Tensor, _part)))
 
 
+class _Parts(list):
+    """A list, of which next() takes one after the other, as of PyTorch's iterators."""
+
+    def __next__(self):
+        self._rest = getattr(self, "_rest", None) or iter(self)
+        return next(self._rest)
+
+
 class Module:
     """A part of a model. Parameters and modules that are its attributes, and tensors that require a
     gradient, are named by them: the up of a Module's mlp has mlp.up.w. Subclasses define forward."""
@@ -197,7 +205,7 @@ class Module:
 
     def parameters(self, recurse=True):
         """What is trained, each once."""
-        return [p for _, p in self.named_parameters(recurse=recurse)]
+        return _Parts(p for _, p in self.named_parameters(recurse=recurse))
 
     def get_parameter(self, target):
         """The parameter of that name."""
