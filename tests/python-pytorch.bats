@@ -522,3 +522,25 @@ caught Error
 caught Error
 True True no more f32 2 True"
 }
+
+@test "a mistake is told by the call that was written, and a forked process what to do" {
+  run -0 python '
+from gt import nn
+def told(f):
+    try:
+        f(); print("taken")
+    except Exception as e:
+        print(type(e).__name__, str(e)[:150])
+told(lambda: gt.cat([])); told(lambda: gt.stack([])); told(lambda: nn.Parameter(gt.tensor([1])))
+told(lambda: nn.functional.cross_entropy(gt.ones(2, 3), gt.tensor([0.0, 1.0])))
+gt.sync()
+import os
+if not (child := os.fork()):
+    told(lambda: gt.ones(2)); os._exit(0)
+os.waitpid(child, 0)'
+  lines_are "Error concat: expected one tensor or more; found none
+Error stack: expected one tensor or more; found none
+Error only tensors of floats can require gradients; the parameter is i64[1]: write 2.0 in place of 2, or dtype=\"f32\"
+Error cross_entropy: expected classes, which are integers, or probabilities in the shape (2, 3); found the tensor t4, which is f32[2]
+Lost this process was forked from the one whose session this is, which alone may use it: make the first tensor in the child, or start it by multiprocessing"
+}

@@ -285,7 +285,8 @@ class _Session:
     def check(self):
         if os.getpid() != self.pid:
             raise Lost("this process was forked from the one whose session this is, "
-                       "which alone may use it: import gt in the child, or spawn it")
+                       "which alone may use it: make the first tensor in the child, or start it by "
+                       'multiprocessing.get_context("spawn")')
         if self.closed:
             raise Lost("the session is closed")
 

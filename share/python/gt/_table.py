@@ -156,6 +156,8 @@ def _make(row):
         elif dtype is not None:
             kwargs["dtype"] = dtype
         pairs, keys, given = _operands(row, args, kwargs)
+        if not pairs and _py.any(o.get("variadic") for o in row["operands"]):
+            raise Error(f"{op}: expected one tensor or more; found none")
         if isinstance(keys.get("axis"), (list, tuple)) and not keys["axis"]:  # no dimension
             if "keepdims" not in row["keys"]:
                 return pairs[0][1].clone()

@@ -8,7 +8,8 @@ from ._pipeline import _Register, _the
 from ._scopes import _end, _has_grad, _scope, enable_grad, no_grad, signal
 from ._types import _common, _kind
 from ._words import (_CODE, _NPY, _WHOLE, _WIDTH, Error, Failed, Lost, _dtype, _flat, _is_flag, _is_name,
-                     _is_number, _key, _nested, _np, _number, _of_numpy, _parse, _plain, _quote, _type)
+                     _is_number, _is_whole, _key, _nested, _np, _number, _of_numpy, _parse, _plain, _quote,
+                     _type)
 
 _TEXT_MOST = 1000     # values that are written as numbers; more go by a file
 _leaves = weakref.WeakValueDictionary()  # by number: what requires a gradient
@@ -251,7 +252,7 @@ class Tensor:
         global _leaf_count
         if requires_grad and self._leaf is None:
             if self._known is not None and "f" not in self._known[0]:
-                raise Error(f"only tensors of floats can require gradients; {self._name} is "
+                raise Error(f"only tensors of floats can require gradients; {self._name or 'the parameter'} is "
                             f"{_type(self._known[1], self._known[0])}: write 2.0 in place of 2, or "
                             'dtype="f32"')
             if self._reach:
@@ -308,8 +309,9 @@ class Tensor:
     # Operators.
     def __getitem__(self, index):
         index = index if isinstance(index, tuple) else (index,)
-        index = [tensor(i, None if len(i) else "i64") if isinstance(i, (list, tuple)) else
-                 tensor(i) if hasattr(i, "__array__") and not isinstance(i, Tensor) else i for i in index]
+        index = [tensor(i, None if len(i) else "i64") if isinstance(i, (list, tuple, range)) else
+                 tensor(i) if hasattr(i, "__array__") and not isinstance(i, Tensor) and not _is_whole(i) else i
+                 for i in index]
         if Ellipsis in [i for i in index if not isinstance(i, Tensor)]:
             at = [i is Ellipsis for i in index].index(True)
             missing = self.ndim - _py.sum(i is not None for i in index) + 1
@@ -558,7 +560,7 @@ def _whole_number(value, dtype):
 
 def _found_in(data):
     """The dtype of nested lists: that of their elements together. Floats of Python are f32."""
-    if isinstance(data, (list, tuple)):
+    if isinstance(data, (list, tuple, range)):
         found = None
         for part in data:
             if not (isinstance(part, (list, tuple)) and not part):

@@ -101,7 +101,7 @@ def _is_number(value):
 
 def _is_data(value):
     """Whether tensor() may take it."""
-    return not isinstance(value, (str, bytes)) and (_is_number(value) or isinstance(value, (list, tuple))
+    return not isinstance(value, (str, bytes)) and (_is_number(value) or isinstance(value, (list, tuple, range))
                                                     or hasattr(value, "__array__")
                                                     or hasattr(value, "__float__")
                                                     or hasattr(value, "tolist"))
@@ -184,7 +184,7 @@ def _nested(values, shape):
 
 def _flat(data):
     """The values of nested lists, and their shape."""
-    if not isinstance(data, (list, tuple)):
+    if not isinstance(data, (list, tuple, range)):
         if hasattr(data, "tolist") and not _is_number(data):  # of an array, or a tensor, in a list
             return _flat(data.tolist())
         if not _is_number(data) and not hasattr(data, "__float__"):
