@@ -111,6 +111,38 @@ told(lambda: gt.AdamW([]), lambda: gt.SGD(nn.ReLU().parameters(), lr=0.1), lambd
   [[ ${lines[4]} == 'TypeError SGD: expected a list of parameters'* && ${lines[5]} == *'is computed'*'detach it' ]]
   [[ ${lines[6]} == 'TypeError SGD: expected params and lr, '*'found rate' ]]
   [[ $stderr == *'Net.layers is a list, and modules in it are not trained, as in PyTorch: nn.ModuleList'* ]]
+  run -0 --separate-stderr python '
+class Net(nn.Module):
+    def __init__(self):
+        self.up, self.by = nn.Linear(2, 2), {"a": nn.Linear(2, 2)}
+        self.rows, self.named = [nn.Parameter(gt.ones(2))], {"b": gt.ones(2, requires_grad=True)}
+        self.other = [1, "a", gt.ones(2)]
+print(len(Net().parameters()))'
+  [ "$output" = 2 ]
+  [ "$(grep -o '<string>:.*UserWarning.*' <<<"$stderr" | sed 's/^[^N]*Net.//')" = "\
+by is a dict, and modules in it are not trained, as in PyTorch: nn.ModuleDict has modules that are
+rows is a list, and parameters in it are not trained, as in PyTorch: nn.ParameterList has parameters that are
+named is a dict, and parameters in it are not trained, as in PyTorch: nn.ParameterDict has parameters that are" ]
+}
+
+@test "parameters in a ParameterList and a ParameterDict are trained" {
+  run -0 python '
+class Net(nn.Module):
+    def __init__(self):
+        self.rows = nn.ParameterList([gt.ones(2), nn.Parameter(gt.zeros(2))])
+        self.named = nn.ParameterDict({"a": gt.ones(2)})
+    def forward(self, x):
+        return sum(x * row for row in self.rows) * self.named["a"]
+net = Net()
+net.rows.append(gt.ones(2)); net.named["b"] = gt.ones(1); net.rows[1] = gt.ones(2)
+print(*net.state_dict(), len(net.rows), len(net.rows[1:]), *net.named.keys(), "b" in net.named)
+opt = gt.SGD(net.parameters(), lr=0.5)
+net(gt.ones(2)).sum().backward(); opt.step()
+print(net.rows[0].tolist(), net.named["a"].tolist())
+told(lambda: net.rows.append(3))'
+  lines_are "rows.0 rows.1 rows.2 named.a named.b 3 2 a b True
+[0.5, 0.5] [-0.5, -0.5]
+TypeError ParameterList: expected tensors; found 3"
 }
 
 @test "a run that is resumed from a file goes on with the same bits" {

@@ -1,5 +1,5 @@
 """Modules: parts of a model, with their parameters, buffers and states."""
-import collections, copy as _copy, functools, math, warnings
+import collections, copy as _copy, functools, math, sys, warnings
 
 from .._ops import _ops
 from .._pipeline import _the, sync
@@ -73,6 +73,14 @@ def _when_bound(f):
 
 for _part in "_values _read print_ save rename".split():
     setattr(Parameter, _part, _when_bound(getattr(Tensor, _part)))
+
+
+def _warn(text):
+    """Warns at the line outside of gt that led here."""
+    level, frame = 1, sys._getframe()
+    while frame is not None and frame.f_globals.get("__name__", "").partition(".")[0] == "gt":
+        level, frame = level + 1, frame.f_back
+    warnings.warn(text, stacklevel=level)
 
 
 class _Parts(list):
@@ -195,13 +203,18 @@ class Module:
 
     def _warn_of_lists(self):
         for module in self.modules():
+            own = type(module).__name__
             for key, value in vars(module).items():
-                if isinstance(value, (list, tuple)) and (type(module), key) not in _warned \
-                        and any(isinstance(part, Module) for part in value):
-                    _warned.add((type(module), key))
-                    warnings.warn(f"{type(module).__name__}.{key} is a {type(value).__name__}, and modules in it "
-                                  "are not trained, as in PyTorch: nn.ModuleList has modules that are",
-                                  stacklevel=4)
+                if not isinstance(value, (list, tuple, dict)) or (type(module), key) in _warned:
+                    continue
+                parts = list(value.values() if isinstance(value, dict) else value)
+                of_modules = any(isinstance(part, Module) for part in parts)
+                if not of_modules and not any(isinstance(part, Tensor) and part._leaf is not None for part in parts):
+                    continue
+                _warned.add((type(module), key))
+                what = "Module" if of_modules else "Parameter"
+                _warn(f"{own}.{key} is a {type(value).__name__}, and {what.lower()}s in it are not trained, as in "
+                      f"PyTorch: nn.{what}{'Dict' if isinstance(value, dict) else 'List'} has {what.lower()}s that are")
 
     def parameters(self, recurse=True):
         """What is trained, each once."""
@@ -615,6 +628,87 @@ class ModuleDict(Module):
     def clear(self):
         for name in self._named:
             delattr(self, name)
+
+    def __contains__(self, name):
+        return name in self._named
+
+    def __len__(self):
+        return len(self._named)
+
+    def __iter__(self):
+        return iter(self._named)
+
+    def keys(self):
+        return self._named.keys()
+
+    def values(self):
+        return self._named.values()
+
+    def items(self):
+        return self._named.items()
+
+
+def _trained(values, value):
+    """A tensor as a Parameter, as which a list or a dictionary has it."""
+    if not isinstance(value, Tensor):
+        raise TypeError(f"{type(values).__name__}: expected tensors; found {_shown(value)}")
+    return value if isinstance(value, Parameter) else Parameter(value)
+
+
+class ParameterList(Module):
+    """Parameters by their number, as those of a ModuleList; other tensors become Parameters."""
+
+    def __init__(self, values=()):
+        self.extend(values)
+
+    _listed = property(lambda self: {k: v for k, v in vars(self).items() if isinstance(v, Tensor)})
+
+    def append(self, value):
+        setattr(self, str(len(self)), _trained(self, value))
+        return self
+
+    def extend(self, values):
+        for value in list(values):
+            self.append(value)
+        return self
+
+    __iadd__ = extend
+
+    def __len__(self):
+        return len(self._listed)
+
+    def __iter__(self):
+        return iter(self._listed.values())
+
+    def __getitem__(self, index):
+        return ParameterList(list(self)[index]) if isinstance(index, slice) else list(self)[index]
+
+    def __setitem__(self, index, value):
+        setattr(self, list(self._listed)[index], _trained(self, value))
+
+
+class ParameterDict(Module):
+    """Parameters by names; other tensors become Parameters."""
+
+    def __init__(self, values=()):
+        self.update(values)
+
+    _named = property(lambda self: {k: v for k, v in vars(self).items() if isinstance(v, Tensor)})
+
+    def update(self, values):
+        for name, value in dict(values).items():
+            self[name] = value
+
+    def __getitem__(self, name):
+        return self._named[name]
+
+    def __setitem__(self, name, value):
+        self.register_parameter(name, _trained(self, value))
+
+    def __delitem__(self, name):
+        if name not in self._named:
+            raise KeyError(name)
+        delattr(self, name)
 
     def __contains__(self, name):
         return name in self._named
