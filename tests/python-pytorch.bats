@@ -544,3 +544,37 @@ Error only tensors of floats can require gradients; the parameter is i64[1]: wri
 Error cross_entropy: expected classes, which are integers, or probabilities in the shape (2, 3); found the tensor t4, which is f32[2]
 Lost this process was forked from the one whose session this is, which alone may use it: make the first tensor in the child, or start it by multiprocessing"
 }
+
+@test "what PyTorch has and gt has not is refused with what to write" {
+  run -0 python '
+from gt import nn, optim
+x = gt.tensor([[1.0, 2.0], [3.0, 4.0]])
+def told(*calls):
+    for f in calls:
+        try:
+            f(); print("taken")
+        except AttributeError as e:
+            print(e)
+told(lambda: gt.Generator, lambda: gt.amp, lambda: gt.finfo, lambda: gt.distributed, lambda: gt.linalg, lambda: gt.utils,
+     lambda: x.short(), lambda: x.mode(), lambda: x.index_copy_(0, x, x), lambda: x.rot90(), lambda: x.grad_fn,
+     lambda: nn.Linear(2, 2).cuda(), lambda: nn.Linear(2, 2).register_forward_hook(print), lambda: gt.autograd.Function,
+     lambda: optim.lr_scheduler.OneCycleLR, lambda: optim.RMSprop)
+print(gt.numel(x), gt.is_floating_point(x), gt.numel(input=x))'
+  lines_are 'gt has no '"'Generator'"'; gt.manual_seed(n) begins random numbers, and gt.randn((2, 3), 7) has a seed of its own
+gt has no '"'amp'"'; nothing is cast unasked: write model.bfloat16(), or x.to(gt.bfloat16)
+gt has no '"'finfo'"'; write float("-inf"), or the number
+gt has no '"'distributed'"'; a config spreads a program over workers: help(gt)
+gt has no '"'linalg'"'; there are gt.norm and gt.matmul, and no solvers and decompositions
+gt has no '"'utils'"'; rows of a file are gt.load(path)[a:b], gt.recompute() is checkpoint, and gt.nn.utils clips gradients
+a tensor has no '"'short'"'; integers are i64, i32 and u8
+a tensor has no '"'mode'"'; x.sort(dim) has the values in order
+a tensor has no '"'index_copy_'"'; write where, scatter or concat, which make another tensor
+a tensor has no '"'rot90'"'; write x.transpose(0, 1).flip(0)
+a tensor has no '"'grad_fn'"'; x.requires_grad says whether it has a history, and gt.print_tape(x) shows it
+Linear has no '"'cuda'"'; the environment says where lines run: help(gt)
+Linear has no '"'register_forward_hook'"'; do it in forward()
+gt.autograd has no '"'Function'"'; functions of your own are written in those that there are, which have gradients
+gt.optim.lr_scheduler has no '"'OneCycleLR'"'; it has ConstantLR, CosineAnnealingLR, ExponentialLR, LambdaLR, LinearLR, MultiStepLR, StepLR: of these LambdaLR takes any function
+gt.optim has no '"'RMSprop'"'; it has SGD, Adam, AdamW and lr_scheduler; a step of another is p.sub_(...) under gt.no_grad()
+4 True 4'
+}

@@ -1,6 +1,7 @@
 """Modules: parts of a model, with their parameters, buffers and states."""
 import collections, copy as _copy, functools, math, sys, warnings
 
+from .._hints import _INSTEAD
 from .._ops import _ops
 from .._pipeline import _the, sync
 from .._scopes import no_grad
@@ -235,7 +236,8 @@ class Module:
                 name == "weight" else ""
             raise AttributeError(f"{type(self).__name__} has no {name!r}: its {name} is {other}, of the shape "
                                  f"{list(shape)}{advice}")
-        raise AttributeError(f"{type(self).__name__} has no {name!r}")
+        instead = _INSTEAD.get(name)
+        raise AttributeError(f"{type(self).__name__} has no {name!r}" + (f"; {instead}" if instead else ""))
 
     # How it is.
     def train(self, mode=True):

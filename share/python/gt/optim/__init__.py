@@ -223,4 +223,5 @@ class Adam(AdamW):
 def __getattr__(name):
     if name.startswith("__"):
         raise AttributeError(name)
-    raise AttributeError(f"gt.optim has no {name!r}; it has SGD, Adam, AdamW and lr_scheduler")
+    raise AttributeError(f"gt.optim has no {name!r}; it has SGD, Adam, AdamW and lr_scheduler; a step of another "
+                         "is p.sub_(...) under gt.no_grad()")
