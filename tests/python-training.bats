@@ -341,3 +341,24 @@ torch.debug.print_worker_stats()'
   [[ ${lines[0]} == 49 && ${lines[1]} == 'tensor([0., 1.]) True' && ${lines[2]} == '(2, 2) 2' ]]
   [[ ${lines[3]} == 'worker-0: '*' operations in '* && ${lines[4]} == 'worker-1: '* ]]
 }
+
+@test "gt.load gives the tensors of a safetensors file that something else wrote, by their names" {
+  run -0 python '
+model = nn.Sequential(nn.Linear(2, 3)); model.save("m.safetensors")
+print({k: (v.dtype, v.shape) for k, v in gt.load("m.safetensors").items()})
+gt.tensor([1, 2]).save("n.safetensors:a.b")  # which waits for nothing
+gt.tensor([True]).save("n.safetensors:c")
+print({k: v.tolist() for k, v in gt.load("n.safetensors").items()})
+twin = nn.Sequential(nn.Linear(2, 3)); twin.load_state_dict(gt.load("m.safetensors"))
+print(twin[0].w.tolist() == model[0].w.tolist())
+import json, struct
+head = json.dumps({"x": {"dtype": "I16", "shape": [1], "data_offsets": [0, 2]}}).encode()
+open("i.safetensors", "wb").write(struct.pack("<Q", len(head)) + head + b"\0\0")
+told(lambda: gt.load("i.safetensors"))
+gt.save({"k": 3}, "s.safetensors"); print(gt.load("s.safetensors"))'
+  lines_are "{'m0.b': ('f32', (3,)), 'm0.w': ('f32', (2, 3))}
+{'a.b': [1, 2], 'c': [True]}
+True
+TypeError load: i.safetensors: x is I16; there are F64 F32 F16 BF16 I64 I32 U8 BOOL: write gt.load(\"i.safetensors:NAME\") for one of those
+{'k': 3}"
+}
