@@ -125,6 +125,7 @@ class Tensor:
         return self.shape if dim is None else self.shape[dim]
 
     def numel(self):
+        """How many elements it has."""
         return math.prod(self.shape)
 
     nelement = numel
@@ -133,6 +134,7 @@ class Tensor:
         return self.itemsize
 
     def is_floating_point(self):
+        """Whether its dtype is one of floats."""
         return _kind(self.dtype) == 2
 
     def __len__(self):
