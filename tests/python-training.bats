@@ -362,3 +362,21 @@ True
 TypeError load: i.safetensors: x is I16; there are F64 F32 F16 BF16 I64 I32 U8 BOOL: write gt.load(\"i.safetensors:NAME\") for one of those
 {'k': 3}"
 }
+
+@test "a tensor in the place of a parameter is refused, as it would not be trained" {
+  run -0 python '
+class Net(nn.Module):
+    def __init__(self):
+        self.w, self.fixed = nn.Parameter(gt.ones(2)), gt.zeros(2)
+net = Net()
+told(lambda: setattr(net, "w", net.w - 1))
+net.fixed = gt.ones(2); net.w = nn.Parameter(gt.zeros(2)); print(net.w.tolist(), len(net.parameters()))
+net.w = None; net.w = gt.ones(2); print(len(net.parameters()))
+w = gt.ones(2, requires_grad=True)
+w = w * 2
+told(lambda: w.sum().backward())'
+  lines_are "TypeError Net: w is a Parameter, and a tensor in its place would not be trained: write self.w.copy_(x) under gt.no_grad(), nn.Parameter(x), or another name
+[0.0, 0.0] 1
+0
+Error backward: nothing that requires a gradient, and is still there, went into t2, or an earlier backward took its history"
+}

@@ -296,8 +296,8 @@ class Tensor:
             wanted = [inputs] if isinstance(inputs, Tensor) else list(inputs)
             targets = [target for target in targets if _py.any(target is x for x in wanted)]
         if not targets:
-            raise Error(f"backward: nothing that requires a gradient went into {self._name}, "
-                        "or an earlier backward took its history")
+            raise Error(f"backward: nothing that requires a gradient, and is still there, went into "
+                        f"{self._name}, or an earlier backward took its history")
         for target, new in zip(targets, grad(self, targets, retain_graph=retain_graph)):
             if not create_graph:
                 new._reach = _none

@@ -103,6 +103,13 @@ class Module:
         if args or keys:
             raise TypeError(f"{type(self).__name__}: expected no arguments, as it defines no __init__")
 
+    def __setattr__(self, name, value):
+        if isinstance(value, Tensor) and not isinstance(value, Parameter) and \
+                isinstance(vars(self).get(name), Parameter):
+            raise TypeError(f"{type(self).__name__}: {name} is a Parameter, and a tensor in its place would not be trained: "
+                            f"write self.{name}.copy_(x) under gt.no_grad(), nn.Parameter(x), or another name")
+        object.__setattr__(self, name, value)
+
     # What there is in it.
     def named_modules(self, memo=None, prefix="", remove_duplicate=True):
         """It and all its parts, each once, by their names; its own is ""."""
