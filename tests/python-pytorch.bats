@@ -578,3 +578,55 @@ gt.optim.lr_scheduler has no '"'OneCycleLR'"'; it has ConstantLR, CosineAnnealin
 gt.optim has no '"'RMSprop'"'; it has SGD, Adam, AdamW and lr_scheduler; a step of another is p.sub_(...) under gt.no_grad()
 4 True 4'
 }
+
+@test "numbers that an integer dtype does not hold are refused, whether few or many" {
+  cat >many.py <<'END'
+import gt
+def told(f):
+    try:
+        print("taken", f())
+    except gt.Error as e:
+        print(e)
+for n in (2, 2000):
+    told(lambda: gt.tensor([300] * n, dtype="u8"))
+    told(lambda: gt.tensor([2.0**63] * n, dtype="i64"))
+    told(lambda: gt.tensor([2**70] * n))
+    told(lambda: gt.tensor([float("nan")] * n, dtype="i32"))
+    told(lambda: gt.tensor([255.9, -0.5] * n, dtype="u8")[:2].tolist())
+    told(lambda: gt.tensor([-2**63, 2**63 - 1] * n)[:2].tolist())
+END
+  run -0 python '
+exec(open("many.py").read())'
+  [ "$(sort <<<"$output" | uniq -c | awk '{print $1}' | sort -u)" = 2 ]
+  [ "$(grep -c '^tensor: .* is none of the values of ' <<<"$output")" -eq 8 ]
+  [[ $output == *'taken [255, 0]'*'taken [-9223372036854775808, 9223372036854775807]'* ]]
+  need_module numpy
+  run -0 python '
+import numpy as np
+def told(f):
+    try:
+        print("taken", f())
+    except gt.Error as e:
+        print(e)
+for n in (2, 2000):
+    told(lambda: gt.tensor(np.array([300] * n), dtype="u8")); told(lambda: gt.tensor(np.array([np.nan] * n), dtype="i32"))
+    told(lambda: gt.tensor(np.array([1.7, -1.7] * n), dtype="i64")[:2].tolist())'
+  [ "$(grep -c ' is none of the values of ' <<<"$output")" -eq 4 ]
+  [ "$(grep -cF 'taken [1, -1]' <<<"$output")" -eq 2 ]
+}
+
+@test "what a call lacks is named" {
+  run -0 python '
+x = gt.ones(2, 3)
+for f in (x.reshape, x.view, x.expand, x.unsqueeze, x.topk, x.cumsum):
+    try:
+        f(); print("taken")
+    except TypeError as e:
+        print(e)'
+  lines_are 'y = reshape x shape= [split=]: shape is missing
+y = reshape x shape= [split=]: shape is missing
+y = expand x shape= [split=]: shape is missing
+y = unsqueeze x axis=: axis is missing
+v i = topk x axis=-1 size=: size is missing
+y = cumsum x axis=: axis is missing'
+}

@@ -536,6 +536,8 @@ def tensor(data, dtype=None, name=None, requires_grad=False):
             flat = [_py.bool(v) for v in flat]
         out = _call("tensor", [_type(shape, dtype), *flat], names=[name], type=(dtype, shape))[0]
     else:
+        if dtype[0] in "iu":
+            values = _whole_numbers(values, dtype)
         path, sent = session.place()
         stored = "f32" if dtype == "bf16" else dtype
         _save_npy(path, values, stored, shape)
@@ -558,6 +560,23 @@ def _whole_number(value, dtype):
     if isinstance(value, float) and not math.isfinite(value) or not low <= int(value) <= high:
         raise Error(f"tensor: {value} is none of the values of {dtype}, which are {low} to {high}")
     return int(value)
+
+
+def _whole_numbers(values, dtype):
+    """Many values as those of an integer dtype, which are refused where it does not hold one of them."""
+    if _np is None:
+        return [_whole_number(v, dtype) for v in values]
+    low, high = _WHOLE[dtype]
+    values = _np.asarray(values)
+    if values.dtype == object:  # larger than any integer of NumPy
+        values = values.ravel()
+        return [_whole_number(v, dtype) for v in values]
+    whole = _np.trunc(values) if values.dtype.kind == "f" else values
+    # Of floats the bound above is one more, as the greatest i64 is none.
+    fits = (whole >= low) & ((whole < float(high + 1)) if values.dtype.kind == "f" else (whole <= high))
+    if not fits.all():
+        _whole_number(values[~fits].flat[0].item(), dtype)  # which says so
+    return values
 
 
 def _found_in(data):
