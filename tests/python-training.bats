@@ -363,6 +363,20 @@ TypeError load: i.safetensors: x is I16; there are F64 F32 F16 BF16 I64 I32 U8 B
 {'k': 3}"
 }
 
+@test "options of no meaning are refused where they are given" {
+  run -0 python '
+p = [gt.ones(2, requires_grad=True)]
+told(lambda: gt.SGD(p, lr=-1), lambda: gt.AdamW(p, betas=(0.9, 1.5)), lambda: gt.AdamW(p, eps=float("nan")),
+     lambda: gt.SGD([{"params": p, "momentum": -1}], lr=0.1), lambda: nn.Dropout(2))
+print(gt.SGD(p, lr=gt.tensor(0.5)), gt.SGD(p, lr=0).lr)'
+  lines_are "ValueError SGD: expected lr from 0; found -1
+ValueError AdamW: expected betas from 0 to below 1; found 1.5
+ValueError AdamW: expected eps from 0; found nan
+ValueError SGD: expected momentum from 0; found -1
+ValueError Dropout: expected p from 0 to 1; found 2
+SGD of 1 parameters, lr=0.5, momentum=0, dampening=0, weight_decay=0, nesterov=False, maximize=False 0"
+}
+
 @test "a tensor in the place of a parameter is refused, as it would not be trained" {
   run -0 python '
 class Net(nn.Module):

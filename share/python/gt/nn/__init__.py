@@ -473,6 +473,8 @@ class Dropout(Module):
     """Drops elements at random, with probability p, unless eval() was called."""
 
     def __init__(self, p=0.5, inplace=False):
+        if not 0 <= p <= 1:
+            raise ValueError(f"Dropout: expected p from 0 to 1; found {p!r}")
         self.p, self.inplace = p, inplace
 
     def forward(self, x):

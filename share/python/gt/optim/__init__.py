@@ -1,4 +1,6 @@
 """Optimizers, as torch.optim has them. Each changes the parameters in place, by lines of the program."""
+import math
+
 from .._ops import _ops
 from .._pipeline import _the
 from .._scopes import no_grad
@@ -33,6 +35,13 @@ class Optimizer:
         if unknown:
             raise TypeError(f"{type(self).__name__}: expected params and {', '.join(self.defaults)} in a group; found "
                             f"{', '.join(sorted(unknown))}")
+        options = {**self.defaults, **param_group}
+        for key in {"lr", "betas", "eps", "weight_decay", "momentum"} & set(options):
+            below = 1 if key == "betas" else math.inf
+            for number in options[key] if key == "betas" else [options[key]]:
+                if _is_number(number) and not (0 <= number < below or number == below == math.inf):
+                    raise ValueError(f"{type(self).__name__}: expected {key} from 0{' to below 1' * (below == 1)}; found "
+                                     f"{number!r}")
         known = {id(p) for group in self.param_groups for p in group["params"]}
         kept = []
         for p in params:
