@@ -205,7 +205,7 @@ class _Session:
         self.dead, self.used, self.files = collections.deque(), {}, 0  # registers
         self.free, self.next = [], 0
         self.recent, self.count = collections.deque(maxlen=20000), 0
-        self.lost = self.closed = False
+        self.lost = self.closed = self.is_begun = False
         self.failure = None  # as of a print that nobody reads
         self.wake, self.back = threading.Event(), None
         self.courier = None
@@ -420,7 +420,7 @@ class _Session:
     def flush(self):
         if not self.out or self.closed:
             return
-        text, self.out, self.size = "".join(self.out), [], 0
+        text, self.out, self.size, self.is_begun = "".join(self.out), [], 0, True
         try:
             rest = memoryview(text.encode("utf-8", "surrogateescape"))
             while rest:
@@ -523,6 +523,8 @@ class _Session:
                 self.leave_all()
         with self.lock:
             try:
+                if not self.is_begun and not self.out:  # as of a mistake in the first call
+                    self.out.append("# no line came\n")  # an empty stream would be one that was cut short
                 self.flush()
                 if not self.can_remove() and getattr(sys, "last_type", None) is not None:
                     os.write(self.lines.fileno(), b"#end 1\n")  # others are to know that it broke off
