@@ -394,3 +394,48 @@ told(lambda: w.sum().backward())'
 0
 Error backward: nothing that requires a gradient, and is still there, went into t2, or an earlier backward took its history"
 }
+
+@test "a decorated generator is in its scope at each step, and threads do not mix their scopes" {
+  run -0 python '
+import threading
+w = gt.ones(2, requires_grad=True)
+@gt.no_grad()
+def steps():
+    got = yield (w * 1).requires_grad
+    try:
+        yield got, (w * 2).requires_grad
+    except KeyError:
+        yield "thrown", (w * 3).requires_grad
+    return (w * 4).requires_grad
+it = steps()
+print(next(it), (w * 5).requires_grad, it.send(7), it.throw(KeyError()), (w * 6).requires_grad)
+try:
+    next(it)
+except StopIteration as end:
+    print(end.value)
+closed = steps(); next(closed); closed.close(); print((w * 7).requires_grad)
+gt.record("lines")
+inner, outer = threading.Event(), threading.Event()
+@gt.signal("hidden")
+def twice(wait, then):
+    then.set(); wait.wait(5)
+def first():
+    twice(inner, outer)
+    gt.ones(2, name="after"); done.set()
+def second():
+    outer.wait(5)
+    with gt.signal("other"):
+        twice(done, inner)
+        gt.ones(2, name="within")
+done = threading.Event()
+threads = [threading.Thread(target=f) for f in (first, second)]
+for t in threads: t.start()
+for t in threads: t.join()
+gt.sync(); gt.record(None)
+print(*[" ".join(line.split()[:4] + [w for w in line.split() if w[:7] == "#signal"]) for line in open("lines") if "ones" in line], sep="\n")'
+  lines_are "False True (7, False) ('thrown', False) True
+False
+True
+after = ones f32[2]
+within = ones f32[2] #signal=other"
+}

@@ -371,7 +371,7 @@ class Module:
         if not self.__dict__.get("_is_bound"):
             self._bind_all("")
         if self._compiled_in is not None:
-            with self._compiled_in:
+            with self._compiled_in():
                 return self.forward(*args, **kwargs)
         return self.forward(*args, **kwargs)
 
@@ -382,7 +382,7 @@ class Module:
             module.__dict__["_is_bound"] = True
 
     def _compiled(self, scope):
-        """The same module, whose calls are within the scope."""
+        """The same module, whose calls are each within a scope()."""
         twin = _copy.copy(self)
         twin.__dict__["_compiled_in"] = scope
         return twin
