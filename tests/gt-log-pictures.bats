@@ -289,3 +289,18 @@ END
     done
   done
 }
+
+@test "of too many transfers some of every part of the picture are drawn, and it says so" {
+  {
+    echo 'mesh dp=2'
+    echo 'x@0-1 = ones f32[2]'
+    for ((i = 0; i < 3000; i++)); do echo 'x@0-1 = copy x@1,0'; done
+  } | gt-route -n 2 --trace t.trace
+  gt-log --timeline svg t.trace >t.svg
+  xmllint --noout t.svg
+  grep -q '; 2000 of [0-9]* values that crossed are drawn<' t.svg
+  [ "$(grep -c '<path d="M' t.svg)" -eq 2000 ]
+  # The last of them ends near the right end of the lanes, at 1180.
+  last=$(sed -n 's/<path d="M.* \([0-9.]*\) [0-9.]*">.*/\1/p' t.svg | sort -n | tail -1)
+  [ "${last%.*}" -gt 1150 ]
+}

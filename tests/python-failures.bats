@@ -91,6 +91,21 @@ gt.ones(2, 3) @ gt.ones(2, 3)'
   lines_are ''
 }
 
+@test "a mistake before the first line is told alone, and is no failure once it is caught" {
+  run -1 python '
+gt.tensor("a")'
+  [[ ${lines[-1]} == "gt.Error: tensor: expected a number; found 'a'" && $output != *'cut short'* ]]
+  run -0 python '
+try:
+    gt.tensor("a")
+except gt.Error as e:
+    print(e)'
+  lines_are "tensor: expected a number; found 'a'"
+  run -1 bash -o pipefail -c 'export GT_CONNECT=- PYTHONPATH=$0/share/python
+    /usr/bin/python3 -B -c "import gt; gt.tensor(\"a\")" 2>/dev/null | { gt-work; echo "status $?"; }' "$GT_ROOT"
+  lines_are 'status 1'
+}
+
 @test "what a signal ends leaves no files, and what kill -9 left is swept by the next" {
   local signal
   mkdir files

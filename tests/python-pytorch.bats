@@ -479,3 +479,41 @@ print(gt.tensor([300.0, 300.0], dtype="f16").norm(3).item(), gt.nn.functional.no
   [[ ${lines[4]} == 1.2599*e+20 && ${lines[5]} == 1.2599*e-20 && ${lines[6]} == 9.99999*e-21 && ${lines[7]} == inf ]]
   [[ ${lines[8]} == 0.0 && ${lines[9]} == '378.0 [[0.7937'*', 0.7937'*']]' ]]
 }
+
+@test "what becomes a part of a Sequential or a ModuleList is a part of what it computes" {
+  run -0 python '
+from gt import nn
+x = gt.tensor([-1.0, 2.0])
+s = nn.Sequential(nn.ReLU(), gt.neg)
+s.add_module("last", nn.Sigmoid()); s.more = nn.Tanh()
+print(len(s), s(x).tolist() == x.relu().neg().sigmoid().tanh().tolist())
+s[0] = nn.Identity(); del s[1]; s.insert(0, nn.Linear(2, 2)); s.pop(); s += [nn.ReLU()]
+print(s, *[name for name, _ in s.named_parameters()])
+print(*(type(part).__name__ for part in s[1:] + s[:1]))
+parts = nn.ModuleList([nn.ReLU()]); parts.extend([nn.Tanh()]); parts.insert(0, nn.Identity()); parts[1] = nn.Mish()
+print(*parts, (parts + [nn.ELU()])[-1], parts.pop(), len(parts))
+named = nn.ModuleDict({"a": nn.ReLU()}); named.update({"b": nn.Tanh(), "c": nn.Mish()}); del named["a"]
+print(named.pop("b"), *named); named.clear(); print(len(named))
+def told(f):
+    try:
+        f(); print("taken")
+    except TypeError as e:
+        print(e)
+told(lambda: nn.Sequential([nn.ReLU()])); told(lambda: nn.ModuleList([3])); told(lambda: nn.Sequential(nn.ReLU))
+told(lambda: s.add_module("new", 3))'
+  lines_are "4 True
+Sequential(
+  (0): Linear(in_features=2, out_features=2, bias=True)
+  (1): Identity()
+  (2): Sigmoid()
+  (3): ReLU()
+) m0.w m0.b
+Identity Sigmoid ReLU Linear
+Identity() Mish() Tanh() ELU() Tanh() 2
+Tanh() c
+0
+Sequential: expected modules, or functions; found [ReLU()]: write nn.Sequential(*layers)
+ModuleList: expected modules, or functions; found 3
+Sequential: expected modules, or functions; found <class 'gt.nn.ReLU'>: write ReLU()
+Sequential: expected a module; found 3"
+}

@@ -120,9 +120,41 @@ Kept().parameters()'
   [[ ${lines[6]} == 'TypeError SGD: expected params and lr, '*'found rate' ]]
   [[ ${lines[7]} == 'Error SGD: there are no parameters to train'* && ${lines[8]} == *'lr of 0 or more; found -1' ]]
   [[ ${lines[9]} == *'momentum of 0 or more; found nan' && ${lines[10]} == *'betas from 0 to below 1; found 1' ]]
-  [[ $stderr == *'Net.layers is a list, and what is in it is not trained, as in PyTorch: modules in nn.ModuleList'* ]]
+  [[ $stderr == *'Net.layers is a list, and modules in it are not trained, as in PyTorch: nn.ModuleList'* ]]
   [[ $stderr == *'Kept.by_name is a dict, '* && $stderr == *'Kept.deep is a list, '* ]]
   [[ $stderr == *'Kept.tensors is a list, '* && $stderr != *Kept.plain* ]]
+  run -0 --separate-stderr python '
+class Net(nn.Module):
+    def __init__(self):
+        self.up, self.by = nn.Linear(2, 2), {"a": nn.Linear(2, 2)}
+        self.rows, self.named = [nn.Parameter(gt.ones(2))], {"b": gt.ones(2, requires_grad=True)}
+        self.other = [1, "a", gt.ones(2)]
+print(len(Net().parameters()))'
+  [ "$output" = 2 ]
+  [ "$(grep -o '<string>:.*UserWarning.*' <<<"$stderr" | sed 's/^[^N]*Net.//')" = "\
+by is a dict, and modules in it are not trained, as in PyTorch: nn.ModuleDict has modules that are
+rows is a list, and parameters in it are not trained, as in PyTorch: nn.ParameterList has parameters that are
+named is a dict, and parameters in it are not trained, as in PyTorch: nn.ParameterDict has parameters that are" ]
+}
+
+@test "parameters in a ParameterList and a ParameterDict are trained" {
+  run -0 python '
+class Net(nn.Module):
+    def __init__(self):
+        self.rows = nn.ParameterList([gt.ones(2), nn.Parameter(gt.zeros(2))])
+        self.named = nn.ParameterDict({"a": gt.ones(2)})
+    def forward(self, x):
+        return sum(x * row for row in self.rows) * self.named["a"]
+net = Net()
+net.rows.append(gt.ones(2)); net.named["b"] = gt.ones(1); net.rows[1] = gt.ones(2)
+print(*net.state_dict(), len(net.rows), len(net.rows[1:]), *net.named.keys(), "b" in net.named)
+opt = gt.SGD(net.parameters(), lr=0.5)
+net(gt.ones(2)).sum().backward(); opt.step()
+print(net.rows[0].tolist(), net.named["a"].tolist())
+told(lambda: net.rows.append(3))'
+  lines_are "rows.0 rows.1 rows.2 named.a named.b 3 2 a b True
+[0.5, 0.5] [-0.5, -0.5]
+TypeError ParameterList: expected tensors; found 3"
 }
 
 @test "a run that is resumed from a file goes on with the same bits" {
@@ -320,4 +352,102 @@ print(randn(2, 2).data.numpy().shape, len(torch.debug.get_worker_stats()))
 torch.debug.print_worker_stats()'
   [[ ${lines[0]} == 49 && ${lines[1]} == 'tensor([0., 1.]) True' && ${lines[2]} == '(2, 2) 2' ]]
   [[ ${lines[3]} == 'worker-0: '*' operations in '* && ${lines[4]} == 'worker-1: '* ]]
+}
+
+@test "gt.load gives the tensors of a safetensors file that something else wrote, by their names" {
+  run -0 python '
+model = nn.Sequential(nn.Linear(2, 3)); model.save("m.safetensors")
+print({k: (v.dtype, v.shape) for k, v in gt.load("m.safetensors").items()})
+gt.tensor([1, 2]).save("n.safetensors:a.b")  # which waits for nothing
+gt.tensor([True]).save("n.safetensors:c")
+print({k: v.tolist() for k, v in gt.load("n.safetensors").items()})
+twin = nn.Sequential(nn.Linear(2, 3)); twin.load_state_dict(gt.load("m.safetensors"))
+print(twin[0].w.tolist() == model[0].w.tolist())
+import json, struct
+head = json.dumps({"x": {"dtype": "I16", "shape": [1], "data_offsets": [0, 2]}}).encode()
+open("i.safetensors", "wb").write(struct.pack("<Q", len(head)) + head + b"\0\0")
+told(lambda: gt.load("i.safetensors"))
+gt.save({"k": 3}, "s.safetensors"); print(gt.load("s.safetensors"))'
+  lines_are "{'m0.b': ('f32', (3,)), 'm0.w': ('f32', (2, 3))}
+{'a.b': [1, 2], 'c': [True]}
+True
+TypeError load: i.safetensors: x is I16; there are F64 F32 F16 BF16 I64 I32 U8 BOOL: write gt.load(\"i.safetensors:NAME\") for one of those
+{'k': 3}"
+}
+
+@test "options of no meaning are refused where they are given" {
+  run -0 python '
+p = [gt.ones(2, requires_grad=True)]
+told(lambda: gt.SGD(p, lr=-1), lambda: gt.AdamW(p, betas=(0.9, 1.5)), lambda: gt.AdamW(p, eps=float("nan")),
+     lambda: gt.SGD([{"params": p, "momentum": -1}], lr=0.1), lambda: nn.Dropout(2))
+print(gt.SGD(p, lr=gt.tensor(0.5)), gt.SGD(p, lr=0).lr)'
+  lines_are "ValueError SGD: expected lr from 0; found -1
+ValueError AdamW: expected betas from 0 to below 1; found 1.5
+ValueError AdamW: expected eps from 0; found nan
+ValueError SGD: expected momentum from 0; found -1
+ValueError Dropout: expected p from 0 to 1; found 2
+SGD of 1 parameters, lr=0.5, momentum=0, dampening=0, weight_decay=0, nesterov=False, maximize=False 0"
+}
+
+@test "a tensor in the place of a parameter is refused, as it would not be trained" {
+  run -0 python '
+class Net(nn.Module):
+    def __init__(self):
+        self.w, self.fixed = nn.Parameter(gt.ones(2)), gt.zeros(2)
+net = Net()
+told(lambda: setattr(net, "w", net.w - 1))
+net.fixed = gt.ones(2); net.w = nn.Parameter(gt.zeros(2)); print(net.w.tolist(), len(net.parameters()))
+net.w = None; net.w = gt.ones(2); print(len(net.parameters()))
+w = gt.ones(2, requires_grad=True)
+w = w * 2
+told(lambda: w.sum().backward())'
+  lines_are "TypeError Net: w is a Parameter, and a tensor in its place would not be trained: write self.w.copy_(x) under gt.no_grad(), nn.Parameter(x), or another name
+[0.0, 0.0] 1
+0
+Error backward: nothing that requires a gradient, and is still there, went into t2, or an earlier backward took its history"
+}
+
+@test "a decorated generator is in its scope at each step, and threads do not mix their scopes" {
+  run -0 python '
+import threading
+w = gt.ones(2, requires_grad=True)
+@gt.no_grad()
+def steps():
+    got = yield (w * 1).requires_grad
+    try:
+        yield got, (w * 2).requires_grad
+    except KeyError:
+        yield "thrown", (w * 3).requires_grad
+    return (w * 4).requires_grad
+it = steps()
+print(next(it), (w * 5).requires_grad, it.send(7), it.throw(KeyError()), (w * 6).requires_grad)
+try:
+    next(it)
+except StopIteration as end:
+    print(end.value)
+closed = steps(); next(closed); closed.close(); print((w * 7).requires_grad)
+gt.record("lines")
+inner, outer = threading.Event(), threading.Event()
+@gt.signal("hidden")
+def twice(wait, then):
+    then.set(); wait.wait(5)
+def first():
+    twice(inner, outer)
+    gt.ones(2, name="after"); done.set()
+def second():
+    outer.wait(5)
+    with gt.signal("other"):
+        twice(done, inner)
+        gt.ones(2, name="within")
+done = threading.Event()
+threads = [threading.Thread(target=f) for f in (first, second)]
+for t in threads: t.start()
+for t in threads: t.join()
+gt.sync(); gt.record(None)
+print(*[" ".join(line.split()[:4] + [w for w in line.split() if w[:7] == "#signal"]) for line in open("lines") if "ones" in line], sep="\n")'
+  lines_are "False True (7, False) ('thrown', False) True
+False
+True
+after = ones f32[2]
+within = ones f32[2] #signal=other"
 }

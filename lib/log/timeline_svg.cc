@@ -87,7 +87,10 @@ class Picture {
     const double bottom = kTop + static_cast<double>(lanes_) * pitch();
     std::string body = axis(bottom);
     for (size_t i = 0; i < lanes_; ++i) body += background(i);
-    if (timeline_.has_workers()) body += transfers();
+    if (timeline_.has_workers()) {
+      choose_transfers();
+      body += transfers();
+    }
     body += waits();
     for (size_t i = 0; i < lanes_; ++i) body += lane(i);
     body += passes();
@@ -145,6 +148,10 @@ class Picture {
     };
     add_left_out(timeline_.left_out(), "more are");
     add_left_out(timeline_.lanes().size() - lanes_, "more lanes are");
+    if (drawn_.size() < crossed_) {
+      note += fmt::format("; {} of {} values that crossed are drawn",
+                          drawn_.size(), crossed_);
+    }
     out +=
         fmt::format("<text x=\"{:.0f}\" y=\"42\" fill=\"#52606d\">{}</text>\n",
                     left_, note);
@@ -294,19 +301,39 @@ class Picture {
     }
   }
 
+  // Chooses which transfers are drawn: of too many some from every part of the
+  // picture, so that no part looks as if nothing crossed there.
+  void choose_transfers() {
+    std::vector<const Timeline::Flow*> all;
+    for (const Timeline::Flow& flow : timeline_.flows()) {
+      const Event& from = timeline_.events()[flow.from];
+      const Event& to = timeline_.events()[flow.to];
+      if (flow.is_drawn && from.lane < lanes_ && to.lane < lanes_ &&
+          !is_one_worker(from, to)) {
+        all.push_back(&flow);
+      }
+    }
+    crossed_ = all.size();
+    if (all.size() > kMaxTransfers) {
+      std::ranges::stable_sort(all, {}, [this](const Timeline::Flow* flow) {
+        return timeline_.events()[flow->to].start;
+      });
+    }
+    const size_t count = std::min(all.size(), kMaxTransfers);
+    for (size_t i = 0; i < count; ++i) {
+      drawn_.push_back(all[i * all.size() / count]);
+    }
+  }
+
   // Draws the transfers, from the worker that made a value to the one that
   // reads it, as thin curves from lane to lane under the events.
   std::string transfers() const {
     std::string out =
         "<g fill=\"none\" stroke=\"#3a6ea5\" "
         "stroke-opacity=\"0.35\" stroke-width=\"0.8\">\n";
-    size_t drawn = 0;
-    for (const Timeline::Flow& flow : timeline_.flows()) {
-      const Event& from = timeline_.events()[flow.from];
-      const Event& to = timeline_.events()[flow.to];
-      if (!flow.is_drawn || from.lane >= lanes_ || to.lane >= lanes_) continue;
-      if (is_one_worker(from, to)) continue;
-      if (++drawn > kMaxTransfers) break;
+    for (const Timeline::Flow* flow : drawn_) {
+      const Event& from = timeline_.events()[flow->from];
+      const Event& to = timeline_.events()[flow->to];
       const bool down = from.lane < to.lane;
       const double x0 = x_of(std::min(from.end, to.start));
       const double x1 = x_of(to.start);
@@ -471,6 +498,8 @@ class Picture {
   double pass_band_ = 0;
   double signal_band_ = 0;
   size_t lanes_ = 0;
+  size_t crossed_ = 0;  // values, from worker to worker
+  std::vector<const Timeline::Flow*> drawn_;
 };
 
 }  // namespace

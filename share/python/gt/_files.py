@@ -10,6 +10,10 @@ from ._words import _is_number, _plain, _quote, _states_path, _type
 _OUTLINE = "gt.outline"  # the tensor with the outline of what was saved, as bytes of JSON
 
 
+_SAFETENSORS = {"F64": "f64", "F32": "f32", "F16": "f16", "BF16": "bf16", "I64": "i64", "I32": "i32", "U8": "u8",
+                "BOOL": "bool"}
+
+
 def save(obj, f):
     """Writes a tensor, or dicts and lists with tensors, numbers and texts in them, to a safetensors file, as
     gt.save({"model": model.state_dict(), "epoch": 3}, "run.safetensors"), and waits for it. Raises why it could
@@ -49,13 +53,38 @@ def _outlined(value, name, tensors):
 
 
 def load(f, *args, map_location=None, weights_only=None, **keys):
-    """What gt.save wrote; of a path of one tensor, a .npy file or "FILE.safetensors:NAME", that tensor, as the
-    op load: load(path, "f32[2,3]", row)."""
+    """What gt.save wrote, or the dict of all tensors of another safetensors file; of a path of one tensor, a
+    .npy file or "FILE.safetensors:NAME", that tensor, as the op load: load(path, "f32[2,3]", row)."""
     path = os.fspath(f)
     if not path.endswith(".safetensors") or args or keys:
         return _ops["load"](path, *args, **keys)
+    held = _held(path)
+    if held is not None and _OUTLINE not in held:  # by another program, or by model.save
+        return {name: _call("load", [_quote(f"{path}:{name}"), _type(shape, dtype)], type=(dtype, shape))[0]
+                for name, (dtype, shape) in held.items()}
     outline = bytes(_ops["load"](f"{path}:{_OUTLINE}").tolist())
     return _filled(json.loads(outline), path, {})
+
+
+def _held(path):
+    """The tensors of a safetensors file with their dtypes and shapes, or None where it is not of this machine, or
+    cannot be read, which the program says."""
+    session = _the()
+    if session.where:
+        return None
+    session.ask(lambda: "#sync python\n")  # what is being saved is there then
+    try:
+        with open(path, "rb") as file:
+            head = json.loads(file.read(int.from_bytes(file.read(8), "little")))
+    except (OSError, ValueError, MemoryError, OverflowError):
+        return None
+    found = {name: (_SAFETENSORS.get(each["dtype"]), tuple(each["shape"])) for name, each in head.items()
+             if name != "__metadata__"}
+    unknown = [name for name, (dtype, _) in found.items() if dtype is None]
+    if unknown:
+        raise TypeError(f"load: {path}: {unknown[0]} is {head[unknown[0]]['dtype']}; there are "
+                        f"{' '.join(_SAFETENSORS)}: write gt.load(\"{path}:NAME\") for one of those")
+    return found
 
 
 def _filled(outline, path, tensors):

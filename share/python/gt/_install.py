@@ -135,6 +135,8 @@ def _install():
             _ops[name] = _function_of(function)
         if name in _Methods.in_place:
             setattr(Tensor, name + "_", _stored(function))
+    for name in ("numel", "is_floating_point"):
+        _ops[name] = _function_of(getattr(Tensor, name))
     for name in _methods._FUNCTIONS:
         if name not in rows:
             _ops[name] = _with_defaults(getattr(_methods, name))

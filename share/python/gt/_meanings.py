@@ -154,9 +154,10 @@ def _swapped(f, x, *args, dim0=None, dim1=None, **keys):
 
 
 @_means("matmul")
-def _product(f, a, b=None, *args, name=None, into=None, **keys):
+def _product(f, a, b=None, *args, other=None, name=None, into=None, **keys):
     """A vector is a row before a matrix and a column behind one, and the result has no such
     dimension, as in PyTorch. What Python does not know the rank of is taken for a matrix."""
+    b = other if b is None else b
     if b is None:
         return f(a, **keys)  # which says what is missing
     # What is no data, as a text is, f refuses.

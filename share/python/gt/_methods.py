@@ -37,7 +37,9 @@ class _Methods:
         if (start_dim, end_dim) == (0, -1):
             return _ops["reshape"](self, -1)
         shape = self.shape or (1,)
-        start, end = (operator.index(d) % len(shape) for d in (start_dim, end_dim))
+        start, end = (_axis("flatten", shape, d) for d in (start_dim, end_dim))
+        if start > end:
+            raise Error(f"flatten: expected a start_dim before end_dim; found {start_dim} and {end_dim}")
         return _ops["reshape"](self, (*shape[:start], math.prod(shape[start:end + 1]), *shape[end + 1:]))
 
     def ravel(self):
@@ -61,7 +63,11 @@ class _Methods:
         return _with_mean("std", self, args, keys)
 
     def masked_fill(self, mask, value, **keys):
-        """value where mask is true, else x."""
+        """value where mask is true, else x, in the dtype of x, as in PyTorch."""
+        if isinstance(value, Tensor):
+            value = value.to(self.dtype)
+        elif _kind(self.dtype) < 2 and not (_kind(self.dtype) and _is_whole(value)):
+            value = tensor(value, self.dtype)
         return _ops["where"](mask, value, self, **keys)
 
     def masked_fill_(self, mask, value):
@@ -87,7 +93,7 @@ class _Methods:
     def repeat_interleave(self, repeats, dim=None, *, output_size=None):
         """Each element, or slice along dim, so many times; a list has a number for each."""
         x = _ops["reshape"](self, -1) if dim is None else self
-        dim, shape = 0 if dim is None else dim % x.ndim, x.shape
+        dim, shape = 0 if dim is None else _axis("repeat_interleave", x.shape, dim), x.shape
         if isinstance(repeats, Tensor):
             raise TypeError("repeat_interleave: expected a number or a list; a shape does not depend on "
                             "values: tolist() reads them")
@@ -159,7 +165,7 @@ class _Methods:
 
     def unflatten(self, dim, sizes):
         """A dimension as several."""
-        shape, dim = self.shape, dim % self.ndim
+        shape, dim = self.shape, _axis("unflatten", self.shape, dim)
         sizes = tuple(sizes)
         if -1 in sizes:
             sizes = tuple(shape[dim] // -math.prod(sizes) if n == -1 else n for n in sizes)
@@ -476,6 +482,13 @@ def _below(x, diagonal):
 
 
 _FUNCTIONS = "linspace randint normal".split()
+
+
+def _axis(op, shape, dim):
+    """The dimension that dim names, counted from 0."""
+    if not -len(shape) <= operator.index(dim) < len(shape):
+        raise IndexError(f"{op}: {dim} is not one of the {len(shape)} dimensions")
+    return operator.index(dim) % len(shape)
 
 
 def _with_mean(op, x, args, keys):

@@ -206,7 +206,7 @@ class _Session:
         self.dead, self.used, self.files = collections.deque(), {}, 0  # registers
         self.free, self.next = [], 0
         self.recent, self.count = collections.deque(maxlen=20000), 0
-        self.lost = self.closed = False
+        self.lost = self.closed = self.is_begun = False
         self.failure = None  # as of a print that nobody reads
         self.wake, self.back = threading.Event(), None
         self.courier = None
@@ -286,7 +286,8 @@ class _Session:
     def check(self):
         if os.getpid() != self.pid:
             raise Lost("this process was forked from the one whose session this is, "
-                       "which alone may use it: import gt in the child, or spawn it")
+                       "which alone may use it: make the first tensor in the child, or start it by "
+                       'multiprocessing.get_context("spawn")')
         if self.closed:
             raise Lost("the session is closed")
 
@@ -420,7 +421,7 @@ class _Session:
     def flush(self):
         if not self.out or self.closed:
             return
-        text, self.out, self.size = "".join(self.out), [], 0
+        text, self.out, self.size, self.is_begun = "".join(self.out), [], 0, True
         try:
             rest = memoryview(text.encode("utf-8", "surrogateescape"))
             while rest:
@@ -523,6 +524,8 @@ class _Session:
                 self.leave_all()
         with self.lock:
             try:
+                if not self.is_begun and not self.out:  # as of a mistake in the first call
+                    self.out.append("# no line came\n")  # an empty stream would be one that was cut short
                 self.flush()
                 if not self.can_remove() and getattr(sys, "last_type", None) is not None:
                     os.write(self.lines.fileno(), b"#end 1\n")  # others are to know that it broke off

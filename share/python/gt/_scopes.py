@@ -1,11 +1,41 @@
 """Scopes: notes of the lines within, and whether lines have a history."""
-import contextlib, functools, itertools, os, re, sys, threading
+import contextlib, functools, inspect, itertools, os, re, sys, threading
 import builtins as _py
 
 from ._words import Error
 
 _local = threading.local()
 _PACKAGE = os.path.dirname(__file__) + os.sep  # as the names of its sources begin
+
+
+def _within(scope, f):
+    """f, each call of which is in a scope() of its own; of a generator, each of its steps."""
+    if not inspect.isgeneratorfunction(f):
+        @functools.wraps(f)
+        def within(*args, **keys):
+            with scope():
+                return f(*args, **keys)
+        return within
+
+    @functools.wraps(f)
+    def steps(*args, **keys):
+        made = f(*args, **keys)
+        go_on = functools.partial(next, made)
+        while True:
+            try:
+                with scope():
+                    value = go_on()
+            except StopIteration as end:
+                return end.value
+            try:
+                go_on = functools.partial(made.send, (yield value))
+            except GeneratorExit:
+                with scope():
+                    made.close()
+                raise
+            except BaseException as error:
+                go_on = functools.partial(made.throw, error)
+    return steps
 
 
 class _scope:
@@ -24,11 +54,7 @@ class _scope:
         _local.notes = self.before.pop()
 
     def __call__(self, f):
-        @functools.wraps(f)
-        def within(*args, **keys):
-            with self:
-                return f(*args, **keys)
-        return within
+        return _within(lambda: _scope(self.key, self.value, self.backward), f)
 
 
 def _checked_name(name, what="signal"):
@@ -81,19 +107,14 @@ def compile(model=None, *, fullgraph=None, dynamic=None, backend=None, mode=None
     """compile(f), or compile(model), calls it with lines that are worth compiling together, as
     torch.compile means it; the values are the same. Without one it is a scope and a decorator. The
     hints of torch.compile change nothing here."""
-    scope = _scope("compile", "") if not disable else contextlib.nullcontext()
+    scope = functools.partial(_scope, "compile", "") if not disable else contextlib.nullcontext
     if model is None:
-        return scope
+        return scope()
     if not callable(model):
         raise TypeError(f"compile: expected a function or a module; found {model!r}")
     if hasattr(model, "_compiled"):
         return model._compiled(scope)
-
-    @functools.wraps(model)
-    def compiled(*args, **keys):
-        with scope:
-            return model(*args, **keys)
-    return compiled
+    return _within(scope, model)
 
 
 _regions = itertools.cycle("01")  # so that a scope is told from the one before it
@@ -120,11 +141,7 @@ class _Mode:
         _local.grad = self.before.pop()
 
     def __call__(self, f):
-        @functools.wraps(f)
-        def within(*args, **keys):
-            with _Mode(self.on):
-                return f(*args, **keys)
-        return within
+        return _within(lambda: _Mode(self.on), f)
 
 
 def no_grad(f=None):

@@ -2,7 +2,7 @@
 
 `gt-emit --ops=json` has a row for each op. Nothing here knows an op by name, but for what
 its row does not say."""
-import collections, operator
+import collections, operator, re
 import builtins as _py
 
 from ._tensor import Tensor, _call, _is_bool, _next_seed, _shown, tensor
@@ -142,6 +142,8 @@ def _make(row):
     sums = row["dtype"] == "sum"
     # A result that has the name of an operand is that operand, changed, as in sgd.
     changes = {r["name"] for r in results} & {o["name"] for o in row["operands"]}
+    # Keys that stand in the signature without a value, and not in brackets.
+    needed = re.findall(r"(?<!\S)(\w+)=(?!\S)", re.sub(r"\[[^]]*\]", "", row["signature"]))
     draws = [o["name"] for o in row["operands"]].count("seed") == 1 and not row.get("internal")
 
     def function(*args, name=None, into=None, parts=None, dtype=None, requires_grad=False, **kwargs):
@@ -158,6 +160,11 @@ def _make(row):
         elif dtype is not None:
             kwargs["dtype"] = dtype
         pairs, keys, given = _operands(row, args, kwargs)
+        if not pairs and _py.any(o.get("variadic") for o in row["operands"]):
+            raise Error(f"{op}: expected one tensor or more; found none")
+        lacking = [key for key in needed if keys.get(key) is None]
+        if lacking:
+            raise TypeError(f"{row['signature']}: {lacking[0]} is missing")
         if isinstance(keys.get("axis"), (list, tuple)) and not keys["axis"]:  # no dimension
             if "keepdims" not in row["keys"]:
                 return pairs[0][1].clone()

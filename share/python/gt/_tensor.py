@@ -8,7 +8,8 @@ from ._pipeline import _Register, _the
 from ._scopes import _end, _has_grad, _scope, enable_grad, no_grad, signal
 from ._types import _common, _kind
 from ._words import (_CODE, _NPY, _WHOLE, _WIDTH, Error, Failed, Lost, _dtype, _flat, _is_flag, _is_name,
-                     _is_number, _key, _nested, _np, _number, _of_numpy, _parse, _plain, _quote, _type)
+                     _is_number, _is_whole, _key, _nested, _np, _number, _of_numpy, _parse, _plain, _quote,
+                     _type)
 
 _TEXT_MOST = 1000     # values that are written as numbers; more go by a file
 _leaves = weakref.WeakValueDictionary()  # by number: what requires a gradient
@@ -96,7 +97,7 @@ class Tensor:
     dtype = property(lambda self: self._dtype or self._find_type()[0])
     shape = property(lambda self: self._shape if self._shape is not None else self._find_type()[1])
     ndim = property(lambda self: len(self.shape) if self._rank is None else self._rank)
-    is_leaf = property(lambda self: not self._reach or self._leaf is not None)
+    is_leaf = property(lambda self: not self._history or self._leaf is not None)
     itemsize = property(lambda self: _WIDTH[self.dtype])
     nbytes = property(lambda self: self.numel() * self.itemsize)
     T = property(lambda self: self.transpose())
@@ -116,13 +117,15 @@ class Tensor:
             with no_grad():
                 self.copy_(values)
 
-    requires_grad = property(lambda self: self._leaf is not None or _py.bool(self._reach),
-                             lambda self, on: self.requires_grad_(on))
+    # What requires a gradient and went into it; integers and bool have none, where Python knows their dtype.
+    _history = property(lambda self: _none if self._dtype is not None and _kind(self._dtype) < 2 else self._reach)
+    requires_grad = property(lambda self: _py.bool(self._history), lambda self, on: self.requires_grad_(on))
 
     def size(self, dim=None):
         return self.shape if dim is None else self.shape[dim]
 
     def numel(self):
+        """How many elements it has."""
         return math.prod(self.shape)
 
     nelement = numel
@@ -131,6 +134,7 @@ class Tensor:
         return self.itemsize
 
     def is_floating_point(self):
+        """Whether its dtype is one of floats."""
         return _kind(self.dtype) == 2
 
     def __len__(self):
@@ -188,7 +192,7 @@ class Tensor:
         return _value(words[0], dtype)
 
     def __format__(self, spec):
-        return format(self.item(), spec) if spec else str(self)
+        return format(self.item(), spec) if spec or not self.ndim else str(self)
 
     def __getattr__(self, name):  # of what there is not
         raise AttributeError(f"a tensor has no {name!r}{_meant(name)}")
@@ -250,7 +254,7 @@ class Tensor:
         global _leaf_count
         if requires_grad and self._leaf is None:
             if self._known is not None and "f" not in self._known[0]:
-                raise Error(f"only tensors of floats can require gradients; {self._name} is "
+                raise Error(f"only tensors of floats can require gradients; {self._name or 'the parameter'} is "
                             f"{_type(self._known[1], self._known[0])}: write 2.0 in place of 2, or "
                             'dtype="f32"')
             if self._reach:
@@ -264,7 +268,7 @@ class Tensor:
         return self
 
     def _targets(self):
-        return [_leaves[n] for n in sorted(self._reach) if n in _leaves]
+        return [_leaves[n] for n in sorted(self._history) if n in _leaves]
 
     def _is_loss(self, caller):
         """Whether the program will take it as one, as far as Python can tell: a scalar, or one
@@ -292,8 +296,8 @@ class Tensor:
             wanted = [inputs] if isinstance(inputs, Tensor) else list(inputs)
             targets = [target for target in targets if _py.any(target is x for x in wanted)]
         if not targets:
-            raise Error(f"backward: nothing that requires a gradient went into {self._name}, "
-                        "or an earlier backward took its history")
+            raise Error(f"backward: nothing that requires a gradient, and is still there, went into "
+                        f"{self._name}, or an earlier backward took its history")
         for target, new in zip(targets, grad(self, targets, retain_graph=retain_graph)):
             if not create_graph:
                 new._reach = _none
@@ -307,8 +311,9 @@ class Tensor:
     # Operators.
     def __getitem__(self, index):
         index = index if isinstance(index, tuple) else (index,)
-        index = [tensor(i, None if len(i) else "i64") if isinstance(i, (list, tuple)) else
-                 tensor(i) if hasattr(i, "__array__") and not isinstance(i, Tensor) else i for i in index]
+        index = [tensor(i, None if len(i) else "i64") if isinstance(i, (list, tuple, range)) else
+                 tensor(i) if hasattr(i, "__array__") and not isinstance(i, Tensor) and not _is_whole(i) else i
+                 for i in index]
         if Ellipsis in [i for i in index if not isinstance(i, Tensor)]:
             at = [i is Ellipsis for i in index].index(True)
             missing = self.ndim - _py.sum(i is not None for i in index) + 1
@@ -422,7 +427,7 @@ def _call(op, operands, keys=None, count=1, names=(), into=(), type=None):
         if isinstance(word, Tensor):
             if word._session not in (None, session):
                 raise Lost(f"{word._name} is of a session that is closed")
-            if not word._reach <= reach:
+            if not word._reach <= reach and word._history:
                 reach = reach | word._reach if reach else word._reach
             if word._name is None:
                 word._bind(None)
@@ -531,6 +536,8 @@ def tensor(data, dtype=None, name=None, requires_grad=False):
             flat = [_py.bool(v) for v in flat]
         out = _call("tensor", [_type(shape, dtype), *flat], names=[name], type=(dtype, shape))[0]
     else:
+        if dtype[0] in "iu":
+            values = _whole_numbers(values, dtype)
         path, sent = session.place()
         stored = "f32" if dtype == "bf16" else dtype
         _save_npy(path, values, stored, shape)
@@ -555,9 +562,26 @@ def _whole_number(value, dtype, caller="tensor"):
     return int(value)
 
 
+def _whole_numbers(values, dtype):
+    """Many values as those of an integer dtype, which are refused where it does not hold one of them."""
+    if _np is None:
+        return [_whole_number(v, dtype) for v in values]
+    low, high = _WHOLE[dtype]
+    values = _np.asarray(values)
+    if values.dtype == object:  # larger than any integer of NumPy
+        values = values.ravel()
+        return [_whole_number(v, dtype) for v in values]
+    whole = _np.trunc(values) if values.dtype.kind == "f" else values
+    # Of floats the bound above is one more, as the greatest i64 is none.
+    fits = (whole >= low) & ((whole < float(high + 1)) if values.dtype.kind == "f" else (whole <= high))
+    if not fits.all():
+        _whole_number(values[~fits].flat[0].item(), dtype)  # which says so
+    return values
+
+
 def _found_in(data):
     """The dtype of nested lists: that of their elements together. Floats of Python are f32."""
-    if isinstance(data, (list, tuple)):
+    if isinstance(data, (list, tuple, range)):
         found = None
         for part in data:
             if not (isinstance(part, (list, tuple)) and not part):

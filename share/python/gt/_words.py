@@ -28,8 +28,8 @@ _EPSILON = {"f32": 2.0 ** -23, "f64": 2.0 ** -52, "f16": 2.0 ** -10, "bf16": 2.0
 _WHOLE = {"u8": (0, 2**8 - 1), "i32": (-2**31, 2**31 - 1), "i64": (-2**63, 2**63 - 1)}  # the least and the largest
 
 
-class Error(Exception):
-    """What goes wrong in gt."""
+class Error(RuntimeError):
+    """What goes wrong in gt; a RuntimeError, as most of PyTorch's."""
 
 
 class Failed(Error):
@@ -101,7 +101,7 @@ def _is_number(value):
 
 def _is_data(value):
     """Whether tensor() may take it."""
-    return not isinstance(value, (str, bytes)) and (_is_number(value) or isinstance(value, (list, tuple))
+    return not isinstance(value, (str, bytes)) and (_is_number(value) or isinstance(value, (list, tuple, range))
                                                     or hasattr(value, "__array__")
                                                     or hasattr(value, "__float__")
                                                     or hasattr(value, "tolist"))
@@ -184,7 +184,7 @@ def _nested(values, shape):
 
 def _flat(data):
     """The values of nested lists, and their shape."""
-    if not isinstance(data, (list, tuple)):
+    if not isinstance(data, (list, tuple, range)):
         if hasattr(data, "tolist") and not _is_number(data):  # of an array, or a tensor, in a list
             return _flat(data.tolist())
         if not _is_number(data) and not hasattr(data, "__float__"):

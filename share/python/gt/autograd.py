@@ -1,4 +1,5 @@
 """Gradients, as torch.autograd has them."""
+from ._hints import _INSTEAD
 from ._scopes import enable_grad, inference_mode, no_grad, set_grad_enabled
 from ._tensor import Tensor, _none, grad as _grad
 from ._words import Error
@@ -45,3 +46,10 @@ def backward(tensors, grad_tensors=None, retain_graph=None, create_graph=False):
     for i, (x, factor) in enumerate(zip(tensors, factors)):
         last = i + 1 == len(tensors)
         x.backward(factor, True if not last else retain_graph, create_graph)
+
+
+def __getattr__(name):
+    if name.startswith("__"):
+        raise AttributeError(name)
+    raise AttributeError(f"gt.autograd has no {name!r}" + (f"; {_INSTEAD[name]}" if name in _INSTEAD else
+                         "; it has grad and backward"))

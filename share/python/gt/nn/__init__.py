@@ -1,6 +1,7 @@
 """Modules: parts of a model, with their parameters, buffers and states."""
-import collections, copy as _copy, functools, itertools, math, warnings
+import collections, copy as _copy, functools, itertools, math, sys, warnings
 
+from .._hints import _INSTEAD
 from .._ops import _ops
 from .._pipeline import _the, sync
 from .._scopes import no_grad
@@ -75,6 +76,22 @@ for _part in "_values _read print_ save rename".split():
     setattr(Parameter, _part, _when_bound(getattr(Tensor, _part)))
 
 
+def _warn(text):
+    """Warns at the line outside of gt that led here."""
+    level, frame = 1, sys._getframe()
+    while frame is not None and frame.f_globals.get("__name__", "").partition(".")[0] == "gt":
+        level, frame = level + 1, frame.f_back
+    warnings.warn(text, stacklevel=level)
+
+
+class _Parts(list):
+    """A list, of which next() takes one after the other, as of PyTorch's iterators."""
+
+    def __next__(self):
+        self._rest = getattr(self, "_rest", None) or iter(self)
+        return next(self._rest)
+
+
 class Module:
     """A part of a model. Parameters and modules that are its attributes, and tensors that require a
     gradient, are named by them: the up of a Module's mlp has mlp.up.w. Subclasses define forward."""
@@ -85,6 +102,13 @@ class Module:
     def __init__(self, *args, **keys):
         if args or keys:
             raise TypeError(f"{type(self).__name__}: expected no arguments, as it defines no __init__")
+
+    def __setattr__(self, name, value):
+        if isinstance(value, Tensor) and not isinstance(value, Parameter) and \
+                isinstance(vars(self).get(name), Parameter):
+            raise TypeError(f"{type(self).__name__}: {name} is a Parameter, and a tensor in its place would not be trained: "
+                            f"write self.{name}.copy_(x) under gt.no_grad(), nn.Parameter(x), or another name")
+        object.__setattr__(self, name, value)
 
     # What there is in it.
     def named_modules(self, memo=None, prefix="", remove_duplicate=True):
@@ -133,6 +157,8 @@ class Module:
 
     def add_module(self, name, module):
         """Makes the module its attribute."""
+        if not isinstance(module, (Module, type(None))):
+            raise TypeError(f"{type(self).__name__}: expected a module; found {module!r}")
         self._attach(name, module, Module)
 
     register_module = add_module
@@ -185,17 +211,20 @@ class Module:
 
     def _warn_of_lists(self):
         for module in self.modules():
+            own = type(module).__name__
             for key, value in vars(module).items():
-                if isinstance(value, _CONTAINERS) and (type(module), key) not in _warned and \
-                        key not in ("parts", "_buffers") and _has_trained(value):
-                    _warned.add((type(module), key))
-                    warnings.warn(f"{type(module).__name__}.{key} is a {type(value).__name__}, and what is in it is "
-                                  "not trained, as in PyTorch: modules in nn.ModuleList and nn.ModuleDict are, and "
-                                  "parameters that are attributes", stacklevel=4)
+                if not isinstance(value, _CONTAINERS) or (type(module), key) in _warned:
+                    continue
+                what = _trained_in(value)
+                if not what:
+                    continue
+                _warned.add((type(module), key))
+                _warn(f"{own}.{key} is a {type(value).__name__}, and {what.lower()}s in it are not trained, as in "
+                      f"PyTorch: nn.{what}{'Dict' if isinstance(value, dict) else 'List'} has {what.lower()}s that are")
 
     def parameters(self, recurse=True):
         """What is trained, each once."""
-        return [p for _, p in self.named_parameters(recurse=recurse)]
+        return _Parts(p for _, p in self.named_parameters(recurse=recurse))
 
     def get_parameter(self, target):
         """The parameter of that name."""
@@ -212,7 +241,8 @@ class Module:
                 name == "weight" else ""
             raise AttributeError(f"{type(self).__name__} has no {name!r}: its {name} is {other}, of the shape "
                                  f"{list(shape)}{advice}")
-        raise AttributeError(f"{type(self).__name__} has no {name!r}")
+        instead = _INSTEAD.get(name)
+        raise AttributeError(f"{type(self).__name__} has no {name!r}" + (f"; {instead}" if instead else ""))
 
     # How it is.
     def train(self, mode=True):
@@ -341,7 +371,7 @@ class Module:
         if not self.__dict__.get("_is_bound"):
             self._bind_all("")
         if self._compiled_in is not None:
-            with self._compiled_in:
+            with self._compiled_in():
                 return self.forward(*args, **kwargs)
         return self.forward(*args, **kwargs)
 
@@ -352,7 +382,7 @@ class Module:
             module.__dict__["_is_bound"] = True
 
     def _compiled(self, scope):
-        """The same module, whose calls are within the scope."""
+        """The same module, whose calls are each within a scope()."""
         twin = _copy.copy(self)
         twin.__dict__["_compiled_in"] = scope
         return twin
@@ -370,13 +400,16 @@ _warned = set()
 _CONTAINERS = (list, tuple, dict, set, frozenset, collections.deque)
 
 
-def _has_trained(value, depth=5):
-    """Whether a module or a tensor that requires a gradient is in it: of a long list the beginning is looked at."""
-    if isinstance(value, Module) or isinstance(value, Tensor) and value._leaf is not None:
-        return True
+def _trained_in(value, depth=5):
+    """What is in it that an optimizer could train: "Module", "Parameter" or "". Of a long list the beginning counts."""
+    if isinstance(value, Module):
+        return "Module"
+    if isinstance(value, Tensor):
+        return "Parameter" if value._leaf is not None else ""
+    if depth == 0 or not isinstance(value, _CONTAINERS):
+        return ""
     parts = value.values() if isinstance(value, dict) else value
-    return depth > 0 and isinstance(value, _CONTAINERS) and \
-        any(_has_trained(part, depth - 1) for part in itertools.islice(parts, 100))
+    return next(filter(None, (_trained_in(part, depth - 1) for part in itertools.islice(parts, 100)))), "")
 
 
 _Keys = collections.namedtuple("Keys", "missing_keys unexpected_keys")
@@ -455,6 +488,8 @@ class Dropout(Module):
     """Drops elements at random, with probability p, unless eval() was called."""
 
     def __init__(self, p=0.5, inplace=False):
+        if not 0 <= p <= 1:
+            raise ValueError(f"Dropout: expected p from 0 to 1; found {p!r}")
         self.p, self.inplace = p, inplace
 
     def forward(self, x):
@@ -482,51 +517,108 @@ class Conv2d(Module):
         return _ops["conv2d"](x, self.w, self.b, **self.keys)
 
 
+class _Function(Module):
+    """A function as a part of a Sequential or a ModuleList."""
+
+    def __init__(self, function):
+        self.function = function
+
+    def forward(self, *args, **keys):
+        return self.function(*args, **keys)
+
+    def __repr__(self):
+        return getattr(self.function, "__name__", repr(self.function))
+
+
 class ModuleList(Module):
     """Modules by their number: that of a module's layers has layers.0.w, one that is no
     module's part m0.w."""
 
     def __init__(self, modules=()):
-        self.parts = []
-        for part in modules:
-            self.append(part)
+        self.extend(modules)
+
+    def _part(self, part):
+        """A part as a module, which a function becomes."""
+        if isinstance(part, Module):
+            return part
+        if not callable(part) or isinstance(part, type):
+            own = type(self).__name__
+            also = f": write nn.{own}(*layers)" if own == "Sequential" and isinstance(part, (list, tuple)) else \
+                f": write {part.__name__}()" if isinstance(part, type) else ""
+            raise TypeError(f"{own}: expected modules, or functions; found {part!r}{also}")
+        return _Function(part)
+
+    _parts = property(lambda self: dict(self.named_children()))
+
+    def _renumber(self, parts):
+        """Has these parts, by their numbers."""
+        for key in self._parts:
+            delattr(self, key)
+        for i, part in enumerate(parts):
+            setattr(self, str(i), self._part(part))
 
     def append(self, part):
-        if isinstance(part, Module):
-            setattr(self, str(len(self.parts)), part)
-        self.parts.append(part)
+        setattr(self, str(len(self)), self._part(part))
         return self
 
     def extend(self, modules):
-        for part in modules:
+        for part in list(modules):
             self.append(part)
         return self
 
+    def insert(self, index, part):
+        parts = list(self)
+        parts.insert(index, part)
+        self._renumber(parts)
+        return self if isinstance(self, Sequential) else None
+
+    def pop(self, index=-1):
+        part = self[index]
+        del self[index]
+        return part
+
     def __len__(self):
-        return len(self.parts)
+        return len(self._parts)
 
     def __iter__(self):
-        return iter(self.parts)
+        return iter(self._parts.values())
 
     def __getitem__(self, index):
         if isinstance(index, slice):
-            return ModuleList(self.parts[index]) if type(self) is ModuleList else Sequential(*self.parts[index])
-        return self.parts[index]
+            if isinstance(self, Sequential):
+                return Sequential(dict(list(self._parts.items())[index]))
+            return ModuleList(list(self)[index])
+        return list(self)[index]
+
+    def __setitem__(self, index, part):
+        setattr(self, list(self._parts)[index], self._part(part))
+
+    def __delitem__(self, index):
+        parts = list(self)
+        del parts[index]
+        self._renumber(parts)
+
+    def __add__(self, other):
+        both = [*self, *other]
+        return Sequential(*both) if isinstance(self, Sequential) else ModuleList(both)
+
+    def __iadd__(self, other):
+        return self.extend(other)
 
 
 class Sequential(ModuleList):
-    """Modules and functions, one after the other, named as those of a ModuleList."""
+    """Modules and functions, one after the other, named as those of a ModuleList. A module that
+    becomes its attribute is the last of them."""
 
     def __init__(self, *parts):
         if len(parts) == 1 and isinstance(parts[0], dict):
-            self.parts = list(parts[0].values())
             for name, part in parts[0].items():
-                self._attach(name, part, Module)
+                self.add_module(name, self._part(part))
         else:
             super().__init__(parts)
 
     def forward(self, x):
-        for part in self.parts:
+        for part in self:
             x = part(x)
         return x
 
@@ -537,6 +629,9 @@ class ModuleDict(Module):
     _named = property(lambda self: dict(self.named_children()))
 
     def __init__(self, modules=()):
+        self.update(modules)
+
+    def update(self, modules):
         for name, part in dict(modules).items():
             self[name] = part
 
@@ -545,6 +640,101 @@ class ModuleDict(Module):
 
     def __setitem__(self, name, part):
         self.add_module(name, part)
+
+    def __delitem__(self, name):
+        if name not in self._named:
+            raise KeyError(name)
+        delattr(self, name)
+
+    def pop(self, name):
+        part = self[name]
+        del self[name]
+        return part
+
+    def clear(self):
+        for name in self._named:
+            delattr(self, name)
+
+    def __contains__(self, name):
+        return name in self._named
+
+    def __len__(self):
+        return len(self._named)
+
+    def __iter__(self):
+        return iter(self._named)
+
+    def keys(self):
+        return self._named.keys()
+
+    def values(self):
+        return self._named.values()
+
+    def items(self):
+        return self._named.items()
+
+
+def _trained(values, value):
+    """A tensor as a Parameter, as which a list or a dictionary has it."""
+    if not isinstance(value, Tensor):
+        raise TypeError(f"{type(values).__name__}: expected tensors; found {_shown(value)}")
+    return value if isinstance(value, Parameter) else Parameter(value)
+
+
+class ParameterList(Module):
+    """Parameters by their number, as those of a ModuleList; other tensors become Parameters."""
+
+    def __init__(self, values=()):
+        self.extend(values)
+
+    _listed = property(lambda self: {k: v for k, v in vars(self).items() if isinstance(v, Tensor)})
+
+    def append(self, value):
+        setattr(self, str(len(self)), _trained(self, value))
+        return self
+
+    def extend(self, values):
+        for value in list(values):
+            self.append(value)
+        return self
+
+    __iadd__ = extend
+
+    def __len__(self):
+        return len(self._listed)
+
+    def __iter__(self):
+        return iter(self._listed.values())
+
+    def __getitem__(self, index):
+        return ParameterList(list(self)[index]) if isinstance(index, slice) else list(self)[index]
+
+    def __setitem__(self, index, value):
+        setattr(self, list(self._listed)[index], _trained(self, value))
+
+
+class ParameterDict(Module):
+    """Parameters by names; other tensors become Parameters."""
+
+    def __init__(self, values=()):
+        self.update(values)
+
+    _named = property(lambda self: {k: v for k, v in vars(self).items() if isinstance(v, Tensor)})
+
+    def update(self, values):
+        for name, value in dict(values).items():
+            self[name] = value
+
+    def __getitem__(self, name):
+        return self._named[name]
+
+    def __setitem__(self, name, value):
+        self.register_parameter(name, _trained(self, value))
+
+    def __delitem__(self, name):
+        if name not in self._named:
+            raise KeyError(name)
+        delattr(self, name)
 
     def __contains__(self, name):
         return name in self._named

@@ -6,8 +6,9 @@ what it means there."""
 import math
 
 from .._ops import _ops
-from .._tensor import Tensor
+from .._tensor import Tensor, _shown
 from .._types import _kind
+from .._words import Error, _type
 
 
 def _reduced(losses, reduction, count=None):
@@ -263,6 +264,9 @@ def cross_entropy(input, target, weight=None, size_average=None, ignore_index=-1
     x = _classes_last(input)
     if isinstance(target, Tensor) and _kind(target.dtype) == 2:
         target = _classes_last(target)
+        if None not in (x._shape, target._shape) and x._shape != target._shape:
+            raise Error(f"cross_entropy: expected classes, which are integers, or probabilities in the shape "
+                        f"{input.shape}; found {_shown(target)}, which is {_type(target.shape, target.dtype)}")
         if label_smoothing:
             target = _ops["add"](_ops["mul"](target, 1 - label_smoothing), label_smoothing / x.shape[-1])
         losses = _ops["mul"](_ops["log_softmax"](x, -1), target)

@@ -1,4 +1,6 @@
 """Optimizers, as torch.optim has them. Each changes the parameters in place, by lines of the program."""
+import math
+
 from .._ops import _ops
 from .._pipeline import _the
 from .._scopes import no_grad
@@ -233,4 +235,5 @@ class Adam(AdamW):
 def __getattr__(name):
     if name.startswith("__"):
         raise AttributeError(name)
-    raise AttributeError(f"gt.optim has no {name!r}; it has SGD, Adam, AdamW and lr_scheduler")
+    raise AttributeError(f"gt.optim has no {name!r}; it has SGD, Adam, AdamW and lr_scheduler; a step of another "
+                         "is p.sub_(...) under gt.no_grad()")

@@ -115,3 +115,10 @@ class CosineAnnealingLR(LRScheduler):
     def get_lr(self):
         part = (1 + math.cos(math.pi * self.last_epoch / self.T_max)) / 2
         return [self.eta_min + (base - self.eta_min) * part for base in self.base_lrs]
+
+
+def __getattr__(name):
+    if name.startswith("__"):
+        raise AttributeError(name)
+    there = ", ".join(sorted(n for n, v in globals().items() if isinstance(v, type) and n != "LRScheduler"))
+    raise AttributeError(f"gt.optim.lr_scheduler has no {name!r}; it has {there}: of these LambdaLR takes any function")
