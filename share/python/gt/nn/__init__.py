@@ -409,7 +409,7 @@ def _trained_in(value, depth=5):
     if depth == 0 or not isinstance(value, _CONTAINERS):
         return ""
     parts = value.values() if isinstance(value, dict) else value
-    return next(filter(None, (_trained_in(part, depth - 1) for part in itertools.islice(parts, 100)))), "")
+    return next(filter(None, (_trained_in(part, depth - 1) for part in itertools.islice(parts, 100))), "")
 
 
 _Keys = collections.namedtuple("Keys", "missing_keys unexpected_keys")

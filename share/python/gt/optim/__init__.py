@@ -1,5 +1,4 @@
 """Optimizers, as torch.optim has them. Each changes the parameters in place, by lines of the program."""
-import math
 
 from .._ops import _ops
 from .._pipeline import _the
