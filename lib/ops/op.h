@@ -169,6 +169,9 @@ struct Row {
   bool regroups = false;
   // No gradient passes through the op.
   bool stops_gradient = false;
+  // Of a matrix product, a convolution, or an op that consists of such: the
+  // operands whose products it sums, as digits, "01".
+  const char* factors = "";
   // The index of the operand that is a layer's weight; -1: none.
   int weight_operand = -1;
   // The index of the operand that the others are divided by; -1: none.
@@ -296,6 +299,8 @@ struct Op {
   std::vector<TextLine> expansion;
 
   bool is_primitive() const { return expansion.empty(); }
+  // True if the op sums products of its operands (Row::factors).
+  bool is_product() const { return *row->factors != '\0'; }
   // Returns how many operands a line must have: those that are not optional.
   size_t least_operands() const;
   bool is_variadic() const;  // it has a variadic operand

@@ -29,6 +29,7 @@
 #include "spmd/mesh.h"
 #include "spmd/rank_set.h"
 #include "spmd/split.h"
+#include "stream/dtype.h"
 
 namespace gt::shard {
 
@@ -55,6 +56,9 @@ struct Scope {
   // The number of chunks in which a product is computed (chunks.h). For
   // kChunksByCost the estimate of times decides.
   std::optional<int64_t> chunks;
+  // The dtype in which ranks send the sums that products of f16 and bf16 owe,
+  // and those of gradients. f32: in full.
+  std::optional<Dtype> sums;
   size_t ranks_line = 0;  // line of the config that says the ranks
 };
 
@@ -98,6 +102,7 @@ struct ConfigFile {
   std::optional<Schedule> schedule;
   bool regather = false;
   int64_t chunks = 1;  // for products whose entries do not say it
+  Dtype sums = Dtype::kF32;  // likewise
 };
 
 // Returns a line such as "machine: {flops: 1e+12}" with LF. It has the figures
@@ -127,6 +132,7 @@ class Config {
   size_t first_entry() const;
   bool regather() const { return file_.regather; }
   int64_t chunks() const { return file_.chunks; }
+  Dtype sums() const { return file_.sums; }
   const Machine& machine() const { return file_.machine; }
   const std::optional<Schedule>& schedule() const { return file_.schedule; }
   std::string place(size_t line) const;  // such as "tp2.yaml:7"

@@ -11,7 +11,8 @@ namespace gt::shard {
 namespace {
 
 constexpr std::string_view kOwnKeys[] = {
-    "mesh", "signals", "tensors", "schedule", "machine", "regather", "chunks"};
+    "mesh",    "signals",  "tensors", "schedule",
+    "machine", "regather", "chunks",  "sums"};
 
 bool is_own_key(std::string_view key) {
   return std::find(std::begin(kOwnKeys), std::end(kOwnKeys), key) !=
@@ -175,6 +176,8 @@ bool ConfigReader::read_own_key(const YamlNode& key, const YamlNode& value) {
     is_read = read_bool(value, out_.regather);
   } else if (key.text == "chunks") {
     is_read = read_chunks(value, out_.chunks);
+  } else if (key.text == "sums") {
+    is_read = read_dtype(value, {"f32", "bf16", "f16"}, out_.sums);
   } else if (value.kind == YamlNode::Kind::kNull) {
     // The key has no value: perhaps everything below it was commented out.
   } else if (key.text == "machine") {

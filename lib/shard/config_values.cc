@@ -41,6 +41,15 @@ bool ConfigReader::read_chunks(const YamlNode& value, int64_t& out) {
                              std::to_string(kMostChunks));
 }
 
+bool ConfigReader::read_dtype(const YamlNode& value, const Keys& known,
+                              Dtype& out) {
+  if (std::find(known.begin(), known.end(), value.text) == known.end()) {
+    return unknown_word(value, known);
+  }
+  out = *parse_dtype(value.text);
+  return true;
+}
+
 bool ConfigReader::read_dim(const YamlNode& value, int64_t& dim) {
   return (read_number(value.text, dim) && is_dim(dim)) ||
          expected(value, "a dimension such as 0, 1 or -1");

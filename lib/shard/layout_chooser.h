@@ -48,6 +48,7 @@ class LayoutChooser {
   uint32_t set_of(const LineWork& work);
   void find_pin(LineWork& work);
   std::optional<Layout> weight_pin(const LineWork& work, size_t argument);
+  std::optional<Dtype> sum_dtype(const LineWork& work) const;
   PlannedLine describe(const LineWork& work);
 
   const Config& config_;

@@ -259,13 +259,14 @@ void LineRewriter::write_planned(LineWork& work) {
   take_all_of_parts(call, plan.arguments.empty() ? Layout{} : plan.arguments[0],
                     operands);
   std::vector<Type> types(call.results.begin(), call.results.end());
-  if (plan.sums_halves) types = epilogue_.widen(work, operands);
+  Line line = epilogue_.without_early_notes(work);
+  if (plan.sums_halves) types = epilogue_.widen(work, line, operands);
   Placing how = placing_of(cluster_, call, plan);
   if (work.scope.compile.value_or(false) &&
       work.line.note("compile") == nullptr) {
     how.notes += " #compile";
   }
-  writer_.write(epilogue_.without_early_notes(work), operands, how);
+  writer_.write(line, operands, how);
   writer_.spend(work_seconds(cluster_, config_.machine(), call, plan));
   const bool is_source = makes_source(work);
   for (const ShardValuePtr& value : work.values) {
@@ -285,9 +286,10 @@ void LineRewriter::bind_results(LineWork& work, const std::vector<Type>& types,
   }
   writer_.end_line();
   for (size_t r = 0; r < results.size(); ++r) {
-    bind_result(std::string(results[r].text), types[r], plan.results[r],
-                work.at)
-        ->is_source = is_source;
+    const ShardValuePtr made = bind_result(std::string(results[r].text),
+                                           types[r], plan.results[r], work.at);
+    made->is_source = is_source;
+    made->sum_dtype = work.sum_dtype;
   }
 }
 
@@ -429,6 +431,7 @@ std::string LineRewriter::multiply(const LineWork& work,
   GT_CHECK(find_values(part).ok() && bind(part).ok());
   part.scope = work.scope;
   part.set = work.set;
+  part.sum_dtype = work.sum_dtype;
   const LabelDim& place = chunking.label.results[0];
   if (work.pin) part.pin = chunking.of_chunk(*work.pin, place);
   if (chunking.sum) part.sum = chunking.of_chunk(*chunking.sum, place);

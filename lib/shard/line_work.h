@@ -58,6 +58,9 @@ struct LineWork {
   // The layout to which result 0 is brought at once if the line makes summands
   // of it; empty: it stays summands.
   std::optional<Layout> sum = {};
+  // The dtype in which sums of the results are sent, if the config wants fewer
+  // digits there than in f32.
+  std::optional<Dtype> sum_dtype = {};
   PlanCache::Entry* planned = nullptr;  // null until layouts are chosen
 
   // Returns the line as text, for explanations and for lines that wait.

@@ -93,6 +93,10 @@ class Materializer {
   void create_unread(const ShardValuePtr& value, LineContext& at);
 
  private:
+  void move(const ShardValue& value, const Layout& from, const Layout& to,
+            const std::string& name, const std::string& source,
+            const std::string& notes, const std::string& last_note,
+            const std::string& why);
   Layout made_as(const ShardValuePtr& value, const Layout& wanted) const;
   Layout made_by_default(const ShardValuePtr& value) const;
   void create(const ShardValuePtr& value, const Layout& layout,

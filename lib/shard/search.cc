@@ -117,6 +117,7 @@ class Search {
     file.machine = job_.given.machine();
     file.regather = job_.given.regather();
     file.chunks = job_.given.chunks();
+    file.sums = job_.given.sums();
     for (size_t g = 0; g < choices.size(); ++g) {
       const Choice& choice = choices[g];
       if (choice.axes.empty()) continue;
@@ -286,6 +287,7 @@ class Search {
             : chunks == kChunksByCost
                 ? "chunks: auto\n"
                 : "chunks: " + std::to_string(chunks) + "\n") +
+           sums_yaml() +
            schedule_yaml();
     std::string tensors;
     for (size_t g = 0; g < choices.size(); ++g) {
@@ -295,6 +297,13 @@ class Search {
                  "}}\n";
     }
     return tensors.empty() ? out : out + "tensors:\n" + tensors;
+  }
+
+  std::string sums_yaml() const {
+    const Dtype sums = job_.given.sums();
+    return sums == Dtype::kF32
+               ? ""
+               : "sums: " + std::string(to_string(sums)) + "\n";
   }
 
   std::string schedule_yaml() const {

@@ -50,6 +50,7 @@ class Description {
     out_ += to_string(value.type) + (value.is_source ? "s" : "") +
             (value.is_failed ? "f" + value.message : "") + value.hidden +
             std::to_string(value.held_readers);
+    if (value.sum_dtype) out_ += "+" + std::string(to_string(*value.sum_dtype));
     for (const std::string& name : value.names) out_ += "," + name;
     for (const ShardCopy& copy : value.copies) {
       out_ += " " + copy.name + "=";

@@ -64,6 +64,9 @@ struct ShardValue {
   // The invented register that holds the value in its own layout after no name
   // of the input holds it any more, for waiting lines that will read it.
   std::string hidden;
+  // The dtype in which its sum is sent, if the config wants fewer digits there
+  // than the type has (gt-config(5), sums:).
+  std::optional<Dtype> sum_dtype;
   size_t held_readers = 0;  // waiting lines that will read the value
   // True if the value was created, or was made from created values as by an
   // optimizer. Weights and batches are such values.

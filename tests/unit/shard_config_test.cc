@@ -29,6 +29,7 @@ std::string text_of(const Scope& scope) {
   if (scope.compile) out += *scope.compile ? " compile" : " no compile";
   if (scope.regather) out += *scope.regather ? " regather" : " keep";
   if (scope.chunks) out += " chunks=" + std::to_string(*scope.chunks);
+  if (scope.sums) out += " sums=" + std::string(to_string(*scope.sums));
   return out;
 }
 
@@ -106,7 +107,7 @@ signals:
   stage1: {on: {pp: 1}, regather: true}
   seq: {results: {tp: 1}, compile: false}
   part: {on: {pp: [0, 1], tp: 0}}
-  few: {workers: [6, 4], chunks: auto}
+  few: {workers: [6, 4], chunks: auto, sums: f32}
   stage1/colpar: {shard: {dp+tp: 0}}
 tensors:
   wq: {shard: {tp: 1}}
@@ -114,6 +115,7 @@ tensors:
 machine: {flops: 1e12, memory: 16e9}
 regather: true
 chunks: 8
+sums: bf16
 )";
 
 TEST(Config, ReadsNamedAxes) {
@@ -128,6 +130,7 @@ TEST(Config, ReadsNamedAxes) {
   EXPECT_EQ(config.machine().memory, 16e9);
   EXPECT_TRUE(config.regather());
   EXPECT_EQ(config.chunks(), 8);
+  EXPECT_EQ(config.sums(), Dtype::kBf16);
   EXPECT_FALSE(config.schedule());
   EXPECT_EQ(config.find("batch", false).value().shard->line, 3u);
 }
@@ -152,7 +155,7 @@ TEST(Config, ScopesAddUpFromTheOutermostIn) {
             "shard=dp:0 results=tp:1 ranks=0-3 no compile");
   EXPECT_EQ(scope_of(config, "stage1/part"), "shard=none ranks=4,6 regather");
   EXPECT_EQ(scope_of(config, "stage1/few"),
-            "shard=none ranks=4,6 regather chunks=0");
+            "shard=none ranks=4,6 regather chunks=0 sums=f32");
   // The entry with the longer name is the more particular one.
   EXPECT_EQ(scope_of(config, "stage1/colpar"),
             "shard=dp+tp:0 ranks=4-7 regather");
@@ -269,7 +272,8 @@ constexpr Bad kBadGt[] = {
 constexpr Bad kBadOwn[] = {
     {"mesh: {tp: 2}\nsignls: {}\n",
      "c.yaml:2: unknown key 'signls'; expected mesh, signals, tensors, "
-     "schedule, machine, regather or chunks; did you mean 'signals'?"},
+     "schedule, machine, regather, chunks or sums; did you mean "
+     "'signals'?"},
     {"mesh: {tp: 2}\ncolpar:\n  shard: {axis: 1}\n",
      "c.yaml:2: 'colpar' is a signal in GT's form, in a config that has keys "
      "of gt's own; put it under signals:"},
@@ -290,12 +294,17 @@ constexpr Bad kBadOwn[] = {
      "c.yaml:2: signal 'a': no axis 'TP' in mesh tp=2; did you mean 'tp'?"},
     {"msh: {tp: 2}\nsignals: {a: {shard: {tp: 1}}}\n",
      "c.yaml:1: unknown key 'msh'; expected mesh, signals, tensors, schedule, "
-     "machine, regather or chunks; did you mean 'mesh'?"},
+     "machine, regather, chunks or sums; did you mean 'mesh'?"},
     {"mesh: {tp: 2}\n# A note.\n%signals: {a: {shard: {tp: 1}}}\n",
      "c.yaml:3: is no YAML: '%' begins no line here; put the word into "
      "quotes, or leave it out"},
     {"signals:\n  a: &a {shard: {tp: 1}}\n  b: {<<: *a}\nmesh: {tp: 2}\n",
      "c.yaml:3: a merge key; a config has none, say what it stands for"},
+    {"mesh: {tp: 2}\nsums: fp16\n",
+     "c.yaml:2: sums: expected f32, bf16 or f16, got 'fp16'; did you mean "
+     "'f16'?"},
+    {"mesh: {tp: 2}\ntensors: {w: {sums: bf16}}\n",
+     "c.yaml:2: tensor 'w': sums is said of signals only"},
     {"mesh: 4",
      "c.yaml:1: mesh: expected a map such as {dp: 2, tp: 4}, got '4'"},
     {"mesh: {dp: 0}",
