@@ -76,6 +76,7 @@ Status ScopeMerge::add(const ConfigEntry& inner) {
   if (said.regather) scope_.regather = said.regather;
   if (said.chunks) scope_.chunks = said.chunks;
   if (said.sums) scope_.sums = said.sums;
+  if (said.precision) scope_.precision = said.precision;
   if (Status s = narrow(inner); !s.ok()) return s;
   outer_.push_back(&inner);
   return check_cuts(inner);

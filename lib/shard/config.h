@@ -59,6 +59,8 @@ struct Scope {
   // The dtype in which ranks send the sums that products of f16 and bf16 owe,
   // and those of gradients. f32: in full.
   std::optional<Dtype> sums;
+  // The dtype in which products of f32 read their operands (precision.h).
+  std::optional<Dtype> precision;
   size_t ranks_line = 0;  // line of the config that says the ranks
 };
 
@@ -103,6 +105,7 @@ struct ConfigFile {
   bool regather = false;
   int64_t chunks = 1;  // for products whose entries do not say it
   Dtype sums = Dtype::kF32;  // likewise
+  Dtype precision = Dtype::kF32;
 };
 
 // Returns a line such as "machine: {flops: 1e+12}" with LF. It has the figures
@@ -133,6 +136,7 @@ class Config {
   bool regather() const { return file_.regather; }
   int64_t chunks() const { return file_.chunks; }
   Dtype sums() const { return file_.sums; }
+  Dtype precision() const { return file_.precision; }
   const Machine& machine() const { return file_.machine; }
   const std::optional<Schedule>& schedule() const { return file_.schedule; }
   std::string place(size_t line) const;  // such as "tp2.yaml:7"

@@ -115,7 +115,8 @@ bool ConfigReader::read_tensor(const YamlNode& value, ConfigEntry& entry) {
   return each(value, "{shard: {tp: 1}}",
               [&](const YamlNode& key, const YamlNode& said) {
                 if (key.text == "backward" || key.text == "compile" ||
-                    key.text == "chunks" || key.text == "sums") {
+                    key.text == "chunks" || key.text == "sums" ||
+                    key.text == "precision") {
                   return fail(key, key.text + " is said of signals only");
                 }
                 return read_own_setting(key, said, entry);
@@ -137,14 +138,16 @@ bool ConfigReader::read_own_setting(const YamlNode& key, const YamlNode& value,
   if (key.text == "compile") return read_bool(value, scope.compile.emplace());
   if (key.text == "regather") return read_bool(value, scope.regather.emplace());
   if (key.text == "chunks") return read_chunks(value, scope.chunks.emplace());
-  if (key.text == "sums") {
-    return read_dtype(value, {"f32", "bf16", "f16"}, scope.sums.emplace());
+  if (key.text == "sums") return read_dtype(value, scope.sums.emplace());
+  if (key.text == "precision") {
+    return read_dtype(value, scope.precision.emplace());
   }
   if (key.text == "optional") return read_bool(value, entry.is_optional);
   if (key.text != "backward") {
     return unknown_key(key,
                        {"shard", "results", "on", "workers", "backward",
-                        "compile", "regather", "chunks", "sums", "optional"});
+                        "compile", "regather", "chunks", "sums", "precision",
+                        "optional"});
   }
   if (value.kind == YamlNode::Kind::kNull) return true;
   if (value.kind != YamlNode::Kind::kScalar || value.text.empty()) {

@@ -11,8 +11,8 @@ namespace gt::shard {
 namespace {
 
 constexpr std::string_view kOwnKeys[] = {
-    "mesh",    "signals",  "tensors", "schedule",
-    "machine", "regather", "chunks",  "sums"};
+    "mesh",     "signals", "tensors", "schedule", "machine",
+    "regather", "chunks",  "sums",    "precision"};
 
 bool is_own_key(std::string_view key) {
   return std::find(std::begin(kOwnKeys), std::end(kOwnKeys), key) !=
@@ -177,7 +177,9 @@ bool ConfigReader::read_own_key(const YamlNode& key, const YamlNode& value) {
   } else if (key.text == "chunks") {
     is_read = read_chunks(value, out_.chunks);
   } else if (key.text == "sums") {
-    is_read = read_dtype(value, {"f32", "bf16", "f16"}, out_.sums);
+    is_read = read_dtype(value, out_.sums);
+  } else if (key.text == "precision") {
+    is_read = read_dtype(value, out_.precision);
   } else if (value.kind == YamlNode::Kind::kNull) {
     // The key has no value: perhaps everything below it was commented out.
   } else if (key.text == "machine") {

@@ -41,8 +41,8 @@ bool ConfigReader::read_chunks(const YamlNode& value, int64_t& out) {
                              std::to_string(kMostChunks));
 }
 
-bool ConfigReader::read_dtype(const YamlNode& value, const Keys& known,
-                              Dtype& out) {
+bool ConfigReader::read_dtype(const YamlNode& value, Dtype& out) {
+  const Keys known = {"f32", "bf16", "f16"};
   if (std::find(known.begin(), known.end(), value.text) == known.end()) {
     return unknown_word(value, known);
   }

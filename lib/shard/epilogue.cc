@@ -11,9 +11,8 @@ namespace {
 
 constexpr const char* kWhyWide = "parts are summed in f32";
 
-// Returns, for each result, the name of which it is the gradient, or "" if it
-// is none. The notes #grad= belong to the results whose names gt-emit did not
-// invent, in the same order.
+}  // namespace
+
 std::vector<std::string> gradient_targets(const Line& line) {
   std::vector<std::string> targets;
   for (const Note& note : line.notes) {
@@ -29,8 +28,6 @@ std::vector<std::string> gradient_targets(const Line& line) {
   for (size_t i = 0; i < named.size(); ++i) out[named[i]] = targets[i];
   return out;
 }
-
-}  // namespace
 
 // ---- sums of halves ---------------------------------------------------------
 

@@ -14,6 +14,11 @@
 
 namespace gt::shard {
 
+// Returns, for each result, the name of which it is the gradient, or "" if it
+// is none. The notes #grad= belong to the results whose names gt-emit did not
+// invent, in the same order.
+std::vector<std::string> gradient_targets(const Line& line);
+
 class Epilogue {
  public:
   Epilogue(const Config& config, const Cluster& cluster, ValueTable& values,

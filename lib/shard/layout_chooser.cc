@@ -139,6 +139,22 @@ std::optional<Layout> LayoutChooser::weight_pin(const LineWork& work,
   return pin_of(work.scope.shard, type, work.set);
 }
 
+// Lets the line's shard: decide how a waiting value is cut that is its weight,
+// if nothing else does.
+void LayoutChooser::pin_held(const LineWork& work, size_t argument) {
+  const ShardValuePtr& value = work.value(argument);
+  if (value->held == nullptr) return;
+  const std::optional<Layout> pin = weight_pin(work, argument);
+  if (!pin || (value->held->pin && !value->held->is_wish)) return;
+  value->held->pin = pin;
+  value->held->pin_line = work.scope.shard->line;
+}
+
+void LayoutChooser::pin_weight(LineWork& work, size_t argument) {
+  work.set = set_of(work);
+  pin_held(work, argument);
+}
+
 void LayoutChooser::find_pin(LineWork& work) {
   const Call& call = work.call;
   if (call.results.empty()) return;
@@ -207,11 +223,7 @@ PlannedLine LayoutChooser::describe(const LineWork& work) {
     operand.layouts = value->layouts();
     operand.sum_dtype = value->sum_dtype;
     if (value->held == nullptr) continue;
-    const std::optional<Layout> pin = weight_pin(work, i);
-    if (pin && (!value->held->pin || value->held->is_wish)) {
-      value->held->pin = pin;
-      value->held->pin_line = work.scope.shard->line;
-    }
+    pin_held(work, i);
     operand.pin = value->held->pin;
     operand.offer = value->held->offer;
     operand.is_zero = value->held->is_zero;

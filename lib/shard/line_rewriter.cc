@@ -9,6 +9,7 @@
 #include "ops/suggest.h"
 #include "ops/table.h"
 #include "shard/expansion.h"
+#include "shard/precision.h"
 #include "spmd/placed.h"
 #include "spmd/stated.h"
 #include "stream/ranks.h"
@@ -127,6 +128,8 @@ Status LineRewriter::take(const Line& line, std::string_view text,
     outputs_.write(work);
   } else if (WaitingLines::can_wait(work)) {
     wait(work);
+  } else if (const auto dtype = precision_of(work, config_)) {
+    write_narrow(work, *dtype);
   } else {
     run(work);
   }
@@ -314,6 +317,102 @@ void LineRewriter::leave(const std::string& name, uint32_t set) {
   const Ranks gone =
       without(cluster_.ranks(before->layout().set), cluster_.ranks(set));
   if (!gone.empty()) writer_.write_free(name, gone);
+}
+
+// ---- in mixed precision (precision.h) ---------------------------------------
+
+// Returns the name of the cast to the dtype of what an argument reads. It is
+// made for the first product that reads it.
+std::string LineRewriter::narrowed(const LineWork& work, size_t argument,
+                                   Dtype dtype) {
+  const ShardValuePtr& value = work.value(argument);
+  const ShardValuePtr known = values_.find(value->narrow);
+  if (known != nullptr && known->type.dtype == dtype) return value->narrow;
+  LineContext at = work.at;
+  at.passing.clear();
+  ++at.depth;
+  materializer_.drop_invented(std::exchange(value->narrow, {}), at);
+  const std::string cast = values_.new_name(at.space);
+  Line line;
+  line.kind = Line::Kind::kInstruction;
+  line.op = "cast";
+  line.results = {Name{cast, ""}};
+  const std::string_view word = to_string(dtype);
+  line.operands = {
+      {Operand::Kind::kName, 0, work.call.arguments[argument].text, {}},
+      {kind_of_word(word), 0, word, {}}};
+  line.notes = shared_notes(work.line);
+  GT_CHECK(take(line, "", {}, at).ok());
+  value->narrow = cast;
+  if (!reads_weight(work, argument)) narrow_.push_back(value);
+  return cast;
+}
+
+// Drops casts that the line does not read. Those of weights are kept, since
+// they serve the whole step.
+void LineRewriter::drop_narrow(const LineWork& work) {
+  LineContext at = work.at;
+  std::erase_if(narrow_, [&](const std::weak_ptr<ShardValue>& casted) {
+    const ShardValuePtr value = casted.lock();
+    if (value == nullptr || value->narrow.empty()) return true;
+    if (std::find(work.values.begin(), work.values.end(), value) !=
+        work.values.end()) {
+      return false;
+    }
+    materializer_.drop_invented(std::exchange(value->narrow, {}), at);
+    return true;
+  });
+}
+
+// Writes a product that reads its operands in the dtype. Its results have the
+// type that the program gives them: they are left in f32 (out=f32), or cast if
+// the op has no such key.
+void LineRewriter::write_narrow(LineWork& work, Dtype dtype) {
+  drop_narrow(work);
+  Line line = work.line;
+  std::vector<std::string> names(line.operands.size());
+  for (size_t i = 0; i < work.call.arguments.size(); ++i) {
+    if (!is_narrowed(work.call, i)) continue;
+    const auto o = static_cast<size_t>(work.call.arguments[i].operand);
+    chooser_.pin_weight(work, i);
+    names[o] = narrowed(work, i, dtype);
+    line.operands[o].text = names[o];
+  }
+  const bool adds_in_f32 = work.call.op->key_index("out") >= 0;
+  const std::vector<std::string> targets = gradient_targets(line);
+  std::vector<std::string> made(line.results.size());
+  if (adds_in_f32) {
+    if (line.key("out") == nullptr) line.keys.push_back({"out", "f32", 0});
+  } else {
+    line.notes = shared_notes(line);
+    for (size_t r = 0; r < made.size(); ++r) {
+      made[r] = values_.new_name(work.at.space);
+      line.results[r].text = made[r];
+    }
+  }
+  LineWork part{line, "", work.claims, work.at};
+  GT_CHECK(find_values(part).ok() && bind(part).ok());
+  run(part);
+  if (adds_in_f32) return;
+  for (size_t r = 0; r < made.size(); ++r) {
+    const std::string name(work.line.results[r].text);
+    const ShardValuePtr half = values_.find(made[r]);
+    if (half->type == work.call.results[r]) {
+      rename(made[r], name, false, work.at);
+      continue;
+    }
+    std::string text = name + " = cast " + made[r] + " f32" + work.at.notes;
+    if (!targets[r].empty()) text += " #grad=" + targets[r];
+    Line cast;
+    GT_CHECK(parse_line(text, cast).ok());
+    LineContext at = work.at;
+    at.passing.clear();
+    ++at.depth;
+    GT_CHECK(take(cast, "", {}, at).ok());
+    const ShardValuePtr value = values_.find(name);
+    value->narrow = made[r];  // its next reader may be a product
+    narrow_.push_back(value);
+  }
 }
 
 // ---- in chunks --------------------------------------------------------------
@@ -517,12 +616,7 @@ void LineRewriter::expand(const LineWork& work) {
 // Drops values that only names of ours hold.
 void LineRewriter::drop_temporaries(const std::vector<std::string>& names,
                                     LineContext& at) {
-  for (const std::string& name : names) {
-    if (values_.find(name) == nullptr) continue;
-    materializer_.keep_for_readers(name, at);
-    free_invented(name);
-    materializer_.unbind(name, at);
-  }
+  for (const std::string& name : names) materializer_.drop_invented(name, at);
   materializer_.write_frees();
 }
 

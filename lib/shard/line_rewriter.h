@@ -90,6 +90,11 @@ class LineRewriter {
                             const Layout& layout, LineContext& at);
   void leave(const std::string& name, uint32_t set);
 
+  // ---- in mixed precision (precision.h)
+  std::string narrowed(const LineWork& work, size_t argument, Dtype dtype);
+  void drop_narrow(const LineWork& work);
+  void write_narrow(LineWork& work, Dtype dtype);
+
   // ---- in chunks (chunks.h)
   void note_gathered(const LineWork& work);
   std::optional<Chunking> chunking_of(LineWork& work);
@@ -128,6 +133,7 @@ class LineRewriter {
   FailedLines failed_;
   Outputs outputs_;
   LayoutsByShape gathered_;  // operands of products, before that
+  std::vector<std::weak_ptr<ShardValue>> narrow_;  // have casts, no weights
   bool has_rewritten_ = false;
 };
 

@@ -287,8 +287,21 @@ void Materializer::stop_reading(const ShardValuePtr& value, LineContext& at) {
   let_go(value, at);
 }
 
+void Materializer::drop_invented(const std::string& name, LineContext& at) {
+  const ShardValuePtr value = values_.find(name);
+  if (value == nullptr) return;
+  keep_for_readers(name, at);
+  if (value->held == nullptr) {
+    values_.free_later(name, value->layout().set);
+  } else {
+    values_.give_back(name);  // it was never written
+  }
+  unbind(name, at);
+}
+
 // Drops a value that has no names and no readers left.
 void Materializer::let_go(const ShardValuePtr& value, LineContext& at) {
+  drop_invented(std::exchange(value->narrow, {}), at);
   if (value->held != nullptr) {
     for (const ShardValuePtr& operand : value->held->operands) {
       if (operand != nullptr) stop_reading(operand, at);

@@ -70,6 +70,9 @@ class Materializer {
   // waiting line will read it.
   void unbind(const std::string& name, LineContext& at);
 
+  // Drops the value of an invented name. Its register is freed after the line.
+  void drop_invented(const std::string& name, LineContext& at);
+
   // Writes the lines that join chunks into the register `name`. The chunks are
   // registers that hold a value in the given layout. The result has type
   // `whole`, and the chunks are parts of its dimension at `place`. Returns the

@@ -118,6 +118,7 @@ class Search {
     file.regather = job_.given.regather();
     file.chunks = job_.given.chunks();
     file.sums = job_.given.sums();
+    file.precision = job_.given.precision();
     for (size_t g = 0; g < choices.size(); ++g) {
       const Choice& choice = choices[g];
       if (choice.axes.empty()) continue;
@@ -287,7 +288,8 @@ class Search {
             : chunks == kChunksByCost
                 ? "chunks: auto\n"
                 : "chunks: " + std::to_string(chunks) + "\n") +
-           sums_yaml() +
+           dtype_yaml("sums", job_.given.sums()) +
+           dtype_yaml("precision", job_.given.precision()) +
            schedule_yaml();
     std::string tensors;
     for (size_t g = 0; g < choices.size(); ++g) {
@@ -299,11 +301,9 @@ class Search {
     return tensors.empty() ? out : out + "tensors:\n" + tensors;
   }
 
-  std::string sums_yaml() const {
-    const Dtype sums = job_.given.sums();
-    return sums == Dtype::kF32
-               ? ""
-               : "sums: " + std::string(to_string(sums)) + "\n";
+  static std::string dtype_yaml(const std::string& key, Dtype said) {
+    if (said == Dtype::kF32) return "";
+    return key + ": " + std::string(to_string(said)) + "\n";
   }
 
   std::string schedule_yaml() const {

@@ -67,6 +67,9 @@ struct ShardValue {
   // The dtype in which its sum is sent, if the config wants fewer digits there
   // than the type has (gt-config(5), sums:).
   std::optional<Dtype> sum_dtype;
+  // The name of ours that holds the value's cast to f16 or bf16 (precision.h);
+  // "": there is none.
+  std::string narrow;
   size_t held_readers = 0;  // waiting lines that will read the value
   // True if the value was created, or was made from created values as by an
   // optimizer. Weights and batches are such values.

@@ -29,6 +29,9 @@ std::string text_of(const Scope& scope) {
   if (scope.compile) out += *scope.compile ? " compile" : " no compile";
   if (scope.regather) out += *scope.regather ? " regather" : " keep";
   if (scope.chunks) out += " chunks=" + std::to_string(*scope.chunks);
+  if (scope.precision) {
+    out += " precision=" + std::string(to_string(*scope.precision));
+  }
   if (scope.sums) out += " sums=" + std::string(to_string(*scope.sums));
   return out;
 }
@@ -105,7 +108,7 @@ signals:
   both: {shard: {tp: 0, dp: 0}}
   stage0: {on: {pp: 0}, compile: true}
   stage1: {on: {pp: 1}, regather: true}
-  seq: {results: {tp: 1}, compile: false}
+  seq: {results: {tp: 1}, compile: false, precision: f16}
   part: {on: {pp: [0, 1], tp: 0}}
   few: {workers: [6, 4], chunks: auto, sums: f32}
   stage1/colpar: {shard: {dp+tp: 0}}
@@ -116,6 +119,7 @@ machine: {flops: 1e12, memory: 16e9}
 regather: true
 chunks: 8
 sums: bf16
+precision: bf16
 )";
 
 TEST(Config, ReadsNamedAxes) {
@@ -131,6 +135,7 @@ TEST(Config, ReadsNamedAxes) {
   EXPECT_TRUE(config.regather());
   EXPECT_EQ(config.chunks(), 8);
   EXPECT_EQ(config.sums(), Dtype::kBf16);
+  EXPECT_EQ(config.precision(), Dtype::kBf16);
   EXPECT_FALSE(config.schedule());
   EXPECT_EQ(config.find("batch", false).value().shard->line, 3u);
 }
@@ -152,7 +157,7 @@ TEST(Config, AMachineIsWrittenAsItIsRead) {
 TEST(Config, ScopesAddUpFromTheOutermostIn) {
   const Config config = config_of(kOwn);
   EXPECT_EQ(scope_of(config, "stage0/batch/seq"),
-            "shard=dp:0 results=tp:1 ranks=0-3 no compile");
+            "shard=dp:0 results=tp:1 ranks=0-3 no compile precision=f16");
   EXPECT_EQ(scope_of(config, "stage1/part"), "shard=none ranks=4,6 regather");
   EXPECT_EQ(scope_of(config, "stage1/few"),
             "shard=none ranks=4,6 regather chunks=0 sums=f32");
@@ -272,7 +277,7 @@ constexpr Bad kBadGt[] = {
 constexpr Bad kBadOwn[] = {
     {"mesh: {tp: 2}\nsignls: {}\n",
      "c.yaml:2: unknown key 'signls'; expected mesh, signals, tensors, "
-     "schedule, machine, regather, chunks or sums; did you mean "
+     "schedule, machine, regather, chunks, sums or precision; did you mean "
      "'signals'?"},
     {"mesh: {tp: 2}\ncolpar:\n  shard: {axis: 1}\n",
      "c.yaml:2: 'colpar' is a signal in GT's form, in a config that has keys "
@@ -294,7 +299,7 @@ constexpr Bad kBadOwn[] = {
      "c.yaml:2: signal 'a': no axis 'TP' in mesh tp=2; did you mean 'tp'?"},
     {"msh: {tp: 2}\nsignals: {a: {shard: {tp: 1}}}\n",
      "c.yaml:1: unknown key 'msh'; expected mesh, signals, tensors, schedule, "
-     "machine, regather, chunks or sums; did you mean 'mesh'?"},
+     "machine, regather, chunks, sums or precision; did you mean 'mesh'?"},
     {"mesh: {tp: 2}\n# A note.\n%signals: {a: {shard: {tp: 1}}}\n",
      "c.yaml:3: is no YAML: '%' begins no line here; put the word into "
      "quotes, or leave it out"},
@@ -303,6 +308,8 @@ constexpr Bad kBadOwn[] = {
     {"mesh: {tp: 2}\nsums: fp16\n",
      "c.yaml:2: sums: expected f32, bf16 or f16, got 'fp16'; did you mean "
      "'f16'?"},
+    {"mesh: {tp: 2}\nsignals: {a: {precision: half}}\n",
+     "c.yaml:2: signal 'a': expected f32, bf16 or f16, got 'half'"},
     {"mesh: {tp: 2}\ntensors: {w: {sums: bf16}}\n",
      "c.yaml:2: tensor 'w': sums is said of signals only"},
     {"mesh: 4",
