@@ -1,4 +1,5 @@
 // Reads the entries under signals: and tensors:, and those of GT's form.
+#include <algorithm>
 #include <utility>
 
 #include "base/message.h"
@@ -40,12 +41,16 @@ bool ConfigReader::read_gt_entry(const YamlNode& value, ConfigEntry& entry) {
   return each(value, "{shard: {axis: 1, workers: [0, 1]}}",
               [&](const YamlNode& key, const YamlNode& said) {
                 if (key.text == "shard") return read_gt_shard(said, entry);
-                if (key.text == "workers" || key.text == "backward" ||
-                    key.text == "compile" || key.text == "optional") {
+                const Keys others = {"workers", "backward",  "compile",
+                                     "sums",    "precision", "recompute",
+                                     "optional"};
+                if (std::find(others.begin(), others.end(), key.text) !=
+                    others.end()) {
                   return read_own_setting(key, said, entry);
                 }
-                return unknown_key(key, {"shard", "workers", "backward",
-                                         "compile", "optional"});
+                Keys known = {"shard"};
+                known.insert(known.end(), others.begin(), others.end());
+                return unknown_key(key, known);
               });
 }
 
@@ -116,7 +121,7 @@ bool ConfigReader::read_tensor(const YamlNode& value, ConfigEntry& entry) {
               [&](const YamlNode& key, const YamlNode& said) {
                 if (key.text == "backward" || key.text == "compile" ||
                     key.text == "chunks" || key.text == "sums" ||
-                    key.text == "precision") {
+                    key.text == "precision" || key.text == "recompute") {
                   return fail(key, key.text + " is said of signals only");
                 }
                 return read_own_setting(key, said, entry);
@@ -139,6 +144,9 @@ bool ConfigReader::read_own_setting(const YamlNode& key, const YamlNode& value,
   if (key.text == "regather") return read_bool(value, scope.regather.emplace());
   if (key.text == "chunks") return read_chunks(value, scope.chunks.emplace());
   if (key.text == "sums") return read_dtype(value, scope.sums.emplace());
+  if (key.text == "recompute") {
+    return read_recompute(value, scope.recompute.emplace());
+  }
   if (key.text == "precision") {
     return read_dtype(value, scope.precision.emplace());
   }
@@ -147,7 +155,7 @@ bool ConfigReader::read_own_setting(const YamlNode& key, const YamlNode& value,
     return unknown_key(key,
                        {"shard", "results", "on", "workers", "backward",
                         "compile", "regather", "chunks", "sums", "precision",
-                        "optional"});
+                        "recompute", "optional"});
   }
   if (value.kind == YamlNode::Kind::kNull) return true;
   if (value.kind != YamlNode::Kind::kScalar || value.text.empty()) {

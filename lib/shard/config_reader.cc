@@ -250,7 +250,7 @@ bool ConfigReader::read_mesh(const YamlNode& value) {
   }
   context_.clear();
   if (!make_mesh(value, axes)) return false;
-  if (workers_ == 0 || workers_ == out_.mesh.size()) return true;
+  if (workers_ <= 0 || workers_ == out_.mesh.size()) return true;
   return fail(value, "mesh " + out_.mesh.describe() + " has " +
                          std::to_string(out_.mesh.size()) +
                          " ranks, and -n says " + std::to_string(workers_));
@@ -261,14 +261,18 @@ bool ConfigReader::default_mesh(const YamlNode& root) {
     return fail(root,
                 "no mesh; say mesh: {tp: 2}, or the number of workers with -n");
   }
-  return make_mesh(root, {{"workers", std::max<int64_t>(workers_, 1)}});
+  constexpr int64_t kEnough = 4096;
+  return make_mesh(
+      root, {{"workers",
+              workers_ == Config::kAnyWorkers ? kEnough
+                                              : std::max<int64_t>(workers_, 1)}});
 }
 
 // Makes a mesh of one axis, with as many ranks as -n says. Without -n it has
 // all ranks up to the largest that the file names.
 bool ConfigReader::all_workers(const YamlNode& root) {
   int64_t largest = -1;
-  if (workers_ == 0 && root.kind == YamlNode::Kind::kMap) {
+  if (workers_ <= 0 && root.kind == YamlNode::Kind::kMap) {
     for (size_t i = 1; i < root.items.size(); i += 2) {
       const YamlNode& entry = *root.items[i];
       largest = std::max(largest, largest_rank(child(entry, "workers")));
@@ -277,7 +281,7 @@ bool ConfigReader::all_workers(const YamlNode& root) {
       }
     }
   }
-  is_number_said_ = workers_ > 0 || largest >= 0;
+  is_number_said_ = workers_ != 0 || largest >= 0;
   const int64_t named = std::max<int64_t>(largest + 1, 1);
   return make_mesh(root, {{"workers", workers_ > 0 ? workers_ : named}});
 }

@@ -83,6 +83,7 @@ class ConfigReader {
   bool read_schedule(const YamlNode& value);
   bool read_bool(const YamlNode& value, bool& out);
   bool read_chunks(const YamlNode& value, int64_t& out);
+  bool read_recompute(const YamlNode& value, RecomputeSetting& out);
   bool read_dtype(const YamlNode& value, Dtype& out);  // f32 or a half
   bool read_dim(const YamlNode& value, int64_t& dim);
   // Reads one number, a list of numbers, or numbers spelled as a rank set

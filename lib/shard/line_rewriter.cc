@@ -10,6 +10,7 @@
 #include "ops/table.h"
 #include "shard/expansion.h"
 #include "shard/precision.h"
+#include "shard/recompute.h"
 #include "spmd/placed.h"
 #include "spmd/stated.h"
 #include "stream/ranks.h"
@@ -161,9 +162,23 @@ Status LineRewriter::bind(LineWork& work) const {
   }
   if (Status s = gt::bind(work.line, types, work.call); !s.ok()) return s;
   if (Status s = chooser_.find_scope(work); !s.ok()) return s;
+  note_recompute(work);
   work.wish = wished_cuts(work.claims);
   work.at.regathers = work.scope.regather.value_or(config_.regather());
   return ok_status();
+}
+
+// Notes whether the backward can compute the line's results again, if the config
+// wants it so: that is decided where gradients are made (recompute.h).
+void LineRewriter::note_recompute(const LineWork& work) const {
+  const auto& wanted = work.scope.recompute;
+  if (!wanted || work.at.depth > 0) return;
+  if (work.is_backward) {
+    config_.note_backward(*wanted);
+  } else if (work.line.note("recompute") == nullptr &&
+             is_recomputed(work.scope, *work.call.op)) {
+    config_.note_kept(*wanted);
+  }
 }
 
 void LineRewriter::wait(const LineWork& work) {

@@ -76,6 +76,7 @@ class LineRewriter {
 
   Status find_values(LineWork& work) const;
   Status bind(LineWork& work) const;
+  void note_recompute(const LineWork& work) const;
   void wait(const LineWork& work);
   void run(LineWork& work);
 

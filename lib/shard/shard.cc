@@ -236,6 +236,9 @@ class Sharder {
          config_.without_effect(partitioner_.cuts_in_use())) {
       all.push_back(std::move(message));
     }
+    for (std::string& message : config_.without_notes()) {
+      all.push_back(std::move(message));
+    }
     if (scheduler_ && !partitioner_.has_passed_ranks() &&
         scheduler_->costs().windows == 0) {
       all.push_back(config_.place(config_.schedule()->line) +

@@ -1,5 +1,6 @@
 // Configs: both forms, what they say of a line, and messages about wrong ones.
 #include "shard/config.h"
+#include "shard/recompute.h"
 
 #include <gtest/gtest.h>
 
@@ -29,6 +30,11 @@ std::string text_of(const Scope& scope) {
   if (scope.compile) out += *scope.compile ? " compile" : " no compile";
   if (scope.regather) out += *scope.regather ? " regather" : " keep";
   if (scope.chunks) out += " chunks=" + std::to_string(*scope.chunks);
+  if (scope.recompute) {
+    out += " recompute";
+    for (const std::string& op : scope.recompute->ops) out += "," + op;
+    out += "@" + scope.region;
+  }
   if (scope.precision) {
     out += " precision=" + std::string(to_string(*scope.precision));
   }
@@ -108,6 +114,9 @@ signals:
   both: {shard: {tp: 0, dp: 0}}
   stage0: {on: {pp: 0}, compile: true}
   stage1: {on: {pp: 1}, regather: true}
+  layer: {recompute: [attention, gelu]}
+  head: {recompute: true}
+  tail: {recompute: false}
   seq: {results: {tp: 1}, compile: false, precision: f16}
   part: {on: {pp: [0, 1], tp: 0}}
   few: {workers: [6, 4], chunks: auto, sums: f32}
@@ -138,6 +147,36 @@ TEST(Config, ReadsNamedAxes) {
   EXPECT_EQ(config.precision(), Dtype::kBf16);
   EXPECT_FALSE(config.schedule());
   EXPECT_EQ(config.find("batch", false).value().shard->line, 3u);
+}
+
+TEST(Config, ARegionOfRecomputeIsTheScopeThatSaysIt) {
+  const Config config = config_of(kOwn);
+  EXPECT_TRUE(config.has_recompute());
+  EXPECT_FALSE(config_of("mesh: {tp: 2}").has_recompute());
+  EXPECT_EQ(scope_of(config, "l3/layer/mlp"),
+            "shard=none recompute,attention,gelu@l3/layer");
+  EXPECT_EQ(scope_of(config, "layer/head"),
+            "shard=none recompute@layer/head");
+  const auto region = read_regions(kOwn, "c.yaml", nullptr);
+  ASSERT_TRUE(region.ok());
+  const auto of = [&](const char* text) {
+    Line line;
+    EXPECT_TRUE(parse_line(text, line).ok());
+    return region.value()(line);
+  };
+  EXPECT_EQ(of("y = gelu x #signal=l3/layer"), "l3/layer");
+  EXPECT_EQ(of("y = relu x #signal=l3/layer"), "");
+  EXPECT_EQ(of("y = relu x #signal=head/a"), "head");
+  EXPECT_EQ(of("y = relu x #signal=head/tail"), "");
+  EXPECT_EQ(of("y = relu x"), "");
+  EXPECT_EQ(of("w = randn f32[2] 1 #signal=head"), "");
+  EXPECT_EQ(of("w = sgd w g 0.1 #signal=head"), "");
+  EXPECT_EQ(of("print x #signal=head"), "");
+  // How many ranks there are does not matter here.
+  EXPECT_TRUE(read_regions("signals: {a: {recompute: true}}", "c", nullptr).ok());
+  EXPECT_TRUE(
+      read_regions("a: {workers: [7], recompute: true}", "c", nullptr).ok());
+  EXPECT_FALSE(read_regions("mesh: {tp: 2}\nx: {}", "c", nullptr).ok());
 }
 
 TEST(Config, AMachineIsWrittenAsItIsRead) {
@@ -308,6 +347,14 @@ constexpr Bad kBadOwn[] = {
     {"mesh: {tp: 2}\nsums: fp16\n",
      "c.yaml:2: sums: expected f32, bf16 or f16, got 'fp16'; did you mean "
      "'f16'?"},
+    {"mesh: {tp: 2}\nsignals: {a: {recompute: yes}}\n",
+     "c.yaml:2: signal 'a': expected true, false or ops such as [attention, "
+     "gelu], got 'yes'"},
+    {"mesh: {tp: 2}\nsignals: {a: {recompute: [atention]}}\n",
+     "c.yaml:2: signal 'a': recompute: no op 'atention'; did you mean "
+     "'attention'?"},
+    {"mesh: {tp: 2}\ntensors: {w: {recompute: true}}\n",
+     "c.yaml:2: tensor 'w': recompute is said of signals only"},
     {"mesh: {tp: 2}\nsignals: {a: {precision: half}}\n",
      "c.yaml:2: signal 'a': expected f32, bf16 or f16, got 'half'"},
     {"mesh: {tp: 2}\ntensors: {w: {sums: bf16}}\n",
