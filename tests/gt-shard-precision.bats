@@ -78,7 +78,7 @@ END
   { echo 'precision: bf16'; cat f32.yaml; } >gather.yaml
   { echo 'sums: bf16'; cat gather.yaml; } >both.yaml
   bytes() {
-    gt-shard -c $1.yaml --summary net.s 2>&1 >/dev/null |
+    gt-shard -c "$1.yaml" --summary net.s 2>&1 >/dev/null |
       sed -n "s/.*$2: .* lines, \([0-9.]*\) MB.*/\1/p"
   }
   half() { awk -v a="$1" -v b="$2" 'BEGIN { exit !(b > 0 && b < 0.51 * a) }'; }
@@ -86,9 +86,45 @@ END
   grep -q 'all_gather w1@0-1' placed
   near gather.yaml
   run ! grep 'all_gather w' placed
+  [ "$(grep -c '= cast w[12]@0-1 bf16' placed)" = 4 ] # in two steps
   half "$(bytes f32 all_gather)" "$(bytes gather all_gather)"
   near both.yaml
   half "$(bytes gather reduce_scatter)" "$(bytes both reduce_scatter)"
+}
+
+@test "results: of a signal is said of its product, and not of what is cast for it" {
+  cat >block.gt <<'END'
+x = randn f32[8,6,16] 1 #signal=norm
+up = randn f32[16,12] 2 scale=0.2 #signal=up
+down = randn f32[12,16] 3 scale=0.2 #signal=down
+n = rms_norm x #signal=norm
+h = matmul n up #signal=up
+h = relu h #signal=up
+y = matmul h down #signal=down
+x = add x y #signal=norm
+l = mean x
+gu gd = grad l up down
+print l
+print gu
+print gd
+END
+  cat >f32.yaml <<'END'
+mesh: {tp: 2}
+signals:
+  norm: {results: {tp: 1}}
+  up:   {shard: {tp: 1}, results: {tp: -1}, backward: free}
+  down: {shard: {tp: 0}}
+  free: {}
+END
+  { printf 'precision: bf16\nsums: bf16\n'; cat f32.yaml; } >half.yaml
+  gt-emit --no-at block.gt >block.s
+  for config in f32 half; do
+    gt-shard -c $config.yaml block.s >$config.s
+    gt-check -q $config.s
+    grep -oE '= all_to_all ' $config.s >$config.moves || true
+  done
+  cmp f32.moves half.moves
+  gt-cmp --rtol 2e-2 --atol 1e-2 <(gt-work block.s) <(gt-work half.s)
 }
 
 @test "a schedule has the windows that it has without precision" {
@@ -138,4 +174,32 @@ END
   gt-emit grad.gt | gt-shard -c <(echo 'precision: bf16') >placed
   grep -qE '^gw@0 = cast _s[0-9]+@0 f32 .*#grad=w$' placed
   gt-cmp --rtol 2e-2 --atol 1e-3 <(gt-emit grad.gt | gt-work) <(gt-work placed)
+}
+
+@test "in f16 a gradient is scaled by its largest element, so none vanishes or overflows" {
+  # The loss is as small, and then as large, as f16's gradients cannot be.
+  for factor in 1e-9 1e9; do
+    printf '%s\n' 'x = randn f32[2,6,16] 1 #signal=batch' 'w = randn f32[16,8] 2 scale=0.3' \
+      'v = randn f32[8,8] 3 scale=0.3' 'n = ones f32[8]' 'h = matmul x w' 'h = attention h h h heads=2' \
+      'h = matmul h v' 'h = rms_norm h n' 'h = exp h' 'l = mean h' "l = mul l $factor" 'gw gv = grad l w v' \
+      "gw = div gw $factor" "gv = div gv $factor" 'print gw' 'print gv' >f16.gt
+    gt-emit --no-at f16.gt >f16.s
+    for cut in 'dp: 0' 'dp: 0, tp: 2'; do
+      printf 'precision: f16\nmesh: {dp: 2, tp: 2}\nsignals: {batch: {shard: {%s}}}\n' "$cut" >f16.yaml
+      gt-shard -c f16.yaml f16.s >placed
+      gt-check -q placed
+      gt-cmp --rtol 1e-2 --atol 1e-3 <(gt-work f16.s) <(gt-work placed)
+      gt-work --threads 1 placed >one
+      gt-route -n 2 --threads 1 placed | cmp - one
+    done
+  done
+  # It is plain lines, and only of the backward.
+  run ! grep -E '= (abs|maximum) ' <(grep -v '#bwd' placed)
+  grep -qE '^_s[0-9]+@0-3 = div 16384 _s[0-9]+@0-3 #bwd$' placed
+  # A gradient of zeros stays one.
+  sed 's/^l = mul.*/l = mul l 0/; /= div/d' f16.gt | gt-emit --no-at | gt-shard -c f16.yaml >placed
+  gt-work placed | grep -c 'tensor f32.* 0 0 0' | grep -qx 2
+  # In bf16 there is nothing to scale.
+  sed 's/f16/bf16/' f16.yaml >bf16.yaml
+  gt-shard -c bf16.yaml f16.s | grep -c 'div 16384' | grep -qx 0
 }

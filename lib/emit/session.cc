@@ -82,10 +82,8 @@ Session::Session(EmitOptions options, std::function<void(std::string_view)> say)
 void Session::feed(std::string_view line, Origin origin, std::string& out) {
   ledger_.symbols.begin_line();
   // Lines of one pattern may be in different regions.
-  const bool has_region =
-      options_.region && line.find("#signal=") != line.npos;
-  const Pattern* pattern =
-      options_.tape || has_region ? nullptr : scan(line);
+  const bool has_region = options_.region && line.find("#signal=") != line.npos;
+  const Pattern* pattern = options_.tape || has_region ? nullptr : scan(line);
   if (pattern != nullptr && feed_known(*pattern, line, origin, out)) return;
   state_.begin(line, origin);
   state_.has_pattern = pattern != nullptr;

@@ -304,8 +304,9 @@ struct Op {
   // by its index in `operands`, is one whose products it sums (Row::factors).
   bool is_product() const { return *row->factors != '\0'; }
   bool reads_factor(size_t p) const {
-    return p < 10 && std::string_view(row->factors).find(static_cast<char>(
-                         '0' + p)) != std::string_view::npos;
+    return p < 10 &&
+           std::string_view(row->factors).find(static_cast<char>('0' + p)) !=
+               std::string_view::npos;
   }
   // Returns how many operands a line must have: those that are not optional.
   size_t least_operands() const;

@@ -132,11 +132,10 @@ double AxisCosts::settle(size_t axis, const AxisUse& use, size_t r) const {
   } else if (!in_.line.keeps_summands) {
     wanted.partial = 0;
   }
-  return seconds_of(
-      redistribution(in_.cluster, in_.machine,
-                     moved_type(in_.call.results[r], in_.line.sum_dtype, made,
-                                wanted),
-                     made, wanted));
+  return seconds_of(redistribution(
+      in_.cluster, in_.machine,
+      moved_type(in_.call.results[r], in_.line.sum_dtype, made, wanted), made,
+      wanted));
 }
 
 }  // namespace gt::shard

@@ -119,7 +119,7 @@ struct ConfigFile {
   Machine machine;
   std::optional<Schedule> schedule;
   bool regather = false;
-  int64_t chunks = 1;  // for products whose entries do not say it
+  int64_t chunks = 1;        // for products whose entries do not say it
   Dtype sums = Dtype::kF32;  // likewise
   Dtype precision = Dtype::kF32;
 };
@@ -174,9 +174,9 @@ class Config {
   const Scope* tensor(std::string_view name) const;
 
   // To be called for a line that a scope wants to be computed again, but that
-  // came without the note #recompute; and for a line of the backward of a scope.
-  // without_notes() has messages about scopes of which both came: their forward
-  // values were kept.
+  // came without the note #recompute; and for a line of the backward of a
+  // scope. without_notes() has messages about scopes of which both came: their
+  // forward values were kept.
   void note_kept(const RecomputeSetting& setting) const {
     kept_.insert(setting.line);
   }

@@ -10,9 +10,9 @@
 namespace gt::shard {
 namespace {
 
-constexpr std::string_view kOwnKeys[] = {
-    "mesh",     "signals", "tensors", "schedule", "machine",
-    "regather", "chunks",  "sums",    "precision"};
+constexpr std::string_view kOwnKeys[] = {"mesh",     "signals", "tensors",
+                                         "schedule", "machine", "regather",
+                                         "chunks",   "sums",    "precision"};
 
 bool is_own_key(std::string_view key) {
   return std::find(std::begin(kOwnKeys), std::end(kOwnKeys), key) !=
@@ -261,11 +261,9 @@ bool ConfigReader::default_mesh(const YamlNode& root) {
     return fail(root,
                 "no mesh; say mesh: {tp: 2}, or the number of workers with -n");
   }
-  constexpr int64_t kEnough = 4096;
-  return make_mesh(
-      root, {{"workers",
-              workers_ == Config::kAnyWorkers ? kEnough
-                                              : std::max<int64_t>(workers_, 1)}});
+  // For any number of workers this is enough to be named.
+  const int64_t many = workers_ < 0 ? 4096 : std::max<int64_t>(workers_, 1);
+  return make_mesh(root, {{"workers", many}});
 }
 
 // Makes a mesh of one axis, with as many ranks as -n says. Without -n it has

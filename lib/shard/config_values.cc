@@ -22,11 +22,6 @@ std::string machine_yaml(const Machine& machine) {
   return out.empty() ? "" : "machine: {" + out + "}\n";
 }
 
-bool ConfigReader::is_dim(int64_t dim) {
-  constexpr auto kDims = static_cast<int64_t>(Shape::kMaxRank);
-  return dim >= -kDims && dim < kDims;
-}
-
 bool ConfigReader::read_bool(const YamlNode& value, bool& out) {
   out = value.text == "true";
   return out || value.text == "false" || expected(value, "true or false");
@@ -42,8 +37,8 @@ bool ConfigReader::read_chunks(const YamlNode& value, int64_t& out) {
                              std::to_string(kMostChunks));
 }
 
-bool ConfigReader::read_recompute(const YamlNode& value,
-                                  RecomputeSetting& out) {
+bool ConfigReader::read_recompute(const YamlNode& value, Scope& scope) {
+  RecomputeSetting& out = scope.recompute.emplace();
   out.line = value.line;
   if (value.kind != YamlNode::Kind::kList) {
     out.all = value.text == "true";

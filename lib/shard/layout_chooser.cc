@@ -150,9 +150,10 @@ void LayoutChooser::pin_held(const LineWork& work, size_t argument) {
   value->held->pin_line = work.scope.shard->line;
 }
 
-void LayoutChooser::pin_weight(LineWork& work, size_t argument) {
-  work.set = set_of(work);
-  pin_held(work, argument);
+void LayoutChooser::pin_weight(const LineWork& work, size_t argument) {
+  LineWork at_its_place = work;
+  at_its_place.set = set_of(work);
+  pin_held(at_its_place, argument);
 }
 
 void LayoutChooser::find_pin(LineWork& work) {

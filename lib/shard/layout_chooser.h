@@ -38,7 +38,7 @@ class LayoutChooser {
                                const Type& type, uint32_t set);
   // To be called for an argument that the line will not read itself. If it is a
   // weight that is still to be created, it is cut as this line wants it.
-  void pin_weight(LineWork& work, size_t argument);
+  void pin_weight(const LineWork& work, size_t argument);
   // Sets on which ranks the line runs, the layout that the config wants for
   // result 0 (the pin), and the plan. The line runs on the ranks that the
   // config names, or else on those of the largest operand.

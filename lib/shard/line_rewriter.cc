@@ -9,7 +9,6 @@
 #include "ops/suggest.h"
 #include "ops/table.h"
 #include "shard/expansion.h"
-#include "shard/precision.h"
 #include "shard/recompute.h"
 #include "spmd/placed.h"
 #include "spmd/stated.h"
@@ -89,7 +88,11 @@ LineRewriter::LineRewriter(const Config& config, Cluster& cluster,
       materializer_(config, cluster, values_, writer_, explanation),
       epilogue_(config, cluster, values_, writer_, materializer_),
       failed_(values_, writer_, materializer_),
-      outputs_(cluster, values_, writer_, materializer_, waiting_) {}
+      outputs_(cluster, values_, writer_, materializer_, waiting_),
+      precision_(config, values_, chooser, materializer_,
+                 [this](const Line& line, const LineContext& at) {
+                   GT_CHECK(take(line, "", {}, at).ok());
+                 }) {}
 
 LineRewriter::LineRewriter(const LineRewriter& tried, const Line& line,
                            Explanation& silence)
@@ -129,9 +132,7 @@ Status LineRewriter::take(const Line& line, std::string_view text,
     outputs_.write(work);
   } else if (WaitingLines::can_wait(work)) {
     wait(work);
-  } else if (const auto dtype = precision_of(work, config_)) {
-    write_narrow(work, *dtype);
-  } else {
+  } else if (!precision_.write(work)) {
     run(work);
   }
   materializer_.write_frees();
@@ -162,28 +163,17 @@ Status LineRewriter::bind(LineWork& work) const {
   }
   if (Status s = gt::bind(work.line, types, work.call); !s.ok()) return s;
   if (Status s = chooser_.find_scope(work); !s.ok()) return s;
-  note_recompute(work);
+  if (work.at.is_operand) work.scope.results.reset();
+  note_recompute(config_, work);
   work.wish = wished_cuts(work.claims);
   work.at.regathers = work.scope.regather.value_or(config_.regather());
   return ok_status();
 }
 
-// Notes whether the backward can compute the line's results again, if the config
-// wants it so: that is decided where gradients are made (recompute.h).
-void LineRewriter::note_recompute(const LineWork& work) const {
-  const auto& wanted = work.scope.recompute;
-  if (!wanted || work.at.depth > 0) return;
-  if (work.is_backward) {
-    config_.note_backward(*wanted);
-  } else if (work.line.note("recompute") == nullptr &&
-             is_recomputed(work.scope, *work.call.op)) {
-    config_.note_kept(*wanted);
-  }
-}
-
 void LineRewriter::wait(const LineWork& work) {
   LineContext at = work.at;
   const ShardValuePtr value = waiting_.make(work, chooser_, cluster_);
+  value->is_gradient = makes_gradient(work.line);
   const std::string name(work.line.results[0].text);
   materializer_.keep_for_readers(name, at);
   materializer_.unbind(name, at);
@@ -307,6 +297,7 @@ void LineRewriter::bind_results(LineWork& work, const std::vector<Type>& types,
     const ShardValuePtr made = bind_result(std::string(results[r].text),
                                            types[r], plan.results[r], work.at);
     made->is_source = is_source;
+    made->is_gradient = makes_gradient(work.line);
     made->sum_dtype = work.sum_dtype;
   }
 }
@@ -332,102 +323,6 @@ void LineRewriter::leave(const std::string& name, uint32_t set) {
   const Ranks gone =
       without(cluster_.ranks(before->layout().set), cluster_.ranks(set));
   if (!gone.empty()) writer_.write_free(name, gone);
-}
-
-// ---- in mixed precision (precision.h) ---------------------------------------
-
-// Returns the name of the cast to the dtype of what an argument reads. It is
-// made for the first product that reads it.
-std::string LineRewriter::narrowed(const LineWork& work, size_t argument,
-                                   Dtype dtype) {
-  const ShardValuePtr& value = work.value(argument);
-  const ShardValuePtr known = values_.find(value->narrow);
-  if (known != nullptr && known->type.dtype == dtype) return value->narrow;
-  LineContext at = work.at;
-  at.passing.clear();
-  ++at.depth;
-  materializer_.drop_invented(std::exchange(value->narrow, {}), at);
-  const std::string cast = values_.new_name(at.space);
-  Line line;
-  line.kind = Line::Kind::kInstruction;
-  line.op = "cast";
-  line.results = {Name{cast, ""}};
-  const std::string_view word = to_string(dtype);
-  line.operands = {
-      {Operand::Kind::kName, 0, work.call.arguments[argument].text, {}},
-      {kind_of_word(word), 0, word, {}}};
-  line.notes = shared_notes(work.line);
-  GT_CHECK(take(line, "", {}, at).ok());
-  value->narrow = cast;
-  if (!reads_weight(work, argument)) narrow_.push_back(value);
-  return cast;
-}
-
-// Drops casts that the line does not read. Those of weights are kept, since
-// they serve the whole step.
-void LineRewriter::drop_narrow(const LineWork& work) {
-  LineContext at = work.at;
-  std::erase_if(narrow_, [&](const std::weak_ptr<ShardValue>& casted) {
-    const ShardValuePtr value = casted.lock();
-    if (value == nullptr || value->narrow.empty()) return true;
-    if (std::find(work.values.begin(), work.values.end(), value) !=
-        work.values.end()) {
-      return false;
-    }
-    materializer_.drop_invented(std::exchange(value->narrow, {}), at);
-    return true;
-  });
-}
-
-// Writes a product that reads its operands in the dtype. Its results have the
-// type that the program gives them: they are left in f32 (out=f32), or cast if
-// the op has no such key.
-void LineRewriter::write_narrow(LineWork& work, Dtype dtype) {
-  drop_narrow(work);
-  Line line = work.line;
-  std::vector<std::string> names(line.operands.size());
-  for (size_t i = 0; i < work.call.arguments.size(); ++i) {
-    if (!is_narrowed(work.call, i)) continue;
-    const auto o = static_cast<size_t>(work.call.arguments[i].operand);
-    chooser_.pin_weight(work, i);
-    names[o] = narrowed(work, i, dtype);
-    line.operands[o].text = names[o];
-  }
-  const bool adds_in_f32 = work.call.op->key_index("out") >= 0;
-  const std::vector<std::string> targets = gradient_targets(line);
-  std::vector<std::string> made(line.results.size());
-  if (adds_in_f32) {
-    if (line.key("out") == nullptr) line.keys.push_back({"out", "f32", 0});
-  } else {
-    line.notes = shared_notes(line);
-    for (size_t r = 0; r < made.size(); ++r) {
-      made[r] = values_.new_name(work.at.space);
-      line.results[r].text = made[r];
-    }
-  }
-  LineWork part{line, "", work.claims, work.at};
-  GT_CHECK(find_values(part).ok() && bind(part).ok());
-  run(part);
-  if (adds_in_f32) return;
-  for (size_t r = 0; r < made.size(); ++r) {
-    const std::string name(work.line.results[r].text);
-    const ShardValuePtr half = values_.find(made[r]);
-    if (half->type == work.call.results[r]) {
-      rename(made[r], name, false, work.at);
-      continue;
-    }
-    std::string text = name + " = cast " + made[r] + " f32" + work.at.notes;
-    if (!targets[r].empty()) text += " #grad=" + targets[r];
-    Line cast;
-    GT_CHECK(parse_line(text, cast).ok());
-    LineContext at = work.at;
-    at.passing.clear();
-    ++at.depth;
-    GT_CHECK(take(cast, "", {}, at).ok());
-    const ShardValuePtr value = values_.find(name);
-    value->narrow = made[r];  // its next reader may be a product
-    narrow_.push_back(value);
-  }
 }
 
 // ---- in chunks --------------------------------------------------------------
@@ -635,17 +530,6 @@ void LineRewriter::drop_temporaries(const std::vector<std::string>& names,
   materializer_.write_frees();
 }
 
-// Frees the register of an invented name after the line. If the value was never
-// written, only gives the name's number back.
-void LineRewriter::free_invented(const std::string& name) {
-  const ShardValuePtr value = values_.find(name);
-  if (value->held == nullptr) {
-    values_.free_later(name, value->layout().set);
-  } else {
-    values_.give_back(name);
-  }
-}
-
 void LineRewriter::rename(const std::string& from, const std::string& to,
                           bool detaches, LineContext& at) {
   const ShardValuePtr value = values_.find(from);
@@ -657,8 +541,7 @@ void LineRewriter::rename(const std::string& from, const std::string& to,
   }
   materializer_.unbind(to, at);
   values_.bind(to, value);
-  free_invented(from);
-  materializer_.unbind(from, at);
+  materializer_.drop_invented(from, at);
 }
 
 // ---- between lines ----------------------------------------------------------

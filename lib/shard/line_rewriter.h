@@ -21,6 +21,7 @@
 #include "shard/materializer.h"
 #include "shard/outputs.h"
 #include "shard/placed_writer.h"
+#include "shard/precision.h"
 #include "shard/values.h"
 #include "shard/waiting.h"
 
@@ -76,7 +77,6 @@ class LineRewriter {
 
   Status find_values(LineWork& work) const;
   Status bind(LineWork& work) const;
-  void note_recompute(const LineWork& work) const;
   void wait(const LineWork& work);
   void run(LineWork& work);
 
@@ -90,11 +90,6 @@ class LineRewriter {
   ShardValuePtr bind_result(const std::string& name, const Type& type,
                             const Layout& layout, LineContext& at);
   void leave(const std::string& name, uint32_t set);
-
-  // ---- in mixed precision (precision.h)
-  std::string narrowed(const LineWork& work, size_t argument, Dtype dtype);
-  void drop_narrow(const LineWork& work);
-  void write_narrow(LineWork& work, Dtype dtype);
 
   // ---- in chunks (chunks.h)
   void note_gathered(const LineWork& work);
@@ -117,7 +112,6 @@ class LineRewriter {
   double bytes_expanded(const LineWork& work) const;
   void expand(const LineWork& work);
   void drop_temporaries(const std::vector<std::string>& names, LineContext& at);
-  void free_invented(const std::string& name);
   // Gives the value of an invented name another name.
   void rename(const std::string& from, const std::string& to, bool detaches,
               LineContext& at);
@@ -134,7 +128,7 @@ class LineRewriter {
   FailedLines failed_;
   Outputs outputs_;
   LayoutsByShape gathered_;  // operands of products, before that
-  std::vector<std::weak_ptr<ShardValue>> narrow_;  // have casts, no weights
+  MixedPrecision precision_;
   bool has_rewritten_ = false;
 };
 

@@ -35,6 +35,9 @@ struct LineContext {
   std::string place = {};  // such as "model.s:3", for explanations
   size_t depth = 0;        // how many expansions the line is within
   bool regathers = false;  // copies fetched for it are not kept
+  // It makes an operand for the line of this signal; what the config says of
+  // results is not said of it.
+  bool is_operand = false;
   std::vector<std::string> passing = {};  // copies that only this line reads
 };
 

@@ -60,8 +60,8 @@ std::string Materializer::fetch(const ShardValuePtr& value,
     return fetch(value, wanted, is_shared, why, at);
   }
   const std::string name = values_.new_name(at.space);
-  move(*value, layouts[from], wanted, name,
-       value->name_of(value->copies[from]), at.notes, "", why);
+  move(*value, layouts[from], wanted, name, value->name_of(value->copies[from]),
+       at.notes, "", why);
   value->copies.push_back({wanted, name});
   if (is_local(way) || at.regathers) at.passing.push_back(name);
   return name;
@@ -299,9 +299,14 @@ void Materializer::drop_invented(const std::string& name, LineContext& at) {
   unbind(name, at);
 }
 
+void Materializer::drop_narrow(const ShardValuePtr& value, LineContext& at) {
+  drop_invented(std::exchange(value->narrow, {}), at);
+  drop_invented(std::exchange(value->scale, {}), at);
+}
+
 // Drops a value that has no names and no readers left.
 void Materializer::let_go(const ShardValuePtr& value, LineContext& at) {
-  drop_invented(std::exchange(value->narrow, {}), at);
+  drop_narrow(value, at);
   if (value->held != nullptr) {
     for (const ShardValuePtr& operand : value->held->operands) {
       if (operand != nullptr) stop_reading(operand, at);

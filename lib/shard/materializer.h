@@ -73,6 +73,9 @@ class Materializer {
   // Drops the value of an invented name. Its register is freed after the line.
   void drop_invented(const std::string& name, LineContext& at);
 
+  // Drops the value's cast to f16 or bf16 (precision.h), if it has one.
+  void drop_narrow(const ShardValuePtr& value, LineContext& at);
+
   // Writes the lines that join chunks into the register `name`. The chunks are
   // registers that hold a value in the given layout. The result has type
   // `whole`, and the chunks are parts of its dimension at `place`. Returns the

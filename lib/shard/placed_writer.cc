@@ -155,9 +155,9 @@ void PlacedWriter::write_cast(const std::string& to, const std::string& from,
                               const Layout& layout, const Type& type,
                               const std::string& notes,
                               const std::string& why) {
-  write_local("cast", to, from, layout, type,
-              " " + std::string(to_string(type.dtype)) + notes +
-                  " #why=" + quote(why));
+  write_local(
+      "cast", to, from, layout, type,
+      " " + std::string(to_string(type.dtype)) + notes + " #why=" + quote(why));
   spend(cluster_.piece_bytes(layout, type) /
         config_.machine().memory_bandwidth);
 }

@@ -24,17 +24,17 @@ struct PlannedOperand {
   // (waiting.h), and it will be created in the layout that this line wants. The
   // fields below are for that case.
   std::vector<Layout> layouts;
-  std::optional<Layout> pin;    // how the config says it is cut
-  std::optional<Layout> offer;  // a cut in which it may be made at no cost
-  bool is_zero = false;         // all zeros, so summands cost nothing
+  std::optional<Layout> pin;       // how the config says it is cut
+  std::optional<Layout> offer;     // a cut in which it may be made at no cost
+  bool is_zero = false;            // all zeros, so summands cost nothing
   std::optional<Dtype> sum_dtype;  // ShardValue::sum_dtype
 };
 
 struct PlannedLine {
   const Call& call;
   uint32_t set = 0;
-  std::vector<PlannedOperand>
-      operands = {};          // by argument; unused if it is no tensor
+  std::vector<PlannedOperand> operands =
+      {};                          // by argument; unused if it is no tensor
   std::optional<Layout> pin = {};  // how the config wants result 0
   // True if results may stay summands and their sum is not charged to this
   // line. That is so within a microbatch, whose gradients are added up before

@@ -51,9 +51,7 @@ class PlanKey {
     if (part) append(*part);
   }
   void append(Dtype dtype) { append(static_cast<int>(dtype)); }
-  void append(const Type& type) {
-    add(type.dtype, type.shape);
-  }
+  void append(const Type& type) { add(type.dtype, type.shape); }
   void append(const Layout& layout) {
     add(layout.set, layout.partial, layout.cuts);
   }

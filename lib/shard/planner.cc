@@ -129,10 +129,10 @@ double Planner::seconds_together(const AxisUses& uses) const {
   }
   for (size_t r = 0; r < plan.results.size(); ++r) {
     const Layout& made = plan.results[r];
-    seconds += seconds_of(redistribution(in_.cluster, in_.machine,
-                                         summed_type(in_.call.results[r],
-                                                     in_.line.sum_dtype),
-                                         made, settled(made, r)));
+    seconds += seconds_of(
+        redistribution(in_.cluster, in_.machine,
+                       summed_type(in_.call.results[r], in_.line.sum_dtype),
+                       made, settled(made, r)));
   }
   return seconds;
 }

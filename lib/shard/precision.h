@@ -9,28 +9,68 @@
 // weights, moments, norms, losses and gradients, is in f32 as the program says.
 // What a product reads is sent between ranks after its cast.
 //
+// f16 has no numbers below 6e-8 and none above 65504, and gradients are often
+// smaller. So a gradient is scaled before its cast, by what brings its largest
+// element to 2^14, and the product's results are divided by that again. The
+// scale is found anew for each gradient, so none overflows, and no step of an
+// optimizer has to be left out.
+//
 // The cast of a weight is kept beside it (ShardValue::narrow) until the weight
 // is bound anew, so it is made once a step. The cast of another value is kept
 // until a product comes that does not read it.
 #pragma once
 
+#include <functional>
+#include <memory>
 #include <optional>
+#include <string>
+#include <vector>
 
 #include "shard/config.h"
+#include "shard/layout_chooser.h"
 #include "shard/line_work.h"
+#include "shard/materializer.h"
+#include "shard/values.h"
 
 namespace gt::shard {
 
-// Returns the dtype in which the line is to read its operands, if it is a
-// product of f32 to which the config gives another. The steps of an expansion
-// are not: their op has decided.
-std::optional<Dtype> precision_of(const LineWork& work, const Config& config);
+class MixedPrecision {
+ public:
+  // Rewrites a line that is made here, as one of the input.
+  using Take = std::function<void(const Line& line, const LineContext& at)>;
 
-// Returns true if such a product reads this argument in the other dtype.
-bool is_narrowed(const Call& call, size_t argument);
+  MixedPrecision(const Config& config, ValueTable& values,
+                 LayoutChooser& chooser, Materializer& materializer, Take take)
+      : config_(config),
+        values_(values),
+        chooser_(chooser),
+        materializer_(materializer),
+        take_(std::move(take)) {}
 
-// Returns true if the argument is a layer's weight, which the next lines of the
-// step will read, too.
-bool reads_weight(const LineWork& work, size_t argument);
+  // Writes the line in other lines, if it is a product of f32 to which the
+  // config gives another dtype. Otherwise returns false. The steps of an
+  // expansion are written as they are: their op has decided.
+  bool write(const LineWork& work);
+
+ private:
+  std::optional<Dtype> dtype_for(const LineWork& work) const;
+  void take_step(const std::string& text, LineContext at) const;
+  void make_narrow(const LineWork& work, size_t argument, Dtype dtype);
+  void drop_others(const LineWork& work);
+  void write_product(const LineWork& work);
+  void widen(const LineWork& work, const std::vector<std::string>& made,
+             const std::string& scale);
+
+  const Config& config_;
+  ValueTable& values_;
+  LayoutChooser& chooser_;
+  Materializer& materializer_;
+  Take take_;
+  std::vector<std::weak_ptr<ShardValue>> narrow_;  // have casts, no weights
+};
+
+// Returns true if the line makes gradients: it is of the backward, and no
+// forward line that is run again.
+bool makes_gradient(const Line& line);
 
 }  // namespace gt::shard

@@ -11,8 +11,20 @@ bool is_recomputed(const Scope& scope, const Op& op) {
   const Row& row = *op.row;
   return scope.recompute && scope.recompute->wants(op.name) && !row.leaf &&
          row.statement == Statement::kCompute &&
-         std::any_of(op.operands.begin(), op.operands.end(),
-                     [](const Parameter& p) { return p.role == Role::kTensor; });
+         std::any_of(
+             op.operands.begin(), op.operands.end(),
+             [](const Parameter& p) { return p.role == Role::kTensor; });
+}
+
+void note_recompute(const Config& config, const LineWork& work) {
+  const auto& wanted = work.scope.recompute;
+  if (!wanted || work.at.depth > 0) return;
+  if (work.is_backward) {
+    config.note_backward(*wanted);
+  } else if (work.line.note("recompute") == nullptr &&
+             is_recomputed(work.scope, *work.call.op)) {
+    config.note_kept(*wanted);
+  }
 }
 
 namespace {

@@ -1,8 +1,8 @@
 // What a config says of values that the backward computes again (recompute:).
 // The rewrite is gt-emit's, which knows the history: a line gets the note
-// #recompute= with the name of its scope, and so the lines of a scope that stand
-// behind each other are a region. gt-shard, which comes behind the gradients,
-// only tells if that was not done.
+// #recompute= with the name of its scope, and so the lines of a scope that
+// stand behind each other are a region. gt-shard, which comes behind the
+// gradients, only tells if that was not done.
 #pragma once
 
 #include <functional>
@@ -12,6 +12,7 @@
 #include "base/result.h"
 #include "ops/op.h"
 #include "shard/config.h"
+#include "shard/line_work.h"
 #include "stream/line.h"
 
 namespace gt::shard {
@@ -23,6 +24,10 @@ namespace gt::shard {
 using RegionOf = std::function<std::string(const Line&)>;
 Result<RegionOf> read_regions(std::string_view text, std::string_view file,
                               std::string_view* culprit);
+
+// Notes whether the backward can compute the line's results again, if the
+// config wants it so (Config::without_notes()).
+void note_recompute(const Config& config, const LineWork& work);
 
 // Returns true if the scope wants the line's results to be computed again: an
 // optimizer's and a created tensor never are.

@@ -289,8 +289,7 @@ class Search {
                 ? "chunks: auto\n"
                 : "chunks: " + std::to_string(chunks) + "\n") +
            dtype_yaml("sums", job_.given.sums()) +
-           dtype_yaml("precision", job_.given.precision()) +
-           schedule_yaml();
+           dtype_yaml("precision", job_.given.precision()) + schedule_yaml();
     std::string tensors;
     for (size_t g = 0; g < choices.size(); ++g) {
       if (choices[g].axes.empty()) continue;

@@ -70,7 +70,11 @@ struct ShardValue {
   // The name of ours that holds the value's cast to f16 or bf16 (precision.h);
   // "": there is none.
   std::string narrow;
-  size_t held_readers = 0;  // waiting lines that will read the value
+  // The name of ours that holds by what the cast of a gradient to f16 was
+  // multiplied; "": by nothing.
+  std::string scale;
+  bool is_gradient = false;  // it was made by a line of the backward
+  size_t held_readers = 0;   // waiting lines that will read the value
   // True if the value was created, or was made from created values as by an
   // optimizer. Weights and batches are such values.
   bool is_source = false;

@@ -155,8 +155,7 @@ TEST(Config, ARegionOfRecomputeIsTheScopeThatSaysIt) {
   EXPECT_FALSE(config_of("mesh: {tp: 2}").has_recompute());
   EXPECT_EQ(scope_of(config, "l3/layer/mlp"),
             "shard=none recompute,attention,gelu@l3/layer");
-  EXPECT_EQ(scope_of(config, "layer/head"),
-            "shard=none recompute@layer/head");
+  EXPECT_EQ(scope_of(config, "layer/head"), "shard=none recompute@layer/head");
   const auto region = read_regions(kOwn, "c.yaml", nullptr);
   ASSERT_TRUE(region.ok());
   const auto of = [&](const char* text) {
@@ -173,7 +172,8 @@ TEST(Config, ARegionOfRecomputeIsTheScopeThatSaysIt) {
   EXPECT_EQ(of("w = sgd w g 0.1 #signal=head"), "");
   EXPECT_EQ(of("print x #signal=head"), "");
   // How many ranks there are does not matter here.
-  EXPECT_TRUE(read_regions("signals: {a: {recompute: true}}", "c", nullptr).ok());
+  EXPECT_TRUE(
+      read_regions("signals: {a: {recompute: true}}", "c", nullptr).ok());
   EXPECT_TRUE(
       read_regions("a: {workers: [7], recompute: true}", "c", nullptr).ok());
   EXPECT_FALSE(read_regions("mesh: {tp: 2}\nx: {}", "c", nullptr).ok());
@@ -217,7 +217,7 @@ TEST(Config, ScopesThatContradictAreReported) {
   EXPECT_EQ(scope_of(config, "stage1/part/few/stage0").substr(0, 9),
             "c.yaml:7:");
   EXPECT_EQ(scope_of(config, "stage0/few"),
-            "c.yaml:11: signal 'few': on ranks 4,6, but within scopes on ranks "
+            "c.yaml:14: signal 'few': on ranks 4,6, but within scopes on ranks "
             "0-3");
   const Config cut = config_of(
       "mesh: {pp: 2}\nsignals:\n  a: {on: {pp: 1}}\n  b: {shard: {pp: 0}}\n");
@@ -273,7 +273,8 @@ struct Bad {
 constexpr Bad kBadGt[] = {
     {"a:\n  shrad: {axis: 1}\n",
      "c.yaml:2: signal 'a': unknown key 'shrad'; expected shard, workers, "
-     "backward, compile or optional; did you mean 'shard'?"},
+     "backward, compile, sums, precision, recompute or optional; did you mean "
+     "'shard'?"},
     {"a: {shard: {tp: 1}}",
      "c.yaml:1: signal 'a': unknown key 'tp'; expected axis, workers or "
      "replicated (named axes need a mesh:)"},
@@ -499,7 +500,7 @@ TEST(Config, TheManualsExamplesAreRead) {
       text += line + "\n";
     }
   }
-  EXPECT_EQ(read, 4);
+  EXPECT_EQ(read, 5);
 }
 
 TEST(Config, ErrorsHaveTheirColumn) {
