@@ -1,13 +1,18 @@
 // gt-emit: reads gt source, and writes a checked stream.
 #include <unistd.h>
 
+#include <cstdlib>
+#include <cstring>
 #include <map>
 
 #include "arguments.h"
+#include "base/io.h"
+#include "base/message.h"
 #include "clients.h"
 #include "emit/emitter.h"
 #include "ops/catalog.h"
 #include "program.h"
+#include "shard/recompute.h"
 
 namespace {
 
@@ -26,6 +31,7 @@ struct Options {
   std::vector<std::string> repeats;  // N FILE N FILE ...
   std::vector<std::string> lines;
   std::string ops;
+  std::string config;
   bool no_at = false;
   bool no_replay = false;
   gt::ClientOptions clients;
@@ -85,6 +91,33 @@ int describe(const std::string& what) {
   return gt::finish("gt-emit", writer, gt::Exit::kDone);
 }
 
+// Reads from the config what the backward computes again. Returns kDone, or the
+// status after an error was reported.
+gt::Exit read_config(const gt::Arguments& args, Options& options,
+                     gt::emit::EmitJob& job) {
+  const char* from_environment = std::getenv("GT_CONFIG");
+  if (!args.has("--config") && from_environment != nullptr) {
+    options.config = from_environment;
+  }
+  if (options.config.empty()) return gt::Exit::kDone;
+  constexpr size_t kEnough = (size_t{1} << 20) + 1;  // more is refused
+  std::string text;
+  if (const int error = gt::read_whole(options.config, text, kEnough)) {
+    gt::say("gt-emit: cannot read " + options.config + ": " +
+            std::strerror(error) + "\n");
+    return gt::Exit::kUsage;
+  }
+  std::string_view culprit;
+  auto region = gt::shard::read_regions(text, options.config, &culprit);
+  if (!region.ok()) {
+    gt::say(gt::format_error("gt-emit", {}, region.error(), culprit));
+    return gt::Exit::kRejected;
+  }
+  job.session.region = region.value();
+  options.clients.set_region(std::move(region.value()));
+  return gt::Exit::kDone;
+}
+
 // Gives up after an error was reported. A client of another gt-emit writes
 // results, which have no marks; everything else writes a stream, which must be
 // ended.
@@ -140,6 +173,10 @@ int main(int argc, char** argv) {
                        "first seed for lines that give none (0)");
   args.number<size_t>("--history", job.session.history, 0, SIZE_MAX,
                       "lines of history to keep (1000000)");
+  args.text("-c,--config", options.config,
+            "what the backward computes again: recompute: of signals "
+            "(GT_CONFIG)")
+      .type("YAML");
   const gt::Option at =
       args.flag("--at", job.at_stdin, "write #at= for standard input too");
   args.flag("--no-at", options.no_at, "write no #at=").excludes(at);
@@ -155,14 +192,26 @@ int main(int argc, char** argv) {
       !wrong.empty()) {
     return usage(args, wrong);
   }
-  if (gt::ClientOptions::serves(args) || gt::ClientOptions::visits(args)) {
-    gt::talk_aside();
+  const bool visits = gt::ClientOptions::visits(args);
+  if (gt::ClientOptions::serves(args) || visits) gt::talk_aside();
+  if (args.has("--config") && visits) {
+    return usage(args, "-c: with --to, the config of the gt-emit -l counts");
+  }
+  if (args.has("--config") && options.config.empty()) {
+    return usage(args, "-c: '' is no file");
+  }
+  if (!visits) {
+    const gt::Exit read = read_config(args, options, job);
+    if (read != gt::Exit::kDone) {
+      gt::write_empty_stream(read);
+      return static_cast<int>(read);
+    }
   }
   if (gt::ClientOptions::serves(args)) return serve(args, options);
   job.session.at = !options.no_at;
   job.replay = !options.no_replay;
   if (!collect_inputs(args, options, job)) return give_up(args);
-  if (gt::ClientOptions::visits(args)) return visit(args, options, job);
+  if (visits) return visit(args, options, job);
   gt::Writer writer(STDOUT_FILENO);
   const gt::Exit done = gt::emit::emit(job, writer, gt::say);
   return gt::finish("gt-emit", writer, done);

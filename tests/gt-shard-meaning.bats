@@ -236,6 +236,77 @@ END
   gt-cmp --rtol 2e-3 --atol 1e-3 <(gt-emit h.gt | gt-work) <(gt-work placed)
 }
 
+@test "a product of halves is added up in f32, and what is sent is a choice" {
+  cat >half.gt <<'END'
+x = randn bf16[8,16] 1 #signal=batch
+m = randn f32[16,12] 2 #signal=col
+n = randn f32[12,16] 3 #signal=row
+u = cast m bf16 #signal=col
+d = cast n bf16 #signal=row
+h = matmul x u #signal=col
+y = matmul h d #signal=row
+y = cast y f32
+l = mean y
+gm gn = grad l m n
+print y
+print gm
+print gn
+END
+  cat >f32.yaml <<'END'
+mesh: {dp: 2, tp: 2}
+signals:
+  batch: {shard: {dp: 0}}
+  col: {shard: {tp: 1}}
+  row: {shard: {tp: 0}}
+END
+  { echo 'sums: bf16'; cat f32.yaml; } >bf16.yaml
+  sed 's/bf16/f16/' bf16.yaml >f16.yaml
+  sed 's/row: {/row: {sums: bf16, /' f32.yaml >row.yaml
+  gt-emit --no-at half.gt >half.s
+  # The gradient of a weight in f32 is not rounded on the way.
+  grep -q '^gm = matmul x _e[0-9]* ta=1 out=f32 #signal=col #bwd #grad=m$' half.s
+  for sums in f32 bf16 f16 row; do
+    gt-shard -c $sums.yaml --summary half.s >$sums.s 2>$sums.sum
+    gt-check -q $sums.s
+    gt-cmp --rtol 1e-2 --atol 0.3 <(gt-work half.s) <(gt-work $sums.s)
+    # No product reads operands that were widened for it.
+    run ! grep -E '^_s[0-9].* = cast [a-z_0-9]*@.* f32' $sums.s
+  done
+  grep -q '^y@0-3 = matmul .* out=f32 #signal=row$' f32.s
+  grep -q '^y@0-3 = cast y@0-3 bf16 .*"parts are summed in f32"$' f32.s
+  grep -q '^y@0-3 = matmul h@0-3 d@0-3 #signal=row$' bf16.s
+  grep -q '^gm@0-3 = cast gm@0-3 bf16 .*"the sum is sent in bf16"$' bf16.s
+  grep -q '^gm@0-3 = cast gm@0-3 f32 .*"the sum is sent in bf16"$' bf16.s
+  run -0 grep -c 'sent in bf16' row.s
+  [ "$output" = 2 ] # before and behind the sum of gn
+  bytes() { sed -n 's/.*all_reduce: .* lines, \([0-9.]*\) MB.*/\1/p' $1.sum; }
+  awk -v f="$(bytes f32)" -v b="$(bytes bf16)" 'BEGIN { exit !(b > 0 && b == f / 2) }'
+}
+
+@test "microbatches add up in f32, and their one sum is sent as the config says" {
+  echo 'm = randn f32[16,12] 2' >half.gt
+  echo 'g = zeros f32[16,12]' >>half.gt
+  for k in 0 1; do
+    cat <<END
+x = randn bf16[8,16] $k #signal=batch #mb=$k
+u = cast m bf16 #mb=$k
+h = matmul x u #mb=$k
+h = cast h f32 #mb=$k
+l = mean h #mb=$k
+d = grad l m #mb=$k
+g = add g d #mb=$k
+END
+  done >>half.gt
+  echo 'print g' >>half.gt
+  printf 'sums: bf16\nmesh: {dp: 2}\nsignals: {batch: {shard: {dp: 0}}}\n' >half.yaml
+  gt-emit --no-at half.gt | gt-shard -c half.yaml >placed
+  gt-check -q placed
+  run -0 grep -c 'all_reduce' placed
+  [ "$output" = 1 ]
+  grep -A1 '^g@0-1 = cast g@0-1 bf16 #why="the sum is sent in bf16"$' placed | grep -q '^g@0-1 = all_reduce'
+  gt-cmp --rtol 1e-2 --atol 1e-2 <(gt-emit half.gt | gt-work) <(gt-work placed)
+}
+
 # ---- notes that claim -----------------------------------------------------------
 
 @test "notes of types are wishes, and are left out where they would be false" {

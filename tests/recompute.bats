@@ -152,3 +152,71 @@ numpy.save('text.npy', numpy.random.default_rng(0).integers(0, 128, 5000).astype
   sed 's/ #recompute=.//' steps.gt | gt-emit --no-at init.gt - | gt-work >expected
   run -0 gt-cmp <(gt-work placed) expected
 }
+
+# ---- what a config says -----------------------------------------------------------
+
+@test "a config says of a signal what the backward computes again" {
+  # A scope is a region, so two layers are two.
+  printf '%s\n' 'w = randn f32[4,4] 1' 'x = randn f32[4,4] 2' >net.gt
+  for layer in 1 2; do
+    printf '%s\n' "h = matmul x w #signal=l$layer/block" "h = tanh h #signal=l$layer/block" \
+      "x = gelu h #signal=l$layer/block"
+  done >>net.gt
+  printf '%s\n' 'l = sum x' 'g = grad l w' 'print g' >>net.gt
+  printf 'mesh: {tp: 2}\nsignals: {block: {recompute: true}}\n' >again.yaml
+  sed 's|\(#signal=\(l[12]/block\)\)|\1 #recompute=\2|' net.gt | gt-emit --no-at >noted
+  gt-emit --no-at -c again.yaml net.gt | cmp - noted
+  GT_CONFIG=again.yaml gt-emit --no-at net.gt | cmp - noted
+  # Rounds of a loop are replayed alike, and a note of the line counts.
+  gt-emit --no-at -c again.yaml net.gt --repeat 5 net.gt >rounds
+  gt-emit --no-at -c again.yaml --no-replay net.gt --repeat 5 net.gt | cmp - rounds
+  sed 's|#signal=l1/block|& #recompute=mine|' net.gt | gt-emit --no-at -c again.yaml | grep -c '#recompute=mine' | grep -qx 3
+  # Of ops alone; the values are the same.
+  printf 'mesh: {tp: 2}\nsignals: {block: {recompute: [tanh]}}\n' >tanh.yaml
+  gt-emit --no-at -c tanh.yaml net.gt >tanh.s
+  [ "$(grep -c '= tanh .*#bwd #recompute' tanh.s)" = 1 ] # a name holds the other
+  run ! grep -E '(matmul|gelu) .*#recompute' tanh.s
+  cmp <(gt-work noted) <(gt-emit net.gt | gt-work)
+  cmp <(gt-work tanh.s) <(gt-emit net.gt | gt-work)
+}
+
+@test "gt-shard tells if gt-emit has not seen the config" {
+  printf '%s\n' 'w = randn f32[4,4] 1' 'h = tanh w #signal=a' 'h = exp h #signal=a' 'h = sin h #signal=a' \
+    'l = sum h' 'g = grad l w' 'print g' >net.gt
+  printf 'mesh: {tp: 2}\nsignals:\n  a: {recompute: true}\n' >again.yaml
+  gt-emit -c again.yaml net.gt | gt-shard -c again.yaml >placed
+  grep -q '#bwd #recompute' placed
+  run -3 gt-shard -c again.yaml <(gt-emit net.gt)
+  [[ $output == *'again.yaml:3: recompute: has no effect on lines that came without #recompute; give the config to gt-emit, too: gt-emit -c again.yaml'* ]]
+  # Without a backward nothing would be computed again.
+  run -0 gt-shard -c again.yaml <(sed '/grad/,$d' net.gt | gt-emit)
+  run -3 gt-emit -c <(echo 'signals: {a: {recompute: maybe}}') net.gt
+  [[ $output == *"signal 'a': expected true, false or ops"* ]]
+  run -2 gt-emit -c nothere.yaml net.gt
+  run -2 gt-emit -c again.yaml --to tcp://127.0.0.1:1 net.gt
+  [[ $output == *'-c: with --to, the config of the gt-emit -l counts'* ]]
+}
+
+@test "with a split backward, what is computed again is made once a microbatch" {
+  printf '%s\n' 'w = randn f32[8,8] 1 #signal=one' 'v = randn f32[8,8] 2 #signal=two' \
+    'g = zeros f32[8,8] #signal=one' >p.gt
+  for mb in 0 1 2 3 4 5; do
+    printf '%s\n' "x = randn f32[64,8] $mb #signal=one #mb=$mb" \
+      "h = tanh x #signal=one #mb=$mb" "h = matmul h w #signal=one #mb=$mb" \
+      "h = tanh h #signal=one #mb=$mb" "h = copy h #signal=two #mb=$mb" \
+      "h = gelu h #signal=two #mb=$mb" "h = matmul h v #signal=two #mb=$mb" \
+      "h = tanh h #signal=two #mb=$mb" "l = sum h #signal=two #mb=$mb" \
+      "d e = grad l w v #mb=$mb" "g = add g d #signal=one #mb=$mb"
+  done >>p.gt
+  echo 'print g' >>p.gt
+  for kind in 1f1b zb-h1 zb-h2; do
+    printf 'mesh: {pp: 2}\nschedule: {kind: %s}\nsignals: {one: {on: {pp: 0}, recompute: true}, two: {on: {pp: 1}, recompute: true}}\n' \
+      $kind >pp.yaml
+    gt-emit --no-at -c pp.yaml p.gt >stream
+    gt-shard -c pp.yaml stream >placed
+    gt-check -q placed
+    [ "$(grep -c '#recompute$' placed)" = "$(grep -c '#bwd #recompute$' stream)" ]
+    [ "$(grep -c '= gelu .*#recompute' placed)" = 12 ]
+    run -0 gt-cmp <(gt-work placed) <(gt-emit p.gt | gt-work)
+  done
+}

@@ -81,7 +81,9 @@ Session::Session(EmitOptions options, std::function<void(std::string_view)> say)
 
 void Session::feed(std::string_view line, Origin origin, std::string& out) {
   ledger_.symbols.begin_line();
-  const Pattern* pattern = options_.tape ? nullptr : scan(line);
+  // Lines of one pattern may be in different regions.
+  const bool has_region = options_.region && line.find("#signal=") != line.npos;
+  const Pattern* pattern = options_.tape || has_region ? nullptr : scan(line);
   if (pattern != nullptr && feed_known(*pattern, line, origin, out)) return;
   state_.begin(line, origin);
   state_.has_pattern = pattern != nullptr;
@@ -242,6 +244,7 @@ Status Session::grad(LineState& state, std::string& out) {
 
 Status Session::compute(LineState& state, std::string& out) {
   if (Status s = check_results(state.line); !s.ok()) return s;
+  if (options_.region) note_region(state);
   if (Status s = complete(state, out); !s.ok()) return s;
   const auto bound =
       is_placed(state.line) ? bind_placed(state, out) : bind(state, out);
@@ -275,6 +278,18 @@ Status Session::compute(LineState& state, std::string& out) {
   if (state.adds_seed) seeds_.advance(state, out);
   recorder_.limit(state.origin);
   return ok_status();
+}
+
+// Adds the note #recompute= of the line's region, if it is to be in one.
+void Session::note_region(LineState& state) const {
+  if (ledger_.emitted || is_placed(state.line) ||
+      state.line.note("recompute") != nullptr) {
+    return;
+  }
+  std::string region = options_.region(state.line);
+  if (region.empty()) return;
+  state.added_texts.push_back(std::move(region));
+  state.line.notes.push_back({"recompute", state.added_texts.back()});
 }
 
 // Leaves a recipe of the results, which the backward is to compute again.

@@ -67,6 +67,9 @@ struct EmitOptions {
   // itself.
   Look look;
   Quota quota;  // of a client
+  // Returns the value of the note #recompute= that a line gets which lacks it,
+  // or "" if it gets none. May be empty.
+  std::function<std::string(const Line&)> region;
 };
 
 class Session : public Rewriter {
@@ -156,6 +159,7 @@ class Session : public Rewriter {
   // bind() and bind_placed() find the operands and the results' types; they
   // return false if an operand holds a failure, which they have passed on, so
   // that the line is done.
+  void note_region(LineState& state) const;
   Status complete(LineState& state, std::string& out);
   Result<bool> bind(LineState& state, std::string& out);
   Result<bool> bind_placed(LineState& state, std::string& out);

@@ -4,6 +4,7 @@
 
 #include "grad/history.h"
 #include "grad/node_gradient.h"
+#include "grad/wide_products.h"
 #include "spmd/placed.h"
 #include "spmd/stated.h"
 #include "stream/ranks.h"
@@ -33,6 +34,7 @@ class Reverse {
     for (const GradientTarget& target : question_.targets) {
       program_.targets.push_back(gradient_of(target));
     }
+    widen_products(types_, program_);
     program_.history = std::move(history_.nodes);
     return std::move(program_);
   }

@@ -240,7 +240,8 @@ constexpr Row kAttentionRows[] = {
                 "v = tensor f32[2,1] 2 6\n"
                 "o = attention q q v causal=1\n"
                 "print o\n"
-                "=> o = tensor f32[2,1] 2 4"},
+                "=> o = tensor f32[2,1] 2 4",
+     .factors = "0123"},
     // o and lse are what attention gave for q, k and v. They are not variables
     // of their own, so the gradients of q, k and v are the only ones.
     {.signature = "gq gk gv = attention_grad q k v o lse go [glse] [mask] "
@@ -260,6 +261,7 @@ constexpr Row kAttentionRows[] = {
      .sense = "Gradient of attention, from its results and their gradients.",
      .source = "Dao et al., FlashAttention, NeurIPS 2022, algorithm 4",
      .internal = true,
+     .factors = "012357",
      .part_operand = 3},
     // heads=, split= and shape= are about the tensor with the heads in its last
     // dimension.

@@ -169,6 +169,10 @@ struct Row {
   bool regroups = false;
   // No gradient passes through the op.
   bool stops_gradient = false;
+  // Of a matrix product, a convolution, or an op that consists of such: the
+  // operands whose products it sums, as digits, "01". Mixed precision reads
+  // these in f16 or bf16.
+  const char* factors = "";
   // The index of the operand that is a layer's weight; -1: none.
   int weight_operand = -1;
   // The index of the operand that the others are divided by; -1: none.
@@ -296,6 +300,14 @@ struct Op {
   std::vector<TextLine> expansion;
 
   bool is_primitive() const { return expansion.empty(); }
+  // True if the op sums products of its operands; reads_factor() if operand p,
+  // by its index in `operands`, is one whose products it sums (Row::factors).
+  bool is_product() const { return *row->factors != '\0'; }
+  bool reads_factor(size_t p) const {
+    return p < 10 &&
+           std::string_view(row->factors).find(static_cast<char>('0' + p)) !=
+               std::string_view::npos;
+  }
   // Returns how many operands a line must have: those that are not optional.
   size_t least_operands() const;
   bool is_variadic() const;  // it has a variadic operand

@@ -94,6 +94,7 @@ constexpr Row kProductRows[] = {
                 "y = matmul a a tb=1\n"
                 "print y\n"
                 "=> y = tensor f32[2,2] 5 11 11 25",
+     .factors = "01",
      .weight_operand = 1},
     {.signature = "y = linear x w [b] [out=]",
      .index = "...k,kn,n->...n",
@@ -137,6 +138,7 @@ constexpr Row kProductRows[] = {
                 "y = linear x w b\n"
                 "print y\n"
                 "=> y = tensor f32[2] 17 30",
+     .factors = "012",
      .weight_operand = 1},
 };
 

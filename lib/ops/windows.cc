@@ -186,6 +186,7 @@ constexpr Row kWindowRows[] = {
                 "y = conv2d x w\n"
                 "print y\n"
                 "=> y = tensor f32[1,1,1,2] 6 8",
+     .factors = "012",
      .weight_operand = 1},
     {.signature = "z = conv2d_input_grad g w output_size= stride=1 padding=0 "
                   "dilation=1 groups=1",
@@ -215,6 +216,7 @@ constexpr Row kWindowRows[] = {
      .sense = "Gradient of conv2d by its images.",
      .source = "torch.nn.grad.conv2d_input",
      .internal = true,
+     .factors = "01",
      .weight_operand = 1},
     {.signature = "y = conv_transpose2d x w [b] stride=1 padding=0 "
                   "output_padding=0 dilation=1 groups=1",
@@ -259,6 +261,7 @@ constexpr Row kWindowRows[] = {
                 "y = conv_transpose2d x w\n"
                 "print y\n"
                 "=> y = tensor f32[1,1,1,3] 1 12 20",
+     .factors = "012",
      .weight_operand = 1},
     {.signature = "z = conv2d_weight_grad g x kernel_size= stride=1 padding=0 "
                   "dilation=1 groups=1",
@@ -287,7 +290,8 @@ constexpr Row kWindowRows[] = {
      .flops = 2,
      .sense = "Gradient of conv2d by its weight.",
      .source = "torch.nn.grad.conv2d_weight",
-     .internal = true},
+     .internal = true,
+     .factors = "01"},
 };
 
 }  // namespace

@@ -55,6 +55,7 @@ void Multiplexer::come(ClientId id, const ClientHello& hello) {
             "say user=NAME behind the key in --allow";
   options.session.is_client = true;
   options.session.quota = options_.quota;
+  options.session.region = options_.region;
   options.begin_long_work = out_.begin_long_work;
   Client& client = clients_.try_emplace(id, options_.window).first->second;
   client.user = hello.user;

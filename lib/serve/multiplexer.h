@@ -40,6 +40,7 @@ struct MultiplexerOptions {
   // they use its path.
   std::string lend;
   uint64_t most_history = 1'000'000;  // lines that are kept for gradients
+  std::function<std::string(const Line&)> region;  // EmitOptions::region
 };
 
 class Multiplexer {

@@ -59,8 +59,11 @@ double AxisCosts::fetch(size_t axis, const AxisUse& use, size_t i) const {
 
 std::vector<Move> AxisCosts::path(size_t i, const Layout& from,
                                   const Layout& to) const {
-  return redistribution(in_.cluster, in_.machine, in_.call.type(i), from,
-                        in_.cluster.simplest(to, in_.call.type(i).shape));
+  const Type& type = in_.call.type(i);
+  return redistribution(
+      in_.cluster, in_.machine,
+      moved_type(type, in_.line.operands[i].sum_dtype, from, to), from,
+      in_.cluster.simplest(to, type.shape));
 }
 
 // Returns the seconds that the line itself takes. Tensors that lack the label
@@ -129,8 +132,10 @@ double AxisCosts::settle(size_t axis, const AxisUse& use, size_t r) const {
   } else if (!in_.line.keeps_summands) {
     wanted.partial = 0;
   }
-  return seconds_of(redistribution(in_.cluster, in_.machine,
-                                   in_.call.results[r], made, wanted));
+  return seconds_of(redistribution(
+      in_.cluster, in_.machine,
+      moved_type(in_.call.results[r], in_.line.sum_dtype, made, wanted), made,
+      wanted));
 }
 
 }  // namespace gt::shard

@@ -97,8 +97,11 @@ class ChunkSearch {
   void find_seconds() {
     product_ = work_seconds(cluster_, machine_, call_, plan_);
     if (!sum_) return;
-    travel_ += seconds_of(redistribution(cluster_, machine_, call_.results[0],
-                                         plan_.results[0], *sum_));
+    const Layout& made = plan_.results[0];
+    travel_ += seconds_of(redistribution(
+        cluster_, machine_,
+        moved_type(call_.results[0], work_.sum_dtype, made, *sum_), made,
+        *sum_));
   }
 
   // Returns the seconds of the product in chunks. All overlaps but the largest

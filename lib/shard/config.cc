@@ -75,6 +75,9 @@ Status ScopeMerge::add(const ConfigEntry& inner) {
   if (said.compile) scope_.compile = said.compile;
   if (said.regather) scope_.regather = said.regather;
   if (said.chunks) scope_.chunks = said.chunks;
+  if (said.sums) scope_.sums = said.sums;
+  if (said.precision) scope_.precision = said.precision;
+  if (said.recompute) scope_.recompute = said.recompute;
   if (Status s = narrow(inner); !s.ok()) return s;
   outer_.push_back(&inner);
   return check_cuts(inner);
@@ -186,6 +189,12 @@ size_t Config::first_entry() const {
   return first;
 }
 
+bool Config::has_recompute() const {
+  return std::any_of(
+      file_.signals.begin(), file_.signals.end(),
+      [](const ConfigEntry& entry) { return entry.scope.recompute; });
+}
+
 std::string Config::place(size_t line) const {
   return to_string(Place{file_.file, line});
 }
@@ -222,6 +231,7 @@ const ConfigEntry* Config::use(const ConfigEntry& entry,
 
 Result<Scope> Config::find(std::string_view signal, bool is_backward) const {
   ScopeMerge merge(file_);
+  std::string_view region;
   for (size_t end = 0; end < signal.size(); ++end) {
     const size_t begin = end;
     end = std::min(signal.find('/', begin), signal.size());
@@ -236,8 +246,11 @@ Result<Scope> Config::find(std::string_view signal, bool is_backward) const {
       return Error{place(entry->line) + ": " + quoted(*entry) + ": " +
                    s.error().message};
     }
+    if (entry->scope.recompute) region = signal.substr(0, end);
   }
-  return merge.scope();
+  Scope scope = merge.scope();
+  scope.region = region;
+  return scope;
 }
 
 const Scope* Config::tensor(std::string_view name) const {
@@ -306,6 +319,19 @@ std::vector<std::string> Config::without_effect(const CutsInUse& cuts) const {
     const ConfigEntry& entry = file_.tensors[i];
     if (!used_tensors_[i] || entry.is_optional) continue;
     add_without_effect(entry, "'" + excerpt(entry.name) + "'", cuts, messages);
+  }
+  return messages;
+}
+
+std::vector<std::string> Config::without_notes() const {
+  std::vector<std::string> messages;
+  for (const size_t line : kept_) {
+    if (!backward_.contains(line)) continue;
+    messages.push_back(message_at(line) +
+                       "recompute: has no effect on lines that came without "
+                       "#recompute; give the config to gt-emit, too: gt-emit "
+                       "-c " +
+                       file_.file);
   }
   return messages;
 }

@@ -12,6 +12,7 @@
 // (shard.h) reports the others at the end of the stream.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <optional>
 #include <set>
@@ -29,6 +30,7 @@
 #include "spmd/mesh.h"
 #include "spmd/rank_set.h"
 #include "spmd/split.h"
+#include "stream/dtype.h"
 
 namespace gt::shard {
 
@@ -43,6 +45,18 @@ struct CutSetting {
 inline constexpr int64_t kChunksByCost = 0;
 inline constexpr int64_t kMostChunks = 1024;
 
+// Whether the backward computes the results of lines again (gt-emit(1), "Values
+// that are computed again").
+struct RecomputeSetting {
+  bool all = false;              // those of all lines,
+  std::vector<std::string> ops;  // or of lines with these ops
+  size_t line = 0;               // line of the config file
+
+  bool wants(std::string_view op) const {
+    return all || std::find(ops.begin(), ops.end(), op) != ops.end();
+  }
+};
+
 // What the config says about a line or a name. A setting that the config does
 // not mention is empty.
 struct Scope {
@@ -55,6 +69,14 @@ struct Scope {
   // The number of chunks in which a product is computed (chunks.h). For
   // kChunksByCost the estimate of times decides.
   std::optional<int64_t> chunks;
+  // The dtype in which ranks send the sums that products of f16 and bf16 owe,
+  // and those of gradients. f32: in full.
+  std::optional<Dtype> sums;
+  // The dtype in which products of f32 read their operands (precision.h).
+  std::optional<Dtype> precision;
+  std::optional<RecomputeSetting> recompute;
+  // The scope that says recompute, as "outer/inner": a region of lines.
+  std::string region;
   size_t ranks_line = 0;  // line of the config that says the ranks
 };
 
@@ -97,7 +119,9 @@ struct ConfigFile {
   Machine machine;
   std::optional<Schedule> schedule;
   bool regather = false;
-  int64_t chunks = 1;  // for products whose entries do not say it
+  int64_t chunks = 1;        // for products whose entries do not say it
+  Dtype sums = Dtype::kF32;  // likewise
+  Dtype precision = Dtype::kF32;
 };
 
 // Returns a line such as "machine: {flops: 1e+12}" with LF. It has the figures
@@ -107,9 +131,11 @@ std::string machine_yaml(const Machine& machine);
 class Config {
  public:
   // Reads a config. `file` is its name in messages. `workers` is the number
-  // that -n gives, or 0 without -n. An error's message begins with its place
+  // that -n gives, or 0 without -n; with kAnyWorkers, what depends on it is not
+  // checked. An error's message begins with its place
   // ("tp2.yaml:7: ..."), and its column refers to that line of the text; if
   // `culprit` is not null, it is set to that line.
+  static constexpr int64_t kAnyWorkers = -1;
   static Result<Config> parse(std::string_view text, std::string_view file,
                               int64_t workers,
                               std::string_view* culprit = nullptr);
@@ -127,9 +153,14 @@ class Config {
   size_t first_entry() const;
   bool regather() const { return file_.regather; }
   int64_t chunks() const { return file_.chunks; }
+  Dtype sums() const { return file_.sums; }
+  Dtype precision() const { return file_.precision; }
   const Machine& machine() const { return file_.machine; }
   const std::optional<Schedule>& schedule() const { return file_.schedule; }
   std::string place(size_t line) const;  // such as "tp2.yaml:7"
+
+  // Returns true if some entry says recompute.
+  bool has_recompute() const;
 
   // Returns what the entries for signals say about a line of this signal, which
   // is a path of scopes ("outer/inner"). Each scope uses the entry whose name
@@ -141,6 +172,18 @@ class Config {
   // Returns the settings of the first entry under tensors: whose pattern
   // matches the name, and marks it as used. Null: no pattern matches.
   const Scope* tensor(std::string_view name) const;
+
+  // To be called for a line that a scope wants to be computed again, but that
+  // came without the note #recompute; and for a line of the backward of a
+  // scope. without_notes() has messages about scopes of which both came: their
+  // forward values were kept.
+  void note_kept(const RecomputeSetting& setting) const {
+    kept_.insert(setting.line);
+  }
+  void note_backward(const RecomputeSetting& setting) const {
+    backward_.insert(setting.line);
+  }
+  std::vector<std::string> without_notes() const;
 
   // Returns a message for each entry that neither find() nor tensor() used and
   // that is not optional. Each begins with its place ("tp2.yaml:7: ..."). In
@@ -175,6 +218,7 @@ class Config {
   using Names = std::unordered_set<std::string, TextHash, std::equal_to<>>;
   mutable Names silent_;
   mutable Names silent_tensors_;
+  mutable std::set<size_t> kept_, backward_;  // lines of recompute settings
 };
 
 // Merges the settings of the entries for nested scopes.

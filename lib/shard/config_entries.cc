@@ -1,4 +1,5 @@
 // Reads the entries under signals: and tensors:, and those of GT's form.
+#include <algorithm>
 #include <utility>
 
 #include "base/message.h"
@@ -15,6 +16,22 @@ constexpr size_t kMaxEntryRanks = size_t{1} << 22;
 
 bool is_gt_key(std::string_view key) {
   return key == "axis" || key == "workers" || key == "replicated";
+}
+
+// The settings of an entry, those of one in GT's form, and those that only a
+// signal has.
+const std::vector<std::string_view> kKeys = {
+    "shard",    "results", "on",   "workers",   "backward",  "compile",
+    "regather", "chunks",  "sums", "precision", "recompute", "optional"};
+const std::vector<std::string_view> kGtKeys = {
+    "shard", "workers",   "backward",  "compile",
+    "sums",  "precision", "recompute", "optional"};
+const std::vector<std::string_view> kSignalKeys = {
+    "backward", "compile", "chunks", "sums", "precision", "recompute"};
+
+bool is_one_of(const std::vector<std::string_view>& keys,
+               std::string_view key) {
+  return std::find(keys.begin(), keys.end(), key) != keys.end();
 }
 
 }  // namespace
@@ -40,12 +57,9 @@ bool ConfigReader::read_gt_entry(const YamlNode& value, ConfigEntry& entry) {
   return each(value, "{shard: {axis: 1, workers: [0, 1]}}",
               [&](const YamlNode& key, const YamlNode& said) {
                 if (key.text == "shard") return read_gt_shard(said, entry);
-                if (key.text == "workers" || key.text == "backward" ||
-                    key.text == "compile" || key.text == "optional") {
-                  return read_own_setting(key, said, entry);
-                }
-                return unknown_key(key, {"shard", "workers", "backward",
-                                         "compile", "optional"});
+                return is_one_of(kGtKeys, key.text)
+                           ? read_own_setting(key, said, entry)
+                           : unknown_key(key, kGtKeys);
               });
 }
 
@@ -114,8 +128,7 @@ bool ConfigReader::read_tensor(const YamlNode& value, ConfigEntry& entry) {
   }
   return each(value, "{shard: {tp: 1}}",
               [&](const YamlNode& key, const YamlNode& said) {
-                if (key.text == "backward" || key.text == "compile" ||
-                    key.text == "chunks") {
+                if (is_one_of(kSignalKeys, key.text)) {
                   return fail(key, key.text + " is said of signals only");
                 }
                 return read_own_setting(key, said, entry);
@@ -126,22 +139,20 @@ bool ConfigReader::read_tensor(const YamlNode& value, ConfigEntry& entry) {
 bool ConfigReader::read_own_setting(const YamlNode& key, const YamlNode& value,
                                     ConfigEntry& entry) {
   Scope& scope = entry.scope;
-  if (key.text == "shard") {
-    return read_split(key, value, scope.shard);
-  }
-  if (key.text == "results") {
-    return read_split(key, value, scope.results);
-  }
+  if (key.text == "shard") return read_split(key, value, scope.shard);
+  if (key.text == "results") return read_split(key, value, scope.results);
   if (key.text == "on") return read_on(key, value, entry);
   if (key.text == "workers") return read_workers(key, value, entry);
   if (key.text == "compile") return read_bool(value, scope.compile.emplace());
   if (key.text == "regather") return read_bool(value, scope.regather.emplace());
   if (key.text == "chunks") return read_chunks(value, scope.chunks.emplace());
-  if (key.text == "optional") return read_bool(value, entry.is_optional);
-  if (key.text != "backward") {
-    return unknown_key(key, {"shard", "results", "on", "workers", "backward",
-                             "compile", "regather", "chunks", "optional"});
+  if (key.text == "sums") return read_dtype(value, scope.sums.emplace());
+  if (key.text == "recompute") return read_recompute(value, scope);
+  if (key.text == "precision") {
+    return read_dtype(value, scope.precision.emplace());
   }
+  if (key.text == "optional") return read_bool(value, entry.is_optional);
+  if (key.text != "backward") return unknown_key(key, kKeys);
   if (value.kind == YamlNode::Kind::kNull) return true;
   if (value.kind != YamlNode::Kind::kScalar || value.text.empty()) {
     return expected(value, "the entry that backward lines take");

@@ -10,8 +10,9 @@
 namespace gt::shard {
 namespace {
 
-constexpr std::string_view kOwnKeys[] = {
-    "mesh", "signals", "tensors", "schedule", "machine", "regather", "chunks"};
+constexpr std::string_view kOwnKeys[] = {"mesh",     "signals", "tensors",
+                                         "schedule", "machine", "regather",
+                                         "chunks",   "sums",    "precision"};
 
 bool is_own_key(std::string_view key) {
   return std::find(std::begin(kOwnKeys), std::end(kOwnKeys), key) !=
@@ -175,6 +176,10 @@ bool ConfigReader::read_own_key(const YamlNode& key, const YamlNode& value) {
     is_read = read_bool(value, out_.regather);
   } else if (key.text == "chunks") {
     is_read = read_chunks(value, out_.chunks);
+  } else if (key.text == "sums") {
+    is_read = read_dtype(value, out_.sums);
+  } else if (key.text == "precision") {
+    is_read = read_dtype(value, out_.precision);
   } else if (value.kind == YamlNode::Kind::kNull) {
     // The key has no value: perhaps everything below it was commented out.
   } else if (key.text == "machine") {
@@ -245,7 +250,7 @@ bool ConfigReader::read_mesh(const YamlNode& value) {
   }
   context_.clear();
   if (!make_mesh(value, axes)) return false;
-  if (workers_ == 0 || workers_ == out_.mesh.size()) return true;
+  if (workers_ <= 0 || workers_ == out_.mesh.size()) return true;
   return fail(value, "mesh " + out_.mesh.describe() + " has " +
                          std::to_string(out_.mesh.size()) +
                          " ranks, and -n says " + std::to_string(workers_));
@@ -256,14 +261,16 @@ bool ConfigReader::default_mesh(const YamlNode& root) {
     return fail(root,
                 "no mesh; say mesh: {tp: 2}, or the number of workers with -n");
   }
-  return make_mesh(root, {{"workers", std::max<int64_t>(workers_, 1)}});
+  // For any number of workers this is enough to be named.
+  const int64_t many = workers_ < 0 ? 4096 : std::max<int64_t>(workers_, 1);
+  return make_mesh(root, {{"workers", many}});
 }
 
 // Makes a mesh of one axis, with as many ranks as -n says. Without -n it has
 // all ranks up to the largest that the file names.
 bool ConfigReader::all_workers(const YamlNode& root) {
   int64_t largest = -1;
-  if (workers_ == 0 && root.kind == YamlNode::Kind::kMap) {
+  if (workers_ <= 0 && root.kind == YamlNode::Kind::kMap) {
     for (size_t i = 1; i < root.items.size(); i += 2) {
       const YamlNode& entry = *root.items[i];
       largest = std::max(largest, largest_rank(child(entry, "workers")));
@@ -272,7 +279,7 @@ bool ConfigReader::all_workers(const YamlNode& root) {
       }
     }
   }
-  is_number_said_ = workers_ > 0 || largest >= 0;
+  is_number_said_ = workers_ != 0 || largest >= 0;
   const int64_t named = std::max<int64_t>(largest + 1, 1);
   return make_mesh(root, {{"workers", workers_ > 0 ? workers_ : named}});
 }

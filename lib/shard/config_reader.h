@@ -19,6 +19,13 @@ namespace gt::shard {
 std::optional<YamlFault> read_config(std::string_view text, int64_t workers,
                                      ConfigFile& out);
 
+// Returns true if a tensor can have that dimension, which may be counted from
+// the end.
+inline bool is_dim(int64_t dim) {
+  constexpr auto kDims = static_cast<int64_t>(Shape::kMaxRank);
+  return dim >= -kDims && dim < kDims;
+}
+
 // Reads the tree of a config. The first fault ends the reading: the function
 // that finds it sets fault(), and this function and all its callers return
 // false.
@@ -83,6 +90,8 @@ class ConfigReader {
   bool read_schedule(const YamlNode& value);
   bool read_bool(const YamlNode& value, bool& out);
   bool read_chunks(const YamlNode& value, int64_t& out);
+  bool read_recompute(const YamlNode& value, Scope& scope);
+  bool read_dtype(const YamlNode& value, Dtype& out);  // f32 or a half
   bool read_dim(const YamlNode& value, int64_t& dim);
   // Reads one number, a list of numbers, or numbers spelled as a rank set
   // ("0-3"). Sets `out` to them in ascending order. Fails unless each of them
@@ -91,7 +100,6 @@ class ConfigReader {
                     Ranks& out);
   bool add_numbers(const YamlNode& value, const std::string& what, int64_t end,
                    Ranks& out);
-  static bool is_dim(int64_t dim);
 
   const int64_t workers_;
   ConfigFile& out_;

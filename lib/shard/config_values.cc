@@ -5,6 +5,7 @@
 
 #include "base/message.h"
 #include "base/text.h"
+#include "ops/table.h"
 #include "shard/config_reader.h"
 #include "stream/ranks.h"
 
@@ -21,11 +22,6 @@ std::string machine_yaml(const Machine& machine) {
   return out.empty() ? "" : "machine: {" + out + "}\n";
 }
 
-bool ConfigReader::is_dim(int64_t dim) {
-  constexpr auto kDims = static_cast<int64_t>(Shape::kMaxRank);
-  return dim >= -kDims && dim < kDims;
-}
-
 bool ConfigReader::read_bool(const YamlNode& value, bool& out) {
   out = value.text == "true";
   return out || value.text == "false" || expected(value, "true or false");
@@ -39,6 +35,33 @@ bool ConfigReader::read_chunks(const YamlNode& value, int64_t& out) {
   return (read_number(value.text, out) && out >= 1 && out <= kMostChunks) ||
          expected(value, "auto, or a number of chunks from 1 to " +
                              std::to_string(kMostChunks));
+}
+
+bool ConfigReader::read_recompute(const YamlNode& value, Scope& scope) {
+  RecomputeSetting& out = scope.recompute.emplace();
+  out.line = value.line;
+  if (value.kind != YamlNode::Kind::kList) {
+    out.all = value.text == "true";
+    return out.all || value.text == "false" ||
+           expected(value, "true, false or ops such as [attention, gelu]");
+  }
+  for (const YamlNode* op : value.items) {
+    if (find_op(op->text) == nullptr) {
+      return fail(*op, "recompute: no op '" + excerpt(op->text) + "'" +
+                           did_you_mean(op->text, op_names()));
+    }
+    out.ops.push_back(op->text);
+  }
+  return true;
+}
+
+bool ConfigReader::read_dtype(const YamlNode& value, Dtype& out) {
+  const Keys known = {"f32", "bf16", "f16"};
+  if (std::find(known.begin(), known.end(), value.text) == known.end()) {
+    return unknown_word(value, known);
+  }
+  out = *parse_dtype(value.text);
+  return true;
 }
 
 bool ConfigReader::read_dim(const YamlNode& value, int64_t& dim) {

@@ -11,9 +11,8 @@ namespace {
 
 constexpr const char* kWhyWide = "parts are summed in f32";
 
-// Returns, for each result, the name of which it is the gradient, or "" if it
-// is none. The notes #grad= belong to the results whose names gt-emit did not
-// invent, in the same order.
+}  // namespace
+
 std::vector<std::string> gradient_targets(const Line& line) {
   std::vector<std::string> targets;
   for (const Note& note : line.notes) {
@@ -30,43 +29,37 @@ std::vector<std::string> gradient_targets(const Line& line) {
   return out;
 }
 
-}  // namespace
-
 // ---- sums of halves ---------------------------------------------------------
 
-void Epilogue::write_cast(const std::string& to, const std::string& from,
-                          const Layout& layout, const Type& type,
-                          const std::string& notes) {
-  writer_.write_local("cast", to, from, layout, type,
-                      " " + std::string(to_string(type.dtype)) + notes +
-                          " #why=" + quote(kWhyWide));
-  writer_.spend(cluster_.piece_bytes(layout, type) /
-                config_.machine().memory_bandwidth);
-}
-
-std::vector<Type> Epilogue::widen(const LineWork& work,
+std::vector<Type> Epilogue::widen(const LineWork& work, Line& line,
                                   std::vector<std::string>& operands) {
   const Call& call = work.call;
   std::vector<const Type*> types(operands.size(), nullptr);
   std::vector<Type> wide(operands.size());
+  const bool adds_in_f32 = call.op->key_index("out") >= 0;
+  if (adds_in_f32) {
+    std::erase_if(line.keys, [](const Key& key) { return key.key == "out"; });
+    line.keys.push_back({"out", "f32", 0});
+  }
   std::map<std::string, std::string> casts;  // one cast for each register
   for (size_t i = 0; i < call.arguments.size(); ++i) {
     if (!is_tensor(call.arguments[i])) continue;
     const auto o = static_cast<size_t>(call.arguments[i].operand);
     types[o] = &(wide[o] = call.type(i));
-    if (!is_half(wide[o].dtype)) continue;
+    if (adds_in_f32 || !is_half(wide[o].dtype)) continue;
     wide[o].dtype = traits(wide[o].dtype).computed;
     std::string& name = casts[operands[o]];
     if (name.empty()) {
       name = values_.new_name(work.at.space);
       const Layout& layout = work.plan().arguments[i];
-      write_cast(name, operands[o], layout, wide[o], work.at.notes);
+      writer_.write_cast(name, operands[o], layout, wide[o], work.at.notes,
+                         kWhyWide);
       values_.free_later(name, layout.set);
     }
     operands[o] = name;
   }
   Call made;
-  GT_CHECK(gt::bind(work.line, types, made).ok());
+  GT_CHECK(gt::bind(line, types, made).ok());
   return {made.results.begin(), made.results.end()};
 }
 
@@ -85,9 +78,10 @@ void Epilogue::narrow(const LineWork& work) {
       materializer_.change(value, wanted, kWhyWide, work.at);
     }
     value->type = type;
-    write_cast(
+    writer_.write_cast(
         name, name, wanted, type,
-        work.at.notes + (targets[r].empty() ? "" : " #grad=" + targets[r]));
+        work.at.notes + (targets[r].empty() ? "" : " #grad=" + targets[r]),
+        kWhyWide);
   }
 }
 

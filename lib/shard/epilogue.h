@@ -14,6 +14,11 @@
 
 namespace gt::shard {
 
+// Returns, for each result, the name of which it is the gradient, or "" if it
+// is none. The notes #grad= belong to the results whose names gt-emit did not
+// invent, in the same order.
+std::vector<std::string> gradient_targets(const Line& line);
+
 class Epilogue {
  public:
   Epilogue(const Config& config, const Cluster& cluster, ValueTable& values,
@@ -30,10 +35,11 @@ class Epilogue {
   Line without_early_notes(const LineWork& work) const;
   // To be called for a line that sums f16 or bf16 over a dimension that is cut.
   // The sum over all ranks must be taken in f32 and then rounded, as it is on
-  // one rank that has the whole. Writes casts of the operands to f32, and puts
-  // their names into `operands`. Returns the types that the results of the line
-  // then have. settle_written() rounds them.
-  std::vector<Type> widen(const LineWork& work,
+  // one rank that has the whole. Lets `line`, the one that will be written,
+  // leave its result in f32 (out=f32). If its op cannot, writes casts of the
+  // operands to f32, and puts their names into `operands`. Returns the types
+  // that the results of the line then have. settle_written() rounds them.
+  std::vector<Type> widen(const LineWork& work, Line& line,
                           std::vector<std::string>& operands);
   // To be called after a line that was written as planned. Writes all that must
   // follow it.
@@ -50,9 +56,6 @@ class Epilogue {
   Layout gradient_layout(const LineWork& work, const std::string& target,
                          const Type& type, const Layout& made) const;
   void settle_gradients(const LineWork& work);
-  void write_cast(const std::string& to, const std::string& from,
-                  const Layout& layout, const Type& type,
-                  const std::string& notes);
 
   const Config& config_;
   const Cluster& cluster_;

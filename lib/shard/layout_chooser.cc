@@ -139,6 +139,23 @@ std::optional<Layout> LayoutChooser::weight_pin(const LineWork& work,
   return pin_of(work.scope.shard, type, work.set);
 }
 
+// Lets the line's shard: decide how a waiting value is cut that is its weight,
+// if nothing else does.
+void LayoutChooser::pin_held(const LineWork& work, size_t argument) {
+  const ShardValuePtr& value = work.value(argument);
+  if (value->held == nullptr) return;
+  const std::optional<Layout> pin = weight_pin(work, argument);
+  if (!pin || (value->held->pin && !value->held->is_wish)) return;
+  value->held->pin = pin;
+  value->held->pin_line = work.scope.shard->line;
+}
+
+void LayoutChooser::pin_weight(const LineWork& work, size_t argument) {
+  LineWork at_its_place = work;
+  at_its_place.set = set_of(work);
+  pin_held(at_its_place, argument);
+}
+
 void LayoutChooser::find_pin(LineWork& work) {
   const Call& call = work.call;
   if (call.results.empty()) return;
@@ -160,28 +177,54 @@ void LayoutChooser::find_pin(LineWork& work) {
 void LayoutChooser::choose(LineWork& work) {
   work.set = set_of(work);
   find_pin(work);
+  work.sum_dtype = sum_dtype(work);
   const PlannedLine planned = describe(work);
   work.planned = &plans_.obtain(key_of(work, planned, is_told_), [&] {
     return plan_line(cluster_, config_.machine(), planned);
   });
 }
 
+// Returns the dtype in which sums of the line's results are sent, if the config
+// names one with fewer digits than f32. It holds for products of f16 and bf16,
+// for gradients of targets, and for what is computed of summands that all are
+// such.
+std::optional<Dtype> LayoutChooser::sum_dtype(const LineWork& work) const {
+  const Call& call = work.call;
+  const Dtype said = work.scope.sums.value_or(config_.sums());
+  if (!is_half(said) || call.results.empty() ||
+      !is_float(call.results[0].dtype)) {
+    return std::nullopt;
+  }
+  bool is_product = work.line.note("grad") != nullptr;
+  std::optional<Dtype> inherited;
+  bool inherits = true;
+  for (size_t i = 0; i < call.arguments.size(); ++i) {
+    if (!is_tensor(call.arguments[i])) continue;
+    is_product |= call.op->is_product() && is_half(call.type(i).dtype);
+    const ShardValue& value = *work.value(i);
+    if (value.held != nullptr || value.layout().partial == 0) continue;
+    inherits &= value.sum_dtype.has_value();
+    inherited = value.sum_dtype;
+  }
+  if (is_product) return said;
+  return inherits ? inherited : std::nullopt;
+}
+
 PlannedLine LayoutChooser::describe(const LineWork& work) {
   const Call& call = work.call;
-  PlannedLine planned{call, work.set, {}, work.pin, false};
+  PlannedLine planned{.call = call, .set = work.set, .pin = work.pin};
   planned.keeps_summands = work.line.note("mb") != nullptr;
+  planned.is_backward = work.is_backward;
+  planned.sum_dtype = work.sum_dtype;
   for (size_t i = 0; i < call.arguments.size(); ++i) {
     planned.operands.emplace_back();
     if (!is_tensor(call.arguments[i])) continue;
     PlannedOperand& operand = planned.operands.back();
     const ShardValuePtr& value = work.value(i);
     operand.layouts = value->layouts();
+    operand.sum_dtype = value->sum_dtype;
     if (value->held == nullptr) continue;
-    const std::optional<Layout> pin = weight_pin(work, i);
-    if (pin && (!value->held->pin || value->held->is_wish)) {
-      value->held->pin = pin;
-      value->held->pin_line = work.scope.shard->line;
-    }
+    pin_held(work, i);
     operand.pin = value->held->pin;
     operand.offer = value->held->offer;
     operand.is_zero = value->held->is_zero;

@@ -36,6 +36,9 @@ class LayoutChooser {
   // or if all of its cuts are left out. Notes the other cuts in cuts_in_use().
   std::optional<Layout> pin_of(const std::optional<CutSetting>& setting,
                                const Type& type, uint32_t set);
+  // To be called for an argument that the line will not read itself. If it is a
+  // weight that is still to be created, it is cut as this line wants it.
+  void pin_weight(const LineWork& work, size_t argument);
   // Sets on which ranks the line runs, the layout that the config wants for
   // result 0 (the pin), and the plan. The line runs on the ranks that the
   // config names, or else on those of the largest operand.
@@ -48,6 +51,8 @@ class LayoutChooser {
   uint32_t set_of(const LineWork& work);
   void find_pin(LineWork& work);
   std::optional<Layout> weight_pin(const LineWork& work, size_t argument);
+  void pin_held(const LineWork& work, size_t argument);
+  std::optional<Dtype> sum_dtype(const LineWork& work) const;
   PlannedLine describe(const LineWork& work);
 
   const Config& config_;

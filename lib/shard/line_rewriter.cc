@@ -9,6 +9,7 @@
 #include "ops/suggest.h"
 #include "ops/table.h"
 #include "shard/expansion.h"
+#include "shard/recompute.h"
 #include "spmd/placed.h"
 #include "spmd/stated.h"
 #include "stream/ranks.h"
@@ -87,7 +88,11 @@ LineRewriter::LineRewriter(const Config& config, Cluster& cluster,
       materializer_(config, cluster, values_, writer_, explanation),
       epilogue_(config, cluster, values_, writer_, materializer_),
       failed_(values_, writer_, materializer_),
-      outputs_(cluster, values_, writer_, materializer_, waiting_) {}
+      outputs_(cluster, values_, writer_, materializer_, waiting_),
+      precision_(config, values_, chooser, materializer_,
+                 [this](const Line& line, const LineContext& at) {
+                   GT_CHECK(take(line, "", {}, at).ok());
+                 }) {}
 
 LineRewriter::LineRewriter(const LineRewriter& tried, const Line& line,
                            Explanation& silence)
@@ -127,7 +132,7 @@ Status LineRewriter::take(const Line& line, std::string_view text,
     outputs_.write(work);
   } else if (WaitingLines::can_wait(work)) {
     wait(work);
-  } else {
+  } else if (!precision_.write(work)) {
     run(work);
   }
   materializer_.write_frees();
@@ -158,6 +163,8 @@ Status LineRewriter::bind(LineWork& work) const {
   }
   if (Status s = gt::bind(work.line, types, work.call); !s.ok()) return s;
   if (Status s = chooser_.find_scope(work); !s.ok()) return s;
+  if (work.at.is_operand) work.scope.results.reset();
+  note_recompute(config_, work);
   work.wish = wished_cuts(work.claims);
   work.at.regathers = work.scope.regather.value_or(config_.regather());
   return ok_status();
@@ -166,6 +173,7 @@ Status LineRewriter::bind(LineWork& work) const {
 void LineRewriter::wait(const LineWork& work) {
   LineContext at = work.at;
   const ShardValuePtr value = waiting_.make(work, chooser_, cluster_);
+  value->is_gradient = makes_gradient(work.line);
   const std::string name(work.line.results[0].text);
   materializer_.keep_for_readers(name, at);
   materializer_.unbind(name, at);
@@ -259,13 +267,14 @@ void LineRewriter::write_planned(LineWork& work) {
   take_all_of_parts(call, plan.arguments.empty() ? Layout{} : plan.arguments[0],
                     operands);
   std::vector<Type> types(call.results.begin(), call.results.end());
-  if (plan.sums_halves) types = epilogue_.widen(work, operands);
+  Line line = epilogue_.without_early_notes(work);
+  if (plan.sums_halves) types = epilogue_.widen(work, line, operands);
   Placing how = placing_of(cluster_, call, plan);
   if (work.scope.compile.value_or(false) &&
       work.line.note("compile") == nullptr) {
     how.notes += " #compile";
   }
-  writer_.write(epilogue_.without_early_notes(work), operands, how);
+  writer_.write(line, operands, how);
   writer_.spend(work_seconds(cluster_, config_.machine(), call, plan));
   const bool is_source = makes_source(work);
   for (const ShardValuePtr& value : work.values) {
@@ -285,9 +294,11 @@ void LineRewriter::bind_results(LineWork& work, const std::vector<Type>& types,
   }
   writer_.end_line();
   for (size_t r = 0; r < results.size(); ++r) {
-    bind_result(std::string(results[r].text), types[r], plan.results[r],
-                work.at)
-        ->is_source = is_source;
+    const ShardValuePtr made = bind_result(std::string(results[r].text),
+                                           types[r], plan.results[r], work.at);
+    made->is_source = is_source;
+    made->is_gradient = makes_gradient(work.line);
+    made->sum_dtype = work.sum_dtype;
   }
 }
 
@@ -429,6 +440,7 @@ std::string LineRewriter::multiply(const LineWork& work,
   GT_CHECK(find_values(part).ok() && bind(part).ok());
   part.scope = work.scope;
   part.set = work.set;
+  part.sum_dtype = work.sum_dtype;
   const LabelDim& place = chunking.label.results[0];
   if (work.pin) part.pin = chunking.of_chunk(*work.pin, place);
   if (chunking.sum) part.sum = chunking.of_chunk(*chunking.sum, place);
@@ -514,24 +526,8 @@ void LineRewriter::expand(const LineWork& work) {
 // Drops values that only names of ours hold.
 void LineRewriter::drop_temporaries(const std::vector<std::string>& names,
                                     LineContext& at) {
-  for (const std::string& name : names) {
-    if (values_.find(name) == nullptr) continue;
-    materializer_.keep_for_readers(name, at);
-    free_invented(name);
-    materializer_.unbind(name, at);
-  }
+  for (const std::string& name : names) materializer_.drop_invented(name, at);
   materializer_.write_frees();
-}
-
-// Frees the register of an invented name after the line. If the value was never
-// written, only gives the name's number back.
-void LineRewriter::free_invented(const std::string& name) {
-  const ShardValuePtr value = values_.find(name);
-  if (value->held == nullptr) {
-    values_.free_later(name, value->layout().set);
-  } else {
-    values_.give_back(name);
-  }
 }
 
 void LineRewriter::rename(const std::string& from, const std::string& to,
@@ -545,8 +541,7 @@ void LineRewriter::rename(const std::string& from, const std::string& to,
   }
   materializer_.unbind(to, at);
   values_.bind(to, value);
-  free_invented(from);
-  materializer_.unbind(from, at);
+  materializer_.drop_invented(from, at);
 }
 
 // ---- between lines ----------------------------------------------------------

@@ -21,6 +21,7 @@
 #include "shard/materializer.h"
 #include "shard/outputs.h"
 #include "shard/placed_writer.h"
+#include "shard/precision.h"
 #include "shard/values.h"
 #include "shard/waiting.h"
 
@@ -111,7 +112,6 @@ class LineRewriter {
   double bytes_expanded(const LineWork& work) const;
   void expand(const LineWork& work);
   void drop_temporaries(const std::vector<std::string>& names, LineContext& at);
-  void free_invented(const std::string& name);
   // Gives the value of an invented name another name.
   void rename(const std::string& from, const std::string& to, bool detaches,
               LineContext& at);
@@ -128,6 +128,7 @@ class LineRewriter {
   FailedLines failed_;
   Outputs outputs_;
   LayoutsByShape gathered_;  // operands of products, before that
+  MixedPrecision precision_;
   bool has_rewritten_ = false;
 };
 

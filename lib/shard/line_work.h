@@ -35,6 +35,9 @@ struct LineContext {
   std::string place = {};  // such as "model.s:3", for explanations
   size_t depth = 0;        // how many expansions the line is within
   bool regathers = false;  // copies fetched for it are not kept
+  // It makes an operand for the line of this signal; what the config says of
+  // results is not said of it.
+  bool is_operand = false;
   std::vector<std::string> passing = {};  // copies that only this line reads
 };
 
@@ -58,6 +61,9 @@ struct LineWork {
   // The layout to which result 0 is brought at once if the line makes summands
   // of it; empty: it stays summands.
   std::optional<Layout> sum = {};
+  // The dtype in which sums of the results are sent, if the config wants fewer
+  // digits there than in f32.
+  std::optional<Dtype> sum_dtype = {};
   PlanCache::Entry* planned = nullptr;  // null until layouts are chosen
 
   // Returns the line as text, for explanations and for lines that wait.

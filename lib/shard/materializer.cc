@@ -60,8 +60,8 @@ std::string Materializer::fetch(const ShardValuePtr& value,
     return fetch(value, wanted, is_shared, why, at);
   }
   const std::string name = values_.new_name(at.space);
-  writer_.write_moves(way, value->type, name, wanted.set,
-                      value->name_of(value->copies[from]), at.notes, "", why);
+  move(*value, layouts[from], wanted, name, value->name_of(value->copies[from]),
+       at.notes, "", why);
   value->copies.push_back({wanted, name});
   if (is_local(way) || at.regathers) at.passing.push_back(name);
   return name;
@@ -78,10 +78,30 @@ void Materializer::change(const ShardValuePtr& value, const Layout& wanted,
                           const std::string& note) {
   GT_CHECK(value->layout().set == wanted.set);
   const std::string name = value->own_name();
-  writer_.write_moves(redistribution(cluster_, config_.machine(), value->type,
-                                     value->layout(), wanted),
-                      value->type, name, wanted.set, name, at.notes, note, why);
+  move(*value, value->layout(), wanted, name, name, at.notes, note, why);
   value->copies[0].layout = wanted;
+}
+
+// Writes the lines that bring the value, of which the register `source` has
+// this layout, into another layout in the register `name`. If its sum is sent
+// in a dtype of fewer digits, it is cast before and behind.
+void Materializer::move(const ShardValue& value, const Layout& from,
+                        const Layout& to, const std::string& name,
+                        const std::string& source, const std::string& notes,
+                        const std::string& last_note, const std::string& why) {
+  const Type type = moved_type(value.type, value.sum_dtype, from, to);
+  const std::vector<Move> moves =
+      redistribution(cluster_, config_.machine(), type, from, to);
+  if (type == value.type) {
+    writer_.write_moves(moves, type, name, to.set, source, notes, last_note,
+                        why);
+    return;
+  }
+  const std::string sent =
+      "the sum is sent in " + std::string(to_string(type.dtype));
+  writer_.write_cast(name, source, from, type, notes, sent);
+  writer_.write_moves(moves, type, name, to.set, name, notes, "", why);
+  writer_.write_cast(name, name, to, value.type, notes + last_note, sent);
 }
 
 void Materializer::drop_passing(const ShardValuePtr& value,
@@ -101,6 +121,7 @@ ShardValuePtr Materializer::alone(const std::string& name) {
   const auto own = std::make_shared<ShardValue>();
   own->type = value->type;
   own->is_source = value->is_source;
+  own->sum_dtype = value->sum_dtype;
   own->copies = {value->copies[0]};
   std::erase(value->names, name);
   values_.bind(name, own);
@@ -266,8 +287,26 @@ void Materializer::stop_reading(const ShardValuePtr& value, LineContext& at) {
   let_go(value, at);
 }
 
+void Materializer::drop_invented(const std::string& name, LineContext& at) {
+  const ShardValuePtr value = values_.find(name);
+  if (value == nullptr) return;
+  keep_for_readers(name, at);
+  if (value->held == nullptr) {
+    values_.free_later(name, value->layout().set);
+  } else {
+    values_.give_back(name);  // it was never written
+  }
+  unbind(name, at);
+}
+
+void Materializer::drop_narrow(const ShardValuePtr& value, LineContext& at) {
+  drop_invented(std::exchange(value->narrow, {}), at);
+  drop_invented(std::exchange(value->scale, {}), at);
+}
+
 // Drops a value that has no names and no readers left.
 void Materializer::let_go(const ShardValuePtr& value, LineContext& at) {
+  drop_narrow(value, at);
   if (value->held != nullptr) {
     for (const ShardValuePtr& operand : value->held->operands) {
       if (operand != nullptr) stop_reading(operand, at);

@@ -70,6 +70,12 @@ class Materializer {
   // waiting line will read it.
   void unbind(const std::string& name, LineContext& at);
 
+  // Drops the value of an invented name. Its register is freed after the line.
+  void drop_invented(const std::string& name, LineContext& at);
+
+  // Drops the value's cast to f16 or bf16 (precision.h), if it has one.
+  void drop_narrow(const ShardValuePtr& value, LineContext& at);
+
   // Writes the lines that join chunks into the register `name`. The chunks are
   // registers that hold a value in the given layout. The result has type
   // `whole`, and the chunks are parts of its dimension at `place`. Returns the
@@ -93,6 +99,10 @@ class Materializer {
   void create_unread(const ShardValuePtr& value, LineContext& at);
 
  private:
+  void move(const ShardValue& value, const Layout& from, const Layout& to,
+            const std::string& name, const std::string& source,
+            const std::string& notes, const std::string& last_note,
+            const std::string& why);
   Layout made_as(const ShardValuePtr& value, const Layout& wanted) const;
   Layout made_by_default(const ShardValuePtr& value) const;
   void create(const ShardValuePtr& value, const Layout& layout,

@@ -151,6 +151,17 @@ void PlacedWriter::write_local(std::string_view op, const std::string& to,
   end_line();
 }
 
+void PlacedWriter::write_cast(const std::string& to, const std::string& from,
+                              const Layout& layout, const Type& type,
+                              const std::string& notes,
+                              const std::string& why) {
+  write_local(
+      "cast", to, from, layout, type,
+      " " + std::string(to_string(type.dtype)) + notes + " #why=" + quote(why));
+  spend(cluster_.piece_bytes(layout, type) /
+        config_.machine().memory_bandwidth);
+}
+
 void PlacedWriter::write_free(const std::string& name, const Ranks& ranks) {
   text_ += "free " + name + "@" + to_string(ranks) + "\n";
   let_go(name, ranks);

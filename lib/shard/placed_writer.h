@@ -78,6 +78,10 @@ class PlacedWriter {
   void write_local(std::string_view op, const std::string& to,
                    const std::string& from, const Layout& layout,
                    const Type& type, const std::string& operands_and_notes);
+  // Writes a cast of `from` to the type, and spends the time for it.
+  void write_cast(const std::string& to, const std::string& from,
+                  const Layout& layout, const Type& type,
+                  const std::string& notes, const std::string& why);
   void write_free(const std::string& name, const Ranks& ranks);
   // Frees registers, each on its set of ranks. Writes one line for each set.
   void write_frees(const std::vector<std::pair<std::string, uint32_t>>& names);

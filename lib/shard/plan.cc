@@ -7,6 +7,13 @@
 
 namespace gt::shard {
 
+Type moved_type(Type type, const std::optional<Dtype>& sum_dtype,
+                const Layout& from, const Layout& to) {
+  const bool sums = (from.partial & ~to.partial) != 0 && from.set == to.set;
+  if (sums && sum_dtype) type.dtype = *sum_dtype;
+  return type;
+}
+
 Plan plan_line(const Cluster& cluster, const Machine& machine,
                const PlannedLine& line) {
   return Planner(cluster, machine, line).run();

@@ -24,21 +24,24 @@ struct PlannedOperand {
   // (waiting.h), and it will be created in the layout that this line wants. The
   // fields below are for that case.
   std::vector<Layout> layouts;
-  std::optional<Layout> pin;    // how the config says it is cut
-  std::optional<Layout> offer;  // a cut in which it may be made at no cost
-  bool is_zero = false;         // all zeros, so summands cost nothing
+  std::optional<Layout> pin;       // how the config says it is cut
+  std::optional<Layout> offer;     // a cut in which it may be made at no cost
+  bool is_zero = false;            // all zeros, so summands cost nothing
+  std::optional<Dtype> sum_dtype;  // ShardValue::sum_dtype
 };
 
 struct PlannedLine {
   const Call& call;
   uint32_t set = 0;
-  std::vector<PlannedOperand>
-      operands;               // by argument; unused if it is no tensor
-  std::optional<Layout> pin;  // how the config wants result 0
+  std::vector<PlannedOperand> operands =
+      {};                          // by argument; unused if it is no tensor
+  std::optional<Layout> pin = {};  // how the config wants result 0
   // True if results may stay summands and their sum is not charged to this
   // line. That is so within a microbatch, whose gradients are added up before
   // they are summed over ranks.
   bool keeps_summands = false;
+  bool is_backward = false;
+  std::optional<Dtype> sum_dtype = {};  // that of the results
 };
 
 // A line and all that its plan depends on.
@@ -70,6 +73,12 @@ struct Plan {
   double bytes = 0;   // bytes that each rank sends for that
   std::vector<Alternative> alternatives;
 };
+
+// Returns the type in which a tensor is moved from one layout to the other. It
+// has the dtype `sum_dtype`, if there is one, where a sum is taken on the way
+// and the ranks stay the same.
+Type moved_type(Type type, const std::optional<Dtype>& sum_dtype,
+                const Layout& from, const Layout& to);
 
 Plan plan_line(const Cluster& cluster, const Machine& machine,
                const PlannedLine& line);

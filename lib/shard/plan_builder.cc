@@ -128,9 +128,12 @@ void PlanBuilder::fetch_whole(size_t i, Plan& plan) const {
   std::vector<Layout> layouts = source.layouts;
   if (layouts.empty() && source.pin) layouts.push_back(*source.pin);
   if (layouts.empty()) return;
-  const Way way =
-      nearest(in_.cluster, in_.machine, in_.call.type(i), layouts, wanted);
-  for (const Move& move : way.moves) {
+  const Type& type = in_.call.type(i);
+  const Way way = nearest(in_.cluster, in_.machine, type, layouts, wanted);
+  const Layout& from = layouts[way.from];
+  for (const Move& move : redistribution(
+           in_.cluster, in_.machine,
+           moved_type(type, source.sum_dtype, from, wanted), from, wanted)) {
     plan.moving += move.seconds;
     plan.bytes += move.bytes;
   }
@@ -139,16 +142,17 @@ void PlanBuilder::fetch_whole(size_t i, Plan& plan) const {
 // Returns true if the line sums f16 or bf16 over ranks. Then the parts of the
 // sum may be out of range for f16 although the sum is not, and each would be
 // rounded. A lookup in a cut table is excepted: it is added to zeros, which
-// rounds nothing.
+// rounds nothing. So are gradients of microbatches, which are added up first,
+// and sums that the config wants in this dtype.
 bool PlanBuilder::sums_halves(const AxisUses& uses) const {
-  if (in_.line.keeps_summands) return false;
+  if (in_.line.keeps_summands && in_.line.is_backward) return false;
   for (const AxisUse& use : uses) {
     if (use.label < 0) continue;
     if (in_.labels[static_cast<size_t>(use.label)].is_looked_up) continue;
     for (size_t r = 0; r < in_.call.results.size(); ++r) {
       const Dtype dtype = in_.call.results[r].dtype;
-      if (use.partial_results[r] && is_float(dtype) &&
-          wide_dtype(dtype) != dtype) {
+      if (use.partial_results[r] && is_half(dtype) &&
+          in_.line.sum_dtype != dtype) {
         return true;
       }
     }

@@ -7,7 +7,7 @@ namespace gt::shard {
 void PlanKey::append(const PlannedLine& line) {
   const Call& call = line.call;
   add(call.op->name, call.key_values, line.set, line.pin, line.keeps_summands,
-      call.result_count, call.arguments.size());
+      line.sum_dtype, call.result_count, call.arguments.size());
   for (size_t i = 0; i < call.arguments.size(); ++i) {
     const Argument& a = call.arguments[i];
     append(is_tensor(a));

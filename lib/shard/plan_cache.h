@@ -50,9 +50,8 @@ class PlanKey {
     append(part.has_value());
     if (part) append(*part);
   }
-  void append(const Type& type) {
-    add(static_cast<int>(type.dtype), type.shape);
-  }
+  void append(Dtype dtype) { append(static_cast<int>(dtype)); }
+  void append(const Type& type) { add(type.dtype, type.shape); }
   void append(const Layout& layout) {
     add(layout.set, layout.partial, layout.cuts);
   }
@@ -60,7 +59,8 @@ class PlanKey {
   void append(const CutSetting& setting) { append(setting.cuts); }
   void append(const SplitEntry& cut) { add(cut.axis, cut.dim, cut.unit); }
   void append(const PlannedOperand& operand) {
-    add(operand.layouts, operand.pin, operand.offer, operand.is_zero);
+    add(operand.layouts, operand.pin, operand.offer, operand.is_zero,
+        operand.sum_dtype);
   }
   void append(const PlannedLine& line);
 

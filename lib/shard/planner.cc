@@ -8,10 +8,11 @@
 namespace gt::shard {
 namespace {
 
-// Returns the type in which a sum of parts is taken, which is f32 for f16 and
-// bf16.
-Type summed_type(Type type) {
+// Returns the type in which a sum of parts is taken: f32 for f16 and bf16,
+// unless the config says otherwise.
+Type summed_type(Type type, const std::optional<Dtype>& sum_dtype) {
   if (is_float(type.dtype)) type.dtype = wide_dtype(type.dtype);
+  if (sum_dtype) type.dtype = *sum_dtype;
   return type;
 }
 
@@ -128,9 +129,10 @@ double Planner::seconds_together(const AxisUses& uses) const {
   }
   for (size_t r = 0; r < plan.results.size(); ++r) {
     const Layout& made = plan.results[r];
-    seconds += seconds_of(redistribution(in_.cluster, in_.machine,
-                                         summed_type(in_.call.results[r]), made,
-                                         settled(made, r)));
+    seconds += seconds_of(
+        redistribution(in_.cluster, in_.machine,
+                       summed_type(in_.call.results[r], in_.line.sum_dtype),
+                       made, settled(made, r)));
   }
   return seconds;
 }

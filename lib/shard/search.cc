@@ -117,6 +117,8 @@ class Search {
     file.machine = job_.given.machine();
     file.regather = job_.given.regather();
     file.chunks = job_.given.chunks();
+    file.sums = job_.given.sums();
+    file.precision = job_.given.precision();
     for (size_t g = 0; g < choices.size(); ++g) {
       const Choice& choice = choices[g];
       if (choice.axes.empty()) continue;
@@ -303,7 +305,8 @@ class Search {
             : chunks == kChunksByCost
                 ? "chunks: auto\n"
                 : "chunks: " + std::to_string(chunks) + "\n") +
-           schedule_yaml();
+           dtype_yaml("sums", job_.given.sums()) +
+           dtype_yaml("precision", job_.given.precision()) + schedule_yaml();
     std::string tensors;
     for (size_t g = 0; g < choices.size(); ++g) {
       if (choices[g].axes.empty()) continue;
@@ -312,6 +315,11 @@ class Search {
                  "}}\n";
     }
     return tensors.empty() ? out : out + "tensors:\n" + tensors;
+  }
+
+  static std::string dtype_yaml(const std::string& key, Dtype said) {
+    if (said == Dtype::kF32) return "";
+    return key + ": " + std::string(to_string(said)) + "\n";
   }
 
   std::string schedule_yaml() const {

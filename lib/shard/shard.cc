@@ -236,6 +236,9 @@ class Sharder {
          config_.without_effect(partitioner_.cuts_in_use())) {
       all.push_back(std::move(message));
     }
+    for (std::string& message : config_.without_notes()) {
+      all.push_back(std::move(message));
+    }
     if (scheduler_ && !partitioner_.has_passed_ranks() &&
         scheduler_->costs().windows == 0) {
       all.push_back(config_.place(config_.schedule()->line) +
@@ -367,7 +370,8 @@ Exit plan_config(const ShardJob& job, const Config& given, int64_t ranks,
   if (const size_t line = given.first_entry(); line > 0) {
     say("gt-shard: " + given.place(line) +
         ": --plan finds signals: and tensors: itself; give it a config without "
-        "them, of mesh:, machine:, regather:, chunks: and schedule:\n");
+        "them, of mesh:, machine:, regather:, chunks:, sums:, precision: and "
+        "schedule:\n");
     return Exit::kRejected;
   }
   SearchJob search{{}, ranks, given};

@@ -50,6 +50,9 @@ class Description {
     out_ += to_string(value.type) + (value.is_source ? "s" : "") +
             (value.is_failed ? "f" + value.message : "") + value.hidden +
             std::to_string(value.held_readers);
+    if (!value.narrow.empty()) out_ += "~" + value.narrow + value.scale;
+    if (value.is_gradient) out_ += 'g';
+    if (value.sum_dtype) out_ += "+" + std::string(to_string(*value.sum_dtype));
     for (const std::string& name : value.names) out_ += "," + name;
     for (const ShardCopy& copy : value.copies) {
       out_ += " " + copy.name + "=";
@@ -149,9 +152,18 @@ void ValueTable::visit(size_t number, const Rename& f) {
       rename(value->hidden, value->layout(), value->type);
     }
   };
+  // A cast has a name in the table, which changes behind the loop.
+  std::string* name = nullptr;
   each([&](std::string_view, const ShardValuePtr& value) {
     visit(visit, value);
+    for (std::string* ours : {&value->narrow, &value->scale}) {
+      if (!ours->empty() && number_of(*ours) == number) name = ours;
+    }
   });
+  if (name == nullptr) return;
+  const ShardValuePtr value = unbind(*name);
+  rename(*name, value->layout(), value->type);
+  bind(*name, value);
 }
 
 void ValueTable::free_later(const std::string& name, uint32_t set) {

@@ -64,7 +64,17 @@ struct ShardValue {
   // The invented register that holds the value in its own layout after no name
   // of the input holds it any more, for waiting lines that will read it.
   std::string hidden;
-  size_t held_readers = 0;  // waiting lines that will read the value
+  // The dtype in which its sum is sent, if the config wants fewer digits there
+  // than the type has (gt-config(5), sums:).
+  std::optional<Dtype> sum_dtype;
+  // The name of ours that holds the value's cast to f16 or bf16 (precision.h);
+  // "": there is none.
+  std::string narrow;
+  // The name of ours that holds by what the cast of a gradient to f16 was
+  // multiplied; "": by nothing.
+  std::string scale;
+  bool is_gradient = false;  // it was made by a line of the backward
+  size_t held_readers = 0;   // waiting lines that will read the value
   // True if the value was created, or was made from created values as by an
   // optimizer. Weights and batches are such values.
   bool is_source = false;

@@ -219,9 +219,11 @@ cluster_down() {
 
 # cluster_run runs the program on the cluster that is up, or on workers of its own.
 cluster_run() {
-  local emit=(env -u GT_CONNECT --default-signal=INT gt-emit "${rest[@]}")
   local shard=() last=() ranks=1
   config=${config:-${GT_CONFIG:-}}
+  local emit=(env -u GT_CONNECT --default-signal=INT)
+  [[ -z $config ]] || emit+=("GT_CONFIG=$config")
+  emit+=(gt-emit "${rest[@]}")
   [[ -z $config ]] || shard_command "${count:-$(granted_cores)}"
   [[ -z $count ]] || ranks=$count
   if [[ -n $hosts_file$slurm ]]; then

@@ -78,6 +78,7 @@ probe() {
 pipeline() {
   local emit=(gt-emit -l "$listen" --back "$state/back" -v) shard=() ranks
   local route=(gt-route -v --keep-going --timeout "$timeout")
+  [[ -z $config ]] || emit+=(-c "$config")
   [[ -z $files ]] || emit+=(--files "$files")
   emit+=("${serving[@]}")
   ! needs_keys ||

@@ -233,7 +233,12 @@ def generate(seed):
     if seed % 4 == 3:
         config, n = gt_config(rng)
         return text, config, ["-n", str(n)]
-    return text, config_of(rng, network), []
+    config = config_of(rng, network)
+    if network.dtype == "f32" and seed % 4 < 2:
+        config += f"precision: {rng.choice(['bf16', 'bf16', 'f16'])}\n"
+        if rng.random() < 0.5:
+            config += "sums: bf16\n"
+    return text, config, []
 
 
 if __name__ == "__main__":

@@ -1,5 +1,6 @@
 // Configs: both forms, what they say of a line, and messages about wrong ones.
 #include "shard/config.h"
+#include "shard/recompute.h"
 
 #include <gtest/gtest.h>
 
@@ -29,6 +30,15 @@ std::string text_of(const Scope& scope) {
   if (scope.compile) out += *scope.compile ? " compile" : " no compile";
   if (scope.regather) out += *scope.regather ? " regather" : " keep";
   if (scope.chunks) out += " chunks=" + std::to_string(*scope.chunks);
+  if (scope.recompute) {
+    out += " recompute";
+    for (const std::string& op : scope.recompute->ops) out += "," + op;
+    out += "@" + scope.region;
+  }
+  if (scope.precision) {
+    out += " precision=" + std::string(to_string(*scope.precision));
+  }
+  if (scope.sums) out += " sums=" + std::string(to_string(*scope.sums));
   return out;
 }
 
@@ -104,9 +114,12 @@ signals:
   both: {shard: {tp: 0, dp: 0}}
   stage0: {on: {pp: 0}, compile: true}
   stage1: {on: {pp: 1}, regather: true}
-  seq: {results: {tp: 1}, compile: false}
+  layer: {recompute: [attention, gelu]}
+  head: {recompute: true}
+  tail: {recompute: false}
+  seq: {results: {tp: 1}, compile: false, precision: f16}
   part: {on: {pp: [0, 1], tp: 0}}
-  few: {workers: [6, 4], chunks: auto}
+  few: {workers: [6, 4], chunks: auto, sums: f32}
   stage1/colpar: {shard: {dp+tp: 0}}
 tensors:
   wq: {shard: {tp: 1}}
@@ -114,6 +127,8 @@ tensors:
 machine: {flops: 1e12, memory: 16e9}
 regather: true
 chunks: 8
+sums: bf16
+precision: bf16
 )";
 
 TEST(Config, ReadsNamedAxes) {
@@ -128,8 +143,40 @@ TEST(Config, ReadsNamedAxes) {
   EXPECT_EQ(config.machine().memory, 16e9);
   EXPECT_TRUE(config.regather());
   EXPECT_EQ(config.chunks(), 8);
+  EXPECT_EQ(config.sums(), Dtype::kBf16);
+  EXPECT_EQ(config.precision(), Dtype::kBf16);
   EXPECT_FALSE(config.schedule());
   EXPECT_EQ(config.find("batch", false).value().shard->line, 3u);
+}
+
+TEST(Config, ARegionOfRecomputeIsTheScopeThatSaysIt) {
+  const Config config = config_of(kOwn);
+  EXPECT_TRUE(config.has_recompute());
+  EXPECT_FALSE(config_of("mesh: {tp: 2}").has_recompute());
+  EXPECT_EQ(scope_of(config, "l3/layer/mlp"),
+            "shard=none recompute,attention,gelu@l3/layer");
+  EXPECT_EQ(scope_of(config, "layer/head"), "shard=none recompute@layer/head");
+  const auto region = read_regions(kOwn, "c.yaml", nullptr);
+  ASSERT_TRUE(region.ok());
+  const auto of = [&](const char* text) {
+    Line line;
+    EXPECT_TRUE(parse_line(text, line).ok());
+    return region.value()(line);
+  };
+  EXPECT_EQ(of("y = gelu x #signal=l3/layer"), "l3/layer");
+  EXPECT_EQ(of("y = relu x #signal=l3/layer"), "");
+  EXPECT_EQ(of("y = relu x #signal=head/a"), "head");
+  EXPECT_EQ(of("y = relu x #signal=head/tail"), "");
+  EXPECT_EQ(of("y = relu x"), "");
+  EXPECT_EQ(of("w = randn f32[2] 1 #signal=head"), "");
+  EXPECT_EQ(of("w = sgd w g 0.1 #signal=head"), "");
+  EXPECT_EQ(of("print x #signal=head"), "");
+  // How many ranks there are does not matter here.
+  EXPECT_TRUE(
+      read_regions("signals: {a: {recompute: true}}", "c", nullptr).ok());
+  EXPECT_TRUE(
+      read_regions("a: {workers: [7], recompute: true}", "c", nullptr).ok());
+  EXPECT_FALSE(read_regions("mesh: {tp: 2}\nx: {}", "c", nullptr).ok());
 }
 
 TEST(Config, AMachineIsWrittenAsItIsRead) {
@@ -149,10 +196,10 @@ TEST(Config, AMachineIsWrittenAsItIsRead) {
 TEST(Config, ScopesAddUpFromTheOutermostIn) {
   const Config config = config_of(kOwn);
   EXPECT_EQ(scope_of(config, "stage0/batch/seq"),
-            "shard=dp:0 results=tp:1 ranks=0-3 no compile");
+            "shard=dp:0 results=tp:1 ranks=0-3 no compile precision=f16");
   EXPECT_EQ(scope_of(config, "stage1/part"), "shard=none ranks=4,6 regather");
   EXPECT_EQ(scope_of(config, "stage1/few"),
-            "shard=none ranks=4,6 regather chunks=0");
+            "shard=none ranks=4,6 regather chunks=0 sums=f32");
   // The entry with the longer name is the more particular one.
   EXPECT_EQ(scope_of(config, "stage1/colpar"),
             "shard=dp+tp:0 ranks=4-7 regather");
@@ -170,7 +217,7 @@ TEST(Config, ScopesThatContradictAreReported) {
   EXPECT_EQ(scope_of(config, "stage1/part/few/stage0").substr(0, 9),
             "c.yaml:7:");
   EXPECT_EQ(scope_of(config, "stage0/few"),
-            "c.yaml:11: signal 'few': on ranks 4,6, but within scopes on ranks "
+            "c.yaml:14: signal 'few': on ranks 4,6, but within scopes on ranks "
             "0-3");
   const Config cut = config_of(
       "mesh: {pp: 2}\nsignals:\n  a: {on: {pp: 1}}\n  b: {shard: {pp: 0}}\n");
@@ -226,7 +273,8 @@ struct Bad {
 constexpr Bad kBadGt[] = {
     {"a:\n  shrad: {axis: 1}\n",
      "c.yaml:2: signal 'a': unknown key 'shrad'; expected shard, workers, "
-     "backward, compile or optional; did you mean 'shard'?"},
+     "backward, compile, sums, precision, recompute or optional; did you mean "
+     "'shard'?"},
     {"a: {shard: {tp: 1}}",
      "c.yaml:1: signal 'a': unknown key 'tp'; expected axis, workers or "
      "replicated (named axes need a mesh:)"},
@@ -269,7 +317,8 @@ constexpr Bad kBadGt[] = {
 constexpr Bad kBadOwn[] = {
     {"mesh: {tp: 2}\nsignls: {}\n",
      "c.yaml:2: unknown key 'signls'; expected mesh, signals, tensors, "
-     "schedule, machine, regather or chunks; did you mean 'signals'?"},
+     "schedule, machine, regather, chunks, sums or precision; did you mean "
+     "'signals'?"},
     {"mesh: {tp: 2}\ncolpar:\n  shard: {axis: 1}\n",
      "c.yaml:2: 'colpar' is a signal in GT's form, in a config that has keys "
      "of gt's own; put it under signals:"},
@@ -290,12 +339,27 @@ constexpr Bad kBadOwn[] = {
      "c.yaml:2: signal 'a': no axis 'TP' in mesh tp=2; did you mean 'tp'?"},
     {"msh: {tp: 2}\nsignals: {a: {shard: {tp: 1}}}\n",
      "c.yaml:1: unknown key 'msh'; expected mesh, signals, tensors, schedule, "
-     "machine, regather or chunks; did you mean 'mesh'?"},
+     "machine, regather, chunks, sums or precision; did you mean 'mesh'?"},
     {"mesh: {tp: 2}\n# A note.\n%signals: {a: {shard: {tp: 1}}}\n",
      "c.yaml:3: is no YAML: '%' begins no line here; put the word into "
      "quotes, or leave it out"},
     {"signals:\n  a: &a {shard: {tp: 1}}\n  b: {<<: *a}\nmesh: {tp: 2}\n",
      "c.yaml:3: a merge key; a config has none, say what it stands for"},
+    {"mesh: {tp: 2}\nsums: fp16\n",
+     "c.yaml:2: sums: expected f32, bf16 or f16, got 'fp16'; did you mean "
+     "'f16'?"},
+    {"mesh: {tp: 2}\nsignals: {a: {recompute: yes}}\n",
+     "c.yaml:2: signal 'a': expected true, false or ops such as [attention, "
+     "gelu], got 'yes'"},
+    {"mesh: {tp: 2}\nsignals: {a: {recompute: [atention]}}\n",
+     "c.yaml:2: signal 'a': recompute: no op 'atention'; did you mean "
+     "'attention'?"},
+    {"mesh: {tp: 2}\ntensors: {w: {recompute: true}}\n",
+     "c.yaml:2: tensor 'w': recompute is said of signals only"},
+    {"mesh: {tp: 2}\nsignals: {a: {precision: half}}\n",
+     "c.yaml:2: signal 'a': expected f32, bf16 or f16, got 'half'"},
+    {"mesh: {tp: 2}\ntensors: {w: {sums: bf16}}\n",
+     "c.yaml:2: tensor 'w': sums is said of signals only"},
     {"mesh: 4",
      "c.yaml:1: mesh: expected a map such as {dp: 2, tp: 4}, got '4'"},
     {"mesh: {dp: 0}",
@@ -436,7 +500,7 @@ TEST(Config, TheManualsExamplesAreRead) {
       text += line + "\n";
     }
   }
-  EXPECT_EQ(read, 4);
+  EXPECT_EQ(read, 5);
 }
 
 TEST(Config, ErrorsHaveTheirColumn) {
