@@ -279,13 +279,12 @@ END
   grep -q '^gm@0-3 = cast gm@0-3 f32 .*"the sum is sent in bf16"$' bf16.s
   run -0 grep -c 'sent in bf16' row.s
   [ "$output" = 2 ] # before and behind the sum of gn
-  bytes() { sed -n 's/.*all_reduce: .* lines, \([0-9.]*\) MB.*/\1/p' $1.sum; }
+  bytes() { sed -n 's/.*all_reduce: .* lines, \([0-9.]*\) MB.*/\1/p' "$1.sum"; }
   awk -v f="$(bytes f32)" -v b="$(bytes bf16)" 'BEGIN { exit !(b > 0 && b == f / 2) }'
 }
 
 @test "microbatches add up in f32, and their one sum is sent as the config says" {
-  echo 'm = randn f32[16,12] 2' >half.gt
-  echo 'g = zeros f32[16,12]' >>half.gt
+  printf '%s\n' 'm = randn f32[16,12] 2' 'g = zeros f32[16,12]' >half.gt
   for k in 0 1; do
     cat <<END
 x = randn bf16[8,16] $k #signal=batch #mb=$k

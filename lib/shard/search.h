@@ -26,10 +26,10 @@ struct SearchJob {
 // tries how to cut the tensors that the program creates, which it cuts in
 // groups (tensor_groups.h): a group is either not cut, or cut in one of its
 // first three dimensions over one or several axes. To price such a guess, the
-// search runs what gt-shard would do with the step, until it costs more than the
-// best guess so far. That takes at most as long as gt-shard itself. Of two
-// guesses the one that exceeds the machine's memory
-// by less is better; if neither exceeds it by less, the faster one is.
+// search runs what gt-shard would do with the step, until it costs more than
+// the best guess so far. That takes at most as long as gt-shard itself. Of two
+// guesses the one that exceeds the machine's memory by less is better; if
+// neither exceeds it by less, the faster one is.
 //
 // On each mesh the search is a coordinate descent. It begins with batches cut
 // over the data axis (or, if that does not fit into memory, over all axes).

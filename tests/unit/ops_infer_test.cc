@@ -123,9 +123,8 @@ TEST(Flops, CountTheIndexSpace) {
                             b + ",7,8] mask f32[4,5,7]";
     EXPECT_EQ(count("y = attention q k v mask heads=4", qkv.c_str()),
               batch * 5 * 7 * 8 * 4);
-    const std::string backward =
-        qkv + " o f32[" + b + ",5,8] lse f32[" + b + ",4,5] go f32[" + b +
-        ",5,8]";
+    const std::string backward = qkv + " o f32[" + b + ",5,8] lse f32[" + b +
+                                 ",4,5] go f32[" + b + ",5,8]";
     EXPECT_EQ(count("gq gk gv = attention_grad q k v o lse go heads=4",
                     backward.c_str()),
               batch * 5 * 7 * 8 * 10);
