@@ -381,10 +381,10 @@ p = [gt.ones(2, requires_grad=True)]
 told(lambda: gt.SGD(p, lr=-1), lambda: gt.AdamW(p, betas=(0.9, 1.5)), lambda: gt.AdamW(p, eps=float("nan")),
      lambda: gt.SGD([{"params": p, "momentum": -1}], lr=0.1), lambda: nn.Dropout(2))
 print(gt.SGD(p, lr=gt.tensor(0.5)), gt.SGD(p, lr=0).lr)'
-  lines_are "ValueError SGD: expected lr from 0; found -1
+  lines_are "ValueError SGD: expected lr of 0 or more; found -1
 ValueError AdamW: expected betas from 0 to below 1; found 1.5
-ValueError AdamW: expected eps from 0; found nan
-ValueError SGD: expected momentum from 0; found -1
+ValueError AdamW: expected eps of 0 or more; found nan
+ValueError SGD: expected momentum of 0 or more; found -1
 ValueError Dropout: expected p from 0 to 1; found 2
 SGD of 1 parameters, lr=0.5, momentum=0, dampening=0, weight_decay=0, nesterov=False, maximize=False 0"
 }
