@@ -349,3 +349,40 @@ YAML
   gt-emit model.gt | gt-shard -c p.yaml >s 2>said
   [ ! -s said ]
 }
+
+@test "a config in GT's form takes a schedule and other settings beside its signals" {
+  cat >gt-form.yaml <<'END'
+one: {shard: {axis: 0, workers: [0]}}
+two: {shard: {axis: 0, workers: [1]}}
+END
+  {
+    echo 'w = randn f32[8,8] 1 scale=0.3 #signal=one'
+    echo 'v = randn f32[8,8] 2 scale=0.3 #signal=two'
+    echo 'gw = zeros f32[8,8] #signal=one'
+    echo 'gv = zeros f32[8,8] #signal=two'
+    for k in 0 1 2 3; do
+      cat <<END
+x = randn f32[4,8] 1$k #mb=$k #signal=one
+h = matmul x w #mb=$k #signal=one
+y = matmul h v #mb=$k #signal=two
+l = sum y #mb=$k #signal=two
+dw dv = grad l w v #mb=$k
+gw = add gw dw #mb=$k #signal=one
+gv = add gv dv #mb=$k #signal=two
+END
+    done
+    echo 'print gw'
+    echo 'print gv'
+  } | gt-emit --no-at >p.s
+  gt-shard -c gt-form.yaml p.s >plain.s
+  echo 'schedule: {kind: 1f1b}' | cat gt-form.yaml - >scheduled.yaml
+  gt-shard -c scheduled.yaml --summary p.s 2>told >scheduled.s
+  grep -q 'schedule 1f1b: stages: 2, microbatches: 4, windows: 1;' told
+  gt-check -q scheduled.s
+  run ! diff plain.s scheduled.s
+  gt-work plain.s | diff - <(gt-work scheduled.s)
+
+  printf 'mesh: {tp: 2}\n%s\n' "$(<gt-form.yaml)" >both.yaml
+  run -3 --separate-stderr gt-shard -c both.yaml p.s
+  [[ $stderr == *"both.yaml:2: 'one' is a signal in GT's form, beside which there is no mesh:, signals: or tensors:;"* ]]
+}

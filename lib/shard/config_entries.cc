@@ -29,26 +29,25 @@ const std::vector<std::string_view> kGtKeys = {
 const std::vector<std::string_view> kSignalKeys = {
     "backward", "compile", "chunks", "sums", "precision", "recompute"};
 
-bool is_one_of(const std::vector<std::string_view>& keys,
-               std::string_view key) {
-  return std::find(keys.begin(), keys.end(), key) != keys.end();
-}
-
 }  // namespace
 
 bool ConfigReader::read_entries(const YamlNode& value,
-                                std::vector<ConfigEntry>& out,
-                                ReadEntry read_entry) {
-  const std::string what = &out == &out_.tensors ? "tensor" : "signal";
-  context_ = what + "s: ";
+                                std::vector<ConfigEntry>& out, ReadEntry how) {
+  context_ = &out == &out_.tensors ? "tensors: " : "signals: ";
   return each(value, "{colpar: {shard: ...}}",
               [&](const YamlNode& key, const YamlNode& said) {
-                context_ = what + " '" + excerpt(key.text) + "': ";
-                ConfigEntry& entry = out.emplace_back();
-                entry.name = key.text;
-                entry.line = key.line;
-                return (this->*read_entry)(said, entry);
+                return read_entry(key, said, out, how);
               });
+}
+
+bool ConfigReader::read_entry(const YamlNode& key, const YamlNode& said,
+                              std::vector<ConfigEntry>& out, ReadEntry how) {
+  context_ = (&out == &out_.tensors ? "tensor '" : "signal '") +
+             excerpt(key.text) + "': ";
+  ConfigEntry& entry = out.emplace_back();
+  entry.name = key.text;
+  entry.line = key.line;
+  return (this->*how)(said, entry);
 }
 
 // ---- GT's form --------------------------------------------------------------

@@ -10,14 +10,11 @@
 namespace gt::shard {
 namespace {
 
-constexpr std::string_view kOwnKeys[] = {"mesh",     "signals", "tensors",
-                                         "schedule", "machine", "regather",
-                                         "chunks",   "sums",    "precision"};
-
-bool is_own_key(std::string_view key) {
-  return std::find(std::begin(kOwnKeys), std::end(kOwnKeys), key) !=
-         std::end(kOwnKeys);
-}
+// Keys of gt's own form alone, and those that stand beside signals in GT's form
+// as well.
+const std::vector<std::string_view> kOwnKeys = {"mesh", "signals", "tensors"};
+const std::vector<std::string_view> kSettings = {
+    "schedule", "machine", "regather", "chunks", "sums", "precision"};
 
 const YamlNode* child(const YamlNode& map, std::string_view key) {
   if (map.kind != YamlNode::Kind::kMap) return nullptr;
@@ -25,6 +22,14 @@ const YamlNode* child(const YamlNode& map, std::string_view key) {
     if (map.items[i]->text == key) return map.items[i + 1];
   }
   return nullptr;
+}
+
+// Returns true if the value is what GT's form says of a signal.
+bool is_gt_signal(const YamlNode& value) {
+  for (const char* setting : {"shard", "workers", "backward", "compile"}) {
+    if (child(value, setting) != nullptr) return true;
+  }
+  return false;
 }
 
 // Returns the largest rank that a workers: names, or -1 if it names none or is
@@ -137,9 +142,15 @@ bool ConfigReader::read(const YamlNode& root) {
     return expected(root,
                     "a map of signals, such as colpar: {shard: {axis: 1}}");
   }
-  for (const std::string_view key : kOwnKeys) {
-    if (child(root, key) != nullptr) out_.is_own_form = true;
+  bool has_setting = false, has_gt_signal = false;
+  for (size_t i = 0; i < root.items.size(); i += 2) {
+    const std::string& key = root.items[i]->text;
+    if (is_one_of(kOwnKeys, key)) out_.is_own_form = true;
+    has_setting |= is_one_of(kSettings, key);
+    has_gt_signal |=
+        !is_one_of(kSettings, key) && is_gt_signal(*root.items[i + 1]);
   }
+  out_.is_own_form |= has_setting && !has_gt_signal;
   if (!(out_.is_own_form ? read_own(root) : read_gt(root))) return false;
   context_.clear();
   return check_backward();
@@ -147,7 +158,13 @@ bool ConfigReader::read(const YamlNode& root) {
 
 bool ConfigReader::read_gt(const YamlNode& root) {
   return all_workers(root) &&
-         read_entries(root, out_.signals, &ConfigReader::read_gt_entry);
+         each(root, "{colpar: {shard: ...}}",
+              [this](const YamlNode& key, const YamlNode& value) {
+                return is_one_of(kSettings, key.text)
+                           ? read_own_key(key, value)
+                           : read_entry(key, value, out_.signals,
+                                        &ConfigReader::read_gt_entry);
+              });
 }
 
 bool ConfigReader::read_own(const YamlNode& root) {
@@ -155,7 +172,9 @@ bool ConfigReader::read_own(const YamlNode& root) {
   // is missed further down.
   for (size_t i = 0; i < root.items.size(); i += 2) {
     const YamlNode& key = *root.items[i];
-    if (!is_own_key(key.text)) return foreign_key(key, *root.items[i + 1]);
+    if (!is_one_of(kOwnKeys, key.text) && !is_one_of(kSettings, key.text)) {
+      return foreign_key(key, *root.items[i + 1]);
+    }
   }
   const YamlNode* mesh = child(root, "mesh");
   out_.has_mesh = mesh != nullptr;
@@ -196,13 +215,15 @@ bool ConfigReader::read_own_key(const YamlNode& key, const YamlNode& value) {
 // Fails because of a key that gt's own form does not have. It is either a
 // signal of GT's form, or misspelled.
 bool ConfigReader::foreign_key(const YamlNode& key, const YamlNode& value) {
-  for (const char* setting : {"shard", "workers", "backward", "compile"}) {
-    if (child(value, setting) == nullptr) continue;
+  if (is_gt_signal(value)) {
     return fail(key, "'" + excerpt(key.text) +
-                         "' is a signal in GT's form, in a config that has "
-                         "keys of gt's own; put it under signals:");
+                         "' is a signal in GT's form, beside which there is no "
+                         "mesh:, signals: or tensors:; put it under signals: "
+                         "and name its axis, as in shard: {tp: 0}");
   }
-  return unknown_key(key, {std::begin(kOwnKeys), std::end(kOwnKeys)});
+  std::vector<std::string_view> known = kOwnKeys;
+  known.insert(known.end(), kSettings.begin(), kSettings.end());
+  return unknown_key(key, known);
 }
 
 bool ConfigReader::check_backward() {

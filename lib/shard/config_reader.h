@@ -1,6 +1,7 @@
 // Reads a config (config.h) from YAML text, in gt's own form or in GT's.
 #pragma once
 
+#include <algorithm>
 #include <functional>
 #include <initializer_list>
 #include <optional>
@@ -18,6 +19,11 @@ namespace gt::shard {
 // nothing if the text is a valid config.
 std::optional<YamlFault> read_config(std::string_view text, int64_t workers,
                                      ConfigFile& out);
+
+inline bool is_one_of(const std::vector<std::string_view>& keys,
+                      std::string_view key) {
+  return std::find(keys.begin(), keys.end(), key) != keys.end();
+}
 
 // Returns true if a tensor can have that dimension, which may be counted from
 // the end.
@@ -67,7 +73,9 @@ class ConfigReader {
 
   // Defined in config_entries.cc: the settings of an entry.
   bool read_entries(const YamlNode& value, std::vector<ConfigEntry>& out,
-                    ReadEntry read_entry);
+                    ReadEntry how);
+  bool read_entry(const YamlNode& key, const YamlNode& said,
+                  std::vector<ConfigEntry>& out, ReadEntry how);
   bool read_gt_entry(const YamlNode& value, ConfigEntry& entry);
   bool read_gt_shard(const YamlNode& value, ConfigEntry& entry);
   bool read_signal(const YamlNode& value, ConfigEntry& entry);

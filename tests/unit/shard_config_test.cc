@@ -320,8 +320,9 @@ constexpr Bad kBadOwn[] = {
      "schedule, machine, regather, chunks, sums or precision; did you mean "
      "'signals'?"},
     {"mesh: {tp: 2}\ncolpar:\n  shard: {axis: 1}\n",
-     "c.yaml:2: 'colpar' is a signal in GT's form, in a config that has keys "
-     "of gt's own; put it under signals:"},
+     "c.yaml:2: 'colpar' is a signal in GT's form, beside which there is no "
+     "mesh:, signals: or tensors:; put it under signals: and name its axis, as "
+     "in shard: {tp: 0}"},
     {"signals: {a: {}}\n",
      "c.yaml:1: no mesh; say mesh: {tp: 2}, or the number of workers with "
      "-n"},
