@@ -73,7 +73,7 @@ class OrderedLines {
       const WindowPart& part = line.writes[p];
       const std::string& name = values_.storages[writes[p]].text;
       parsed.results[part.place].text = name;
-      memory_.bind(name, part.ranks, part.bytes);
+      memory_.bind(name, part.held_on, part.bytes);
     }
     memory_.end_line();
     std::vector<uint32_t> used = reads;
@@ -236,7 +236,7 @@ void Window::add(std::string_view text, const Line& line,
     if (line.operands[o].kind != Operand::Kind::kName) continue;
     const Ranks ranks = ascending(ranks_read(line, where, o));
     const uint32_t name = number_of(line.operands[o].text);
-    held.reads.push_back({o, name, ranks, {}});
+    held.reads.push_back({o, name, ranks, {}, {}});
     names_[name].is_of_microbatch |= microbatch >= 0;
     if (crosses) held.line.senders = together(held.line.senders, ranks);
   }
@@ -244,12 +244,39 @@ void Window::add(std::string_view text, const Line& line,
     const uint32_t name = number_of(line.results[r].text);
     names_[name].is_bound = true;
     names_[name].is_of_microbatch |= microbatch >= 0;
-    held.writes.push_back({r, name, held.line.ranks, std::move(size.bytes[r])});
+    held.writes.push_back(
+        {r, name, held.line.ranks, held.line.ranks, std::move(size.bytes[r])});
   }
   if (const std::string_view* target = line.note("grad")) {
     held.target = number_of(*target);
   }
   if (microbatch >= 0) microbatches_.insert(microbatch);
+}
+
+// Leaves in each set of ranks only the first rank of each class.
+RankClasses Window::keep_first_ranks() {
+  RankClasses classes;
+  const auto each_set = [this](const auto& take) {
+    for (WindowLine& line : lines_) {
+      take(line.line.ranks);
+      take(line.line.senders);
+      for (WindowPart& part : line.reads) take(part.ranks);
+      for (WindowPart& part : line.writes) take(part.ranks);
+    }
+  };
+  each_set([&](Ranks& ranks) { classes.set_of(ranks); });
+  each_set([&](Ranks& ranks) { ranks = classes.first_ranks(ranks); });
+  return classes;
+}
+
+// Returns the seconds in which ranks compute, of all together.
+double Window::busy_seconds() const {
+  double seconds = 0;
+  for (const WindowLine& line : lines_) {
+    if (!line.line.occupies_ranks()) continue;
+    seconds += line.line.seconds * static_cast<double>(line.line.ranks.size());
+  }
+  return seconds;
 }
 
 // Finds the microbatches of lines without a note #mb= that a line of one reads:
@@ -294,7 +321,15 @@ void Window::find_backward() {
 
 Order Window::close(const ScheduleKind& kind, RegisterBytes& memory,
                     std::string& out) {
+  const double busy = busy_seconds();
+  RankClasses classes = keep_first_ranks();
   WindowValues values(lines_);
+  for (Storage& storage : values.storages) {
+    storage.ranks = classes.all_ranks(storage.ranks);
+  }
+  for (std::vector<FreedPart>& parts : values.freed) {
+    for (FreedPart& part : parts) part.ranks = classes.all_ranks(part.ranks);
+  }
   find_microbatches();
   find_backward();
   std::vector<std::string> names;
@@ -304,6 +339,12 @@ Order Window::close(const ScheduleKind& kind, RegisterBytes& memory,
     if (storage.keeps_name) storage.text = names[storage.name];
   }
   Order order = Scheduled(lines_, values).order(kind);
+  Ranks first;
+  for (const WindowLine& line : lines_) {
+    first = together(first, line.line.ranks);
+  }
+  order.ranks = static_cast<int64_t>(classes.all_ranks(first).size());
+  order.busy = busy;
   OrderedLines writer(lines_, values, names, invented_, memory, out);
   for (const uint32_t line : order.lines) writer.write(line);
   lines_.clear();

@@ -6,6 +6,10 @@
 // bound again within the window, its earlier values are written under names of
 // their own (_sm0) and freed after their last readers. The last value of a name
 // keeps the name. So does a sum that grows from microbatch to microbatch.
+//
+// Ranks that occur in the same lines do the same at the same times. So the
+// first of each class of such ranks (rank_classes.h) stands for all of them
+// while the order and the names are found.
 #pragma once
 
 #include <cstdint>
@@ -18,6 +22,7 @@
 
 #include "base/number_pool.h"
 #include "shard/config.h"
+#include "shard/rank_classes.h"
 #include "shard/register_bytes.h"
 #include "shard/schedule.h"
 #include "spmd/placed.h"
@@ -30,7 +35,10 @@ struct WindowPart {
   uint32_t place = 0;  // the index among the line's operands or results
   uint32_t name = 0;   // the name's number in the window
   Ranks ranks;
-  std::vector<uint64_t> bytes;  // of a result: the bytes on each of `ranks`
+  // Of a result: all ranks that have it, also when `ranks` are only the first
+  // ones of their classes, and the bytes on each.
+  Ranks held_on;
+  std::vector<uint64_t> bytes;
 };
 
 // The time and the memory that a line takes.
@@ -90,6 +98,8 @@ class Window {
 
  private:
   uint32_t number_of(std::string_view name);
+  RankClasses keep_first_ranks();
+  double busy_seconds() const;
   void find_microbatches();
   void find_backward();
 
