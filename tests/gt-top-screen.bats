@@ -128,6 +128,7 @@ styled() {
   styled $'\e\\[32mhere'
   quits
   tmux -L "$screen" kill-server
+  screen+=-plain # the one that was killed may still take a caller
   export NO_COLOR=1
   on_screen 80 24
   shows ' here '

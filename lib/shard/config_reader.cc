@@ -32,6 +32,20 @@ bool is_gt_signal(const YamlNode& value) {
   return false;
 }
 
+// Returns true if the config has a key of gt's own form alone, or settings that
+// stand beside no signal of GT's form.
+bool is_own_form(const YamlNode& root) {
+  bool has_setting = false, has_gt_signal = false;
+  for (size_t i = 0; i < root.items.size(); i += 2) {
+    const std::string& key = root.items[i]->text;
+    if (is_one_of(kOwnKeys, key)) return true;
+    const bool is_setting = is_one_of(kSettings, key);
+    has_setting |= is_setting;
+    has_gt_signal |= !is_setting && is_gt_signal(*root.items[i + 1]);
+  }
+  return has_setting && !has_gt_signal;
+}
+
 // Returns the largest rank that a workers: names, or -1 if it names none or is
 // null.
 int64_t largest_rank(const YamlNode* workers) {
@@ -49,6 +63,26 @@ int64_t largest_rank(const YamlNode* workers) {
     }
   }
   return largest;
+}
+
+// Returns the largest rank that the entries of GT's form name; -1: none.
+int64_t largest_named(const YamlNode& root) {
+  int64_t largest = -1;
+  if (root.kind != YamlNode::Kind::kMap) return largest;
+  for (size_t i = 1; i < root.items.size(); i += 2) {
+    const YamlNode& entry = *root.items[i];
+    largest = std::max(largest, largest_rank(child(entry, "workers")));
+    if (const YamlNode* shard = child(entry, "shard")) {
+      largest = std::max(largest, largest_rank(child(*shard, "workers")));
+    }
+  }
+  return largest;
+}
+
+std::vector<std::string_view> all_keys() {
+  std::vector<std::string_view> keys = kOwnKeys;
+  keys.insert(keys.end(), kSettings.begin(), kSettings.end());
+  return keys;
 }
 
 std::string kind_of(const YamlNode& node) {
@@ -142,15 +176,7 @@ bool ConfigReader::read(const YamlNode& root) {
     return expected(root,
                     "a map of signals, such as colpar: {shard: {axis: 1}}");
   }
-  bool has_setting = false, has_gt_signal = false;
-  for (size_t i = 0; i < root.items.size(); i += 2) {
-    const std::string& key = root.items[i]->text;
-    if (is_one_of(kOwnKeys, key)) out_.is_own_form = true;
-    has_setting |= is_one_of(kSettings, key);
-    has_gt_signal |=
-        !is_one_of(kSettings, key) && is_gt_signal(*root.items[i + 1]);
-  }
-  out_.is_own_form |= has_setting && !has_gt_signal;
+  out_.is_own_form = is_own_form(root);
   if (!(out_.is_own_form ? read_own(root) : read_gt(root))) return false;
   context_.clear();
   return check_backward();
@@ -172,9 +198,8 @@ bool ConfigReader::read_own(const YamlNode& root) {
   // is missed further down.
   for (size_t i = 0; i < root.items.size(); i += 2) {
     const YamlNode& key = *root.items[i];
-    if (!is_one_of(kOwnKeys, key.text) && !is_one_of(kSettings, key.text)) {
-      return foreign_key(key, *root.items[i + 1]);
-    }
+    if (is_one_of(all_keys(), key.text)) continue;
+    return foreign_key(key, *root.items[i + 1]);
   }
   const YamlNode* mesh = child(root, "mesh");
   out_.has_mesh = mesh != nullptr;
@@ -221,9 +246,7 @@ bool ConfigReader::foreign_key(const YamlNode& key, const YamlNode& value) {
                          "mesh:, signals: or tensors:; put it under signals: "
                          "and name its axis, as in shard: {tp: 0}");
   }
-  std::vector<std::string_view> known = kOwnKeys;
-  known.insert(known.end(), kSettings.begin(), kSettings.end());
-  return unknown_key(key, known);
+  return unknown_key(key, all_keys());
 }
 
 bool ConfigReader::check_backward() {
@@ -290,16 +313,7 @@ bool ConfigReader::default_mesh(const YamlNode& root) {
 // Makes a mesh of one axis, with as many ranks as -n says. Without -n it has
 // all ranks up to the largest that the file names.
 bool ConfigReader::all_workers(const YamlNode& root) {
-  int64_t largest = -1;
-  if (workers_ <= 0 && root.kind == YamlNode::Kind::kMap) {
-    for (size_t i = 1; i < root.items.size(); i += 2) {
-      const YamlNode& entry = *root.items[i];
-      largest = std::max(largest, largest_rank(child(entry, "workers")));
-      if (const YamlNode* shard = child(entry, "shard")) {
-        largest = std::max(largest, largest_rank(child(*shard, "workers")));
-      }
-    }
-  }
+  const int64_t largest = workers_ > 0 ? -1 : largest_named(root);
   is_number_said_ = workers_ != 0 || largest >= 0;
   const int64_t named = std::max<int64_t>(largest + 1, 1);
   return make_mesh(root, {{"workers", workers_ > 0 ? workers_ : named}});
