@@ -76,10 +76,10 @@ n = mod n n" | gt-emit | gt-work --fail-fast'
   skip_if_sanitized "its memory says little"
   # A gt-work that was stopped reads nothing, so gt-emit must stop reading, too.
   mkfifo stream
-  spawn bash -c 'sleep 1000 <stream'
-  spawn bash -c 'yes "# $(head -c 1000 /dev/zero | tr "\0" x)" |
-    exec gt-emit >stream'
-  until pgrep -P "$!" gt-emit >pid; do sleep 0.01; done
+  spawn bash -c 'exec sleep 1000 <stream'
+  spawn bash -c 'exec gt-emit < <(yes "# $(head -c 1000 /dev/zero | tr "\0" x)") >stream'
+  echo "$!" >pid
+  until [[ $(<"/proc/$(<pid)/comm") == gt-emit ]]; do sleep 0.01; done
   before=-1 after=0
   while ((before != after)); do # until the position in its input stays the same
     before=$after
