@@ -623,23 +623,18 @@ class Sequential(ModuleList):
         return x
 
 
-class ModuleDict(Module):
-    """Modules by names."""
+class _Named(Module):
+    """What ModuleDict and ParameterDict share. `_named` has the parts by their names."""
 
-    _named = property(lambda self: dict(self.named_children()))
+    def __init__(self, parts=()):
+        self.update(parts)
 
-    def __init__(self, modules=()):
-        self.update(modules)
-
-    def update(self, modules):
-        for name, part in dict(modules).items():
+    def update(self, parts):
+        for name, part in dict(parts).items():
             self[name] = part
 
     def __getitem__(self, name):
         return self._named[name]
-
-    def __setitem__(self, name, part):
-        self.add_module(name, part)
 
     def __delitem__(self, name):
         if name not in self._named:
@@ -672,6 +667,15 @@ class ModuleDict(Module):
 
     def items(self):
         return self._named.items()
+
+
+class ModuleDict(_Named):
+    """Modules by names."""
+
+    _named = property(lambda self: dict(self.named_children()))
+
+    def __setitem__(self, name, part):
+        self.add_module(name, part)
 
 
 def _trained(values, value):
@@ -713,46 +717,13 @@ class ParameterList(Module):
         setattr(self, list(self._listed)[index], _trained(self, value))
 
 
-class ParameterDict(Module):
+class ParameterDict(_Named):
     """Parameters by names; other tensors become Parameters."""
-
-    def __init__(self, values=()):
-        self.update(values)
 
     _named = property(lambda self: {k: v for k, v in vars(self).items() if isinstance(v, Tensor)})
 
-    def update(self, values):
-        for name, value in dict(values).items():
-            self[name] = value
-
-    def __getitem__(self, name):
-        return self._named[name]
-
     def __setitem__(self, name, value):
         self.register_parameter(name, _trained(self, value))
-
-    def __delitem__(self, name):
-        if name not in self._named:
-            raise KeyError(name)
-        delattr(self, name)
-
-    def __contains__(self, name):
-        return name in self._named
-
-    def __len__(self):
-        return len(self._named)
-
-    def __iter__(self):
-        return iter(self._named)
-
-    def keys(self):
-        return self._named.keys()
-
-    def values(self):
-        return self._named.values()
-
-    def items(self):
-        return self._named.items()
 
 
 class Identity(Module):
