@@ -3,6 +3,7 @@
 # they compute the same values but for rounding.
 
 load helper
+load block
 
 # make_net [BATCH]: two steps of a small network, of two microbatches each.
 make_net() {
@@ -93,37 +94,15 @@ END
 }
 
 @test "results: of a signal is said of its product, and not of what is cast for it" {
-  cat >block.gt <<'END'
-x = randn f32[8,6,16] 1 #signal=norm
-up = randn f32[16,12] 2 scale=0.2 #signal=up
-down = randn f32[12,16] 3 scale=0.2 #signal=down
-n = rms_norm x #signal=norm
-h = matmul n up #signal=up
-h = relu h #signal=up
-y = matmul h down #signal=down
-x = add x y #signal=norm
-l = mean x
-gu gd = grad l up down
-print l
-print gu
-print gd
-END
-  cat >f32.yaml <<'END'
-mesh: {tp: 2}
-signals:
-  norm: {results: {tp: 1}}
-  up:   {shard: {tp: 1}, results: {tp: -1}, backward: free}
-  down: {shard: {tp: 0}}
-  free: {}
-END
-  { printf 'precision: bf16\nsums: bf16\n'; cat f32.yaml; } >half.yaml
+  make_block
+  { printf 'precision: bf16\nsums: bf16\n'; cat sp.yaml; } >half.yaml
   gt-emit --no-at block.gt >block.s
-  for config in f32 half; do
+  for config in sp half; do
     gt-shard -c $config.yaml block.s >$config.s
     gt-check -q $config.s
     grep -oE '= all_to_all ' $config.s >$config.moves || true
   done
-  cmp f32.moves half.moves
+  cmp sp.moves half.moves
   gt-cmp --rtol 2e-2 --atol 1e-2 <(gt-work block.s) <(gt-work half.s)
 }
 
