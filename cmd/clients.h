@@ -27,11 +27,11 @@ class ClientOptions {
   // `status` to the status of what they have done.
   std::string serve(Exit& status);
   // `has_program` says that an input was named, or that standard input is one.
+  std::string visit(const emit::EmitJob& job, bool has_program, Exit& status);
   // Lets the lines of clients be in regions (emit::EmitOptions::region).
   void set_region(std::function<std::string(const Line&)> region) {
     server_.multiplexer.region = std::move(region);
   }
-  std::string visit(const emit::EmitJob& job, bool has_program, Exit& status);
   // True if files are copied, so that standard input alone is no program.
   bool carries_files() const {
     return carries_ || !sent_.empty() || !fetched_.empty();

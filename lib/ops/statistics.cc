@@ -93,6 +93,29 @@ constexpr char kDeviationOfX[] = R"(
        [keepdims=1] k = copy mh
        s = div sd k)";
 
+// Computes e: the exponentials of x, each by the largest m less, of which none
+// is beyond the range. What is infinite is 0 less than itself.
+constexpr char kExponentials[] = R"(
+       m = max x axis={axis} keepdims=1
+       q = eq x m
+       c = sub x m
+       d = where q 0 c
+       e = exp d)";
+constexpr auto kLogSumExp = row_text(kExponentials, R"(
+       s = sum e axis={axis} keepdims={keepdims}
+       l = log s
+       [keepdims=0] k = squeeze m axis={axes}
+       [keepdims=1] k = copy m
+       y = add k l)");
+constexpr auto kLogSumExpGrad = row_text(kExponentials, R"(
+       s = sum e axis={axis} keepdims=1
+       p = div e s
+       f = eq m -inf
+       u = where f 0 p
+       [lift=1] h = unsqueeze g axis={axes}
+       [lift=0] h = copy g
+       z = mul h u)");
+
 constexpr auto kVar = row_text(kCentered, kDeviation, kDeviationOfX, R"(
        y = mul s s)");
 constexpr auto kVarGrad = row_text(kCentered, R"(
@@ -378,18 +401,7 @@ constexpr Row kStatisticRows[] = {
      .index = kReduceIndex,
      .accepts = "float",
      .gradient = "dx = logsumexp_grad dy x axis={axis} keepdims={keepdims}",
-     // What is infinite is 0 less than itself.
-     .expansion = R"(
-       m = max x axis={axis} keepdims=1
-       q = eq x m
-       c = sub x m
-       d = where q 0 c
-       e = exp d
-       s = sum e axis={axis} keepdims={keepdims}
-       l = log s
-       [keepdims=0] k = squeeze m axis={axes}
-       [keepdims=1] k = copy m
-       y = add k l)",
+     .expansion = kLogSumExp.data(),
      .in_f32 = true,
      .types = types_logsumexp,
      .labels = labels_kept,
@@ -422,19 +434,7 @@ constexpr Row kStatisticRows[] = {
        [lift=1] t = unsqueeze g axis={axes}
        [lift=0] t = copy g
        dx = mul r t)",
-     .expansion = R"(
-       m = max x axis={axis} keepdims=1
-       q = eq x m
-       c = sub x m
-       d = where q 0 c
-       e = exp d
-       s = sum e axis={axis} keepdims=1
-       p = div e s
-       f = eq m -inf
-       u = where f 0 p
-       [lift=1] h = unsqueeze g axis={axes}
-       [lift=0] h = copy g
-       z = mul h u)",
+     .expansion = kLogSumExpGrad.data(),
      .in_f32 = true,
      .types = types_logsumexp_grad,
      .labels = labels_kept,

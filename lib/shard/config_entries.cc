@@ -1,5 +1,4 @@
 // Reads the entries under signals: and tensors:, and those of GT's form.
-#include <algorithm>
 #include <utility>
 
 #include "base/message.h"

@@ -57,9 +57,7 @@ bool ConfigReader::read_recompute(const YamlNode& value, Scope& scope) {
 
 bool ConfigReader::read_dtype(const YamlNode& value, Dtype& out) {
   const Keys known = {"f32", "bf16", "f16"};
-  if (std::find(known.begin(), known.end(), value.text) == known.end()) {
-    return unknown_word(value, known);
-  }
+  if (!is_one_of(known, value.text)) return unknown_word(value, known);
   out = *parse_dtype(value.text);
   return true;
 }

@@ -131,9 +131,12 @@ void PlanBuilder::fetch_whole(size_t i, Plan& plan) const {
   const Type& type = in_.call.type(i);
   const Way way = nearest(in_.cluster, in_.machine, type, layouts, wanted);
   const Layout& from = layouts[way.from];
-  for (const Move& move : redistribution(
-           in_.cluster, in_.machine,
-           moved_type(type, source.sum_dtype, from, wanted), from, wanted)) {
+  const Type moved = moved_type(type, source.sum_dtype, from, wanted);
+  const std::vector<Move> moves =
+      moved == type
+          ? way.moves
+          : redistribution(in_.cluster, in_.machine, moved, from, wanted);
+  for (const Move& move : moves) {
     plan.moving += move.seconds;
     plan.bytes += move.bytes;
   }

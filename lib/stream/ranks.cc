@@ -99,7 +99,7 @@ std::string list_of_runs(const std::vector<int64_t>& ranks) {
 // found first, then that of the places where it is repeated, and so on.
 std::string sum_of_runs(std::vector<int64_t> ranks) {
   std::string out;
-  int64_t origin = ranks[0];
+  int64_t first = ranks[0];
   while (ranks.size() > 1) {
     const int64_t step = ranks[1] - ranks[0];
     size_t n = 2;
@@ -111,10 +111,10 @@ std::string sum_of_runs(std::vector<int64_t> ranks) {
       const auto offset = static_cast<int64_t>(i % n) * step;
       if (ranks[i] - starts.back() != offset) return "";
     }
-    const int64_t first = out.empty() ? origin : ranks[0] - origin;
     const int64_t length = static_cast<int64_t>(n - 1) * step;
     out += (out.empty() ? "" : "+") + run_text(first, first + length, step);
     ranks = std::move(starts);
+    first = 0;  // of the runs that follow, which are added to it
   }
   return out;
 }
