@@ -3,8 +3,8 @@
 # how jobs are run, counted and recorded.
 
 # How many jobs run at a time: many tests wait for something for a fifth of their time,
-# some for most of it, so there are two more than there are processors.
-at_once=${GT_JOBS:-$(($(nproc) + 2))}
+# some for most of it, so there are three more than there are processors.
+at_once=${GT_JOBS:-$(($(nproc) + 3))}
 job_seconds=1500 # how long a job may take
 logs=$gt_root/build/test-logs
 record=$gt_root/tests/full/record.tsv
@@ -75,7 +75,7 @@ for_each() {
 # a share of the ops. One thread runs these kernels, so the thread sanitizer has nothing
 # to find in them, and its build leaves them out.
 unit_jobs() {
-  local n share shares=$((2 * at_once)) cuda='Cuda*'
+  local n share shares=8 cuda='Cuda*'
   [[ $preset != tsan ]] || cuda='CudaFake*'
   share=$(share_of 12)
   for ((n = 0; n < shares; n++)); do

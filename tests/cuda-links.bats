@@ -352,7 +352,7 @@ END
   skip_if_sanitized 'many runs'
   make_small
   count_calls gt-route -n 2 --backend cuda p.s
-  calls_fail 5 "${GT_EVERY:-7}" gt-route -n 2 --backend cuda p.s
+  calls_fail 5 28 gt-route -n 2 --backend cuda p.s
 }
 
 @test "fake device: a call that fails while GPUs copy is reported, or values cross the host" {
@@ -360,5 +360,5 @@ END
   make_small
   remove_nccl
   count_calls gt-route -n 2 --backend cuda p.s
-  calls_fail 5 "${GT_EVERY:-7}" gt-route -n 2 --backend cuda p.s
+  calls_fail 5 28 gt-route -n 2 --backend cuda p.s
 }

@@ -172,15 +172,16 @@ count_calls() {
   calls=$(awk '$2 > n { n = $2 } END { print n }' report)
 }
 
-# calls_fail FIRST EVERY COMMAND..., used after count_calls, runs the command with
-# the FIRST of these calls failing in each of its processes, then with every
-# EVERY-th call after it. The command never ends in a signal or hangs, and it
+# calls_fail FIRST SHARES COMMAND..., used after count_calls, runs the command once for
+# each of these calls from the FIRST on, which fails in each of its processes; for one
+# commit a share of these calls. The command never ends in a signal or hangs, and it
 # reports the failure or gives the output that is wanted. With most_kept=N, for a
 # single process, it also gives everything back if it reports a failure, and else
 # keeps at most N things, namely those that it failed to give back.
 calls_fail() {
-  local k status
-  for ((k = $1; k <= calls; k += $2)); do
+  local k status share shares
+  read -r share shares < <(share_of "$2")
+  for ((k = $1 + share; k <= calls; k += shares)); do
     rm -f report
     status=0
     GT_FAKE_FAIL=$k GT_FAKE_REPORT=report within 60 "${@:3}" >out 2>said ||

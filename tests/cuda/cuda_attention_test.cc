@@ -4,14 +4,16 @@
 #include <gtest/gtest.h>
 
 #include <sstream>
+#include <vector>
 
+#include "gpu_case.h"
 #include "kernels_grid.h"
 #include "twin_backend.h"
 
 namespace gt::exec {
 namespace {
 
-const KernelCase kCases[] = {
+const std::vector<KernelCase> kCases = {
     {"o l = attention q k v causal=1 heads=2 enable_gqa=1",
      "q $T[130,140] k $T[201,70] v $T[201,133]", "float", 64, true},
     {"o l = attention q k v m heads=3",
@@ -46,29 +48,25 @@ const KernelCase kCases[] = {
      "float", 64, true},
 };
 
-// The kernels of all cases are compiled in one run of the compiler.
-template <typename Use>
-void for_each_case_of(const Use& use) {
-  for (const KernelCase& c : kCases) {
-    for (const std::string& dtype : dtypes_of(c)) use(c, dtype);
-  }
-}
-
 TEST(CudaAttention, AgreesWithTheReferenceInManyTiles) {
   TwinKernels kernels;
   const auto collecting = make_collecting_backend(kernels);
   const auto twin = make_twin_backend(kernels);
   const auto ref = backend_for_test("ref", {1, ""});
-  for_each_case_of([&](const KernelCase& c, const std::string& dtype) {
-    const Names names{dtype, {}};
-    (void)evaluate(*collecting, fill_in(c.line, names),
-                   random_tensors(c.operands, names, 0));
-  });
+  const auto cases = share_of(kCases);
+  // The kernels of all cases are compiled in one run of the compiler.
+  for_each_grid_line(
+      [&](const GridLine& g) {
+        (void)evaluate(*collecting, g.line, g.tensors);
+      },
+      cases);
   for (const bool backwards : {false, true}) {
     run_backwards(backwards);
-    for_each_case_of([&](const KernelCase& c, const std::string& dtype) {
-      check_case(c, dtype, *twin, *ref);
-    });
+    for_each_case(
+        [&](const KernelCase& c, const std::string& dtype) {
+          check_case(c, dtype, *twin, *ref);
+        },
+        cases);
   }
   run_backwards(false);
 }

@@ -43,7 +43,7 @@ std::map<std::string, std::string> grid_texts() {
     }
   };
   for_each_grid_line(add);
-  for_each_long_line(add);
+  for_each_grid_line(add, long_cases());
   return texts;
 }
 

@@ -55,11 +55,11 @@ INSTANTIATE_TEST_SUITE_P(Gpu, GpuGrid, testing::ValuesIn(ops_of_grid()),
 TEST(Gpu, LongRowsAndColumnsAgreeWithTheReference) {
   ASSERT_NE(gpu(), nullptr);
   const auto ref = backend_for_test("ref", {1, ""});
-  for (const KernelCase& c : long_cases()) {
-    for (const char* dtype : {"f32", "bf16"}) {
-      check_case(c, dtype, *gpu(), *ref);
-    }
-  }
+  for_each_case(
+      [&](const KernelCase& c, const std::string& dtype) {
+        if (dtype != "f64" && dtype != "f16") check_case(c, dtype, *gpu(), *ref);
+      },
+      long_cases());
 }
 
 TEST(Gpu, NamesWhatIsWrongWithTheData) {

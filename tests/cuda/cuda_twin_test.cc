@@ -7,7 +7,6 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <limits>
@@ -25,20 +24,13 @@
 namespace gt::exec {
 namespace {
 
-// The cases of the grid whose kernels are compiled: all, or, where
-// GT_GRID_SHARE is "K N", each N-th from the K-th on.
+// The cases whose kernels are compiled: of the grid, and of longer ones.
 const std::vector<KernelCase>& compiled_cases() {
-  static const std::vector<KernelCase> cases = [] {
-    size_t first = 0, step = 1;
-    if (const char* share = std::getenv("GT_GRID_SHARE")) {
-      GT_CHECK(std::sscanf(share, "%zu %zu", &first, &step) == 2 && step > 0);
-    }
-    std::vector<KernelCase> out;
-    for (size_t i = first; i < kernel_cases().size(); i += step) {
-      out.push_back(kernel_cases()[i]);
-    }
-    return out;
-  }();
+  static const auto cases = share_of(kernel_cases());
+  return cases;
+}
+const std::vector<KernelCase>& compiled_long_cases() {
+  static const auto cases = share_of(long_cases());
   return cases;
 }
 
@@ -118,9 +110,11 @@ TwinKernels& kernels() {
           compiled_cases());
     }
     const auto collecting = make_collecting_backend(k, true);
-    for_each_long_line([&](const GridLine& g) {
-      (void)evaluate(*collecting, g.line, g.tensors);
-    });
+    for_each_grid_line(
+        [&](const GridLine& g) {
+          (void)evaluate(*collecting, g.line, g.tensors);
+        },
+        compiled_long_cases());
     for (const Dtype dtype : {Dtype::kF16, Dtype::kBf16}) {
       const Tensors tensors = all_values(dtype);
       for (const std::string& line : unary_lines()) {
@@ -154,11 +148,11 @@ TEST(CudaTwin, AgreesWithTheReference) {
 TEST(CudaTwin, LongRowsAndColumnsAgreeWithTheReference) {
   const auto twin = make_twin_backend(kernels());
   const auto ref = backend_for_test("ref", {1, ""});
-  for (const KernelCase& c : long_cases()) {
-    for (const char* dtype : kFloats) {
-      check_case(c, dtype, *twin, *ref);
-    }
-  }
+  for_each_case(
+      [&](const KernelCase& c, const std::string& dtype) {
+        check_case(c, dtype, *twin, *ref);
+      },
+      compiled_long_cases());
 }
 
 // The reference is compared with the true values by tests/oracle/sweep.py.

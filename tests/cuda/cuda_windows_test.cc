@@ -2,13 +2,16 @@
 // product has several tiles.
 #include <gtest/gtest.h>
 
+#include <vector>
+
+#include "gpu_case.h"
 #include "kernels_grid.h"
 #include "twin_backend.h"
 
 namespace gt::exec {
 namespace {
 
-const KernelCase kWindowCases[] = {
+const std::vector<KernelCase> kWindowCases = {
     {"y = conv2d x w b stride=2,1 padding=1,2 dilation=1,2 groups=2",
      "x $T[3,18,17,15] w $T[134,9,3,2] b $T[134]", "float", 16, true},
     {"z = conv2d_input_grad g w output_size=17,15 stride=2,1 padding=1,2 "
@@ -33,11 +36,11 @@ TEST(CudaWindows, AgreeWithTheReferenceInManyTiles) {
   const auto ref = backend_for_test("ref", {1, ""});
   for (const bool backwards : {false, true}) {
     run_backwards(backwards);
-    for (const KernelCase& c : kWindowCases) {
-      for (const std::string& dtype : dtypes_of(c)) {
-        check_case(c, dtype, *twin, *ref);
-      }
-    }
+    for_each_case(
+        [&](const KernelCase& c, const std::string& dtype) {
+          check_case(c, dtype, *twin, *ref);
+        },
+        share_of(kWindowCases));
   }
   run_backwards(false);
 }

@@ -2,6 +2,8 @@
 #pragma once
 
 #include <array>
+#include <cstdio>
+#include <cstdlib>
 #include <string>
 #include <utility>
 #include <vector>
@@ -18,6 +20,25 @@ inline KernelCase gpu_case(const KernelCase& c) {
   return own;
 }
 
+// These cases, each once for each of its dtypes; of these all, or, where
+// GT_GRID_SHARE is "K N", each N-th from the K-th on.
+inline std::vector<KernelCase> share_of(const std::vector<KernelCase>& cases) {
+  size_t first = 0, step = 1;
+  if (const char* share = std::getenv("GT_GRID_SHARE")) {
+    GT_CHECK(std::sscanf(share, "%zu %zu", &first, &step) == 2 && step > 0);
+  }
+  size_t number = 0;
+  std::vector<KernelCase> out;
+  for (KernelCase c : cases) {
+    for (const std::string& dtype : dtypes_of(c)) {
+      if (number++ % step != first) continue;
+      c.dtypes = dtype;
+      out.push_back(c);
+    }
+  }
+  return out;
+}
+
 inline constexpr std::array<const char*, 4> kFloats = {"f32", "f64", "bf16",
                                                        "f16"};
 
@@ -25,7 +46,10 @@ inline constexpr std::array<const char*, 4> kFloats = {"f32", "f64", "bf16",
 // each size, and sums of several launches.
 inline std::vector<KernelCase> long_cases() {
   const auto of = [](std::string line, std::string operands, double ulps) {
-    return KernelCase{std::move(line), std::move(operands), "", ulps, true};
+    // Where no operand has the case's dtype, one dtype is enough.
+    const char* dtypes =
+        operands.find("$T") == std::string::npos ? "f32" : "float";
+    return KernelCase{std::move(line), std::move(operands), dtypes, ulps, true};
   };
   return {
       of("y = layer_norm x w b", "x $T[35,768] w $T[768] b $T[768]", 16),
@@ -90,18 +114,6 @@ inline std::vector<KernelCase> long_cases() {
       of("w m v = adamw w g m v t 0.01",
          "w $T[5003] g $T[5003] m $T[5003] v $T[5003]>0 t i64[]>0", 6),
   };
-}
-
-// Calls use(GridLine) for each line of long_cases() in each dtype of floats.
-template <typename Use>
-void for_each_long_line(const Use& use) {
-  for (const KernelCase& c : long_cases()) {
-    for (const char* dtype : kFloats) {
-      const Names names{dtype, {}};
-      use(GridLine{fill_in(c.line, names),
-                   random_tensors(c.operands, names, 0)});
-    }
-  }
 }
 
 }  // namespace gt::exec

@@ -1,13 +1,13 @@
 """Compares split forms written by hand with the same program in one piece.
 
-usage: forms.py [--forward]
+usage: forms.py [--forward] [--every N] [SEED]
 
 The forms are of what no rule places: lookups in a table cut by rows, causal
 attention and rotary positions cut along the sequence, dropout, a cross entropy
 whose classes are cut, heads that stay whole, creations, and collectives of
 uneven parts. Each form is a program without ranks and one with ranks, over
 some meshes and sizes; both print the same names. Integers are exact, and lines
-named near_* may round.
+named near_* may round. --every N takes every Nth case, beginning at SEED.
 """
 import argparse
 import sys
@@ -369,11 +369,17 @@ def close(a, b):
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--forward", action="store_true")
+    parser.add_argument("--every", type=int, default=1)
+    parser.add_argument("seed", nargs="?", type=int, default=0)
     options = parser.parse_args()
     passed = failed = 0
+    number = options.seed
     for function in FORMS:
         for mesh in MESHES:
             for n in (0, 1, 2, 3, 4, 5, 11):
+                number += 1
+                if number % options.every:
+                    continue
                 pair = programs(function, mesh, n, options.forward)
                 whole, said = run(pair[0], options.forward)
                 placed, more = run(pair[1], options.forward)
