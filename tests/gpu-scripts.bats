@@ -83,8 +83,8 @@ END
   skip_if_sanitized 'it measures'
   # At full sizes the fake device computes nothing and only keeps time.
   run -0 "$GT_ROOT/scripts/bench-gpu" --speed 2700:650000 -n 1 -o report \
-    pointwise attention
-  [[ $output == *'eight point-wise ops, 67108864 f32, s : copy '*'not judged'* ]]
+    matmul attention
+  [[ $output == *'matmul 8192x8192x8192 bf16, s : bare cuBLASLt '*'not judged'* ]]
   valid report
   grep -q '"on": "the fake device at 2700:650000 a nanosecond"' report
   grep -qE '"row": "attention 4096.*", "foretold": [0-9.e-]+}' report

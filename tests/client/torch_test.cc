@@ -109,8 +109,6 @@ std::vector<double> train(const std::string& name, const Make& make) {
   return out;
 }
 
-}  // namespace
-
 TEST_F(Torch, OptimizersAndSchedulesAgree) {
   using Parameters = std::vector<gt::Tensor>;
   std::vector<double> got;
@@ -203,3 +201,5 @@ show(F.max_pool2d(image, 2), F.avg_pool2d(image, 2))
 )"),
               1e-5);
 }
+
+}  // namespace
