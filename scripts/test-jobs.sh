@@ -57,7 +57,7 @@ jobs_of() {
     quick) printf '%s\n' tests/quick/*.sh | for_each 'bash' ;;
     full/*) job "tests/$part.sh" "bash tests/$part.sh" ;;
     alone) job alone 'scripts/build debug' ;;
-    fuzz) job fuzz 'scripts/fuzz -s 300' ;;
+    fuzz) job fuzz 'scripts/fuzz -s 120' ;;
   esac
 }
 

@@ -13,7 +13,20 @@ if [[ ! -e ${GT_BIN%/bin}/tests/fake-cuda/libnccl.so.2 ]]; then
   exit 0
 fi
 
-passed=0 failed=0 skipped=0 no_graphs=0
+# run_set GPUS NO_GRAPHS NAME prints a line of counts, and what failed.
+run_set() {
+  local out status=0 p f s
+  out=$(GT_TEST_GPUS=$1 GT_TEST_NO_GRAPHS=$2 bats --tap "tests/$3.bats" 2>&1) || status=1
+  read -r p f s < <(awk '/^ok .*# skip/ { s++; next } /^ok / { p++ }
+    /^not ok / { f++ } END { print p + 0, f + 0, s + 0 }' <<<"$out")
+  ((status == 0 || f > 0)) || f=1
+  echo "fake device, GPUs: $1, no graphs: $2: $3: $p passed, $f failed, $s skipped"
+  ((f == 0)) || grep -vE '^ok ' <<<"$out"
+}
+export -f run_set
+
+# Many tests wait, so more run at a time than there are processors.
+no_graphs=0
 read -ra counts <<<"$1"
 shift
 for gpus in "${counts[@]}"; do
@@ -21,16 +34,10 @@ for gpus in "${counts[@]}"; do
     no_graphs=1
     continue
   fi
-  for name in "$@"; do
-    status=0
-    out=$(GT_TEST_GPUS=$gpus GT_TEST_NO_GRAPHS=$no_graphs bats --tap "tests/$name.bats" 2>&1) || status=1
-    read -r p f s < <(awk '/^ok .*# skip/ { s++; next } /^ok / { p++ }
-      /^not ok / { f++ } END { print p + 0, f + 0, s + 0 }' <<<"$out")
-    ((status == 0 || f > 0)) || f=1
-    passed=$((passed + p)) failed=$((failed + f)) skipped=$((skipped + s))
-    echo "fake device, GPUs: $gpus, no graphs: $no_graphs: $name: $p passed, $f failed, $s skipped"
-    ((f == 0)) || grep -vE '^ok ' <<<"$out"
-  done
-done
-echo "$passed passed, $failed failed, $skipped skipped"
-((failed == 0))
+  printf '%s\n' "${@/#/"$gpus $no_graphs "}"
+done | xargs -P "$(($(nproc) + 2))" -I {} bash -c 'run_set {}' | awk '
+  { print }
+  /^fake device, GPUs: .* passed, .* skipped$/ {
+    p += $(NF - 5); f += $(NF - 3); s += $(NF - 1)
+  }
+  END { printf "%d passed, %d failed, %d skipped\n", p, f, s; exit f > 0 }'
