@@ -5,7 +5,7 @@ import builtins as _py
 from ._hints import _meant
 from ._ops import _ops
 from ._pipeline import _Register, _the
-from ._scopes import _end, _has_grad, _scope, enable_grad, no_grad, signal
+from ._scopes import _end, _has_grad, _of_microbatch, _scope, enable_grad, no_grad, signal
 from ._types import _common, _kind
 from ._words import (_CODE, _NPY, _WHOLE, _WIDTH, Error, Failed, Lost, _dtype, _flat, _is_flag, _is_name,
                      _is_number, _is_whole, _key, _nested, _np, _number, _of_numpy, _parse, _plain, _quote,
@@ -682,7 +682,7 @@ def _next_seed():
     state = _the().seeds.get("next")
     if state is None:
         return None
-    with _scope(None, None):
+    with _of_microbatch():
         seed = _ops["copy"](state)
         _call("add", [state, 1], into=[state], type=("i64", ()))
     return seed
