@@ -149,9 +149,14 @@ class Training:
 
     def run(self):
         o = self.o
-        for r in range(o.rounds_done, o.rounds):
-            for _ in range(o.steps * r // o.rounds, o.steps * (r + 1) // o.rounds):
+        done = o.steps_done
+        for r in range(1, o.rounds + 1):
+            end = o.steps * r // o.rounds
+            if done >= end:
+                continue
+            for _ in range(done, end):
                 self.step()
+            done = end
             self.evaluate().print_("held")
             if o.save:
                 self.save()
@@ -234,7 +239,7 @@ def options():
             "text": "text.npy", "held": 65536, "vocab": 256, "layers": 8, "hidden": 64, "heads": 4, "mlp": 0,
             "seq-len": 64, "batch-size": 32, "microbatches": 8, "steps": 120, "rounds": 3, "evaluate": 4,
             "rate": 3e-3, "warmup": 20, "decay": 0.1, "clip": 1.0, "dropout": 0.1, "recompute": 0, "seed": 0,
-            "save": "", "resume": "", "rounds-done": 0, "sample": 200, "temperature": 0.7, "stages": 0}.items():
+            "save": "", "resume": "", "steps-done": 0, "sample": 200, "temperature": 0.7, "stages": 0}.items():
         parser.add_argument(f"--{name}", type=type(value), default=value, metavar="VALUE")
     o = parser.parse_args()
     o.mlp = o.mlp or 4 * o.hidden
