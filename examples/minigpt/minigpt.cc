@@ -24,14 +24,14 @@ struct Options {
   std::map<std::string, std::string> words = {
       {"text", "text.npy"}, {"save", ""}, {"resume", ""}};
   std::map<std::string, double> numbers = {
-      {"held", 65536},      {"vocab", 256},     {"layers", 8},
-      {"hidden", 64},       {"heads", 4},       {"mlp", 0},
-      {"seq-len", 64},      {"batch-size", 32}, {"microbatches", 8},
-      {"steps", 120},       {"rounds", 3},      {"evaluate", 4},
-      {"rate", 3e-3},       {"warmup", 20},     {"decay", 0.1},
-      {"clip", 1},          {"dropout", 0.1},   {"recompute", 0},
-      {"seed", 0},          {"steps-done", 0},  {"sample", 200},
-      {"temperature", 0.7}, {"stages", 0}};
+      {"held", 65536}, {"vocab", 256},       {"layers", 8},
+      {"hidden", 64},  {"heads", 4},         {"mlp", 0},
+      {"seq-len", 64}, {"batch-size", 32},   {"microbatches", 8},
+      {"steps", 120},  {"rounds", 3},        {"evaluate", 4},
+      {"rate", 3e-3},  {"warmup", 20},       {"decay", 0.1},
+      {"clip", 1},     {"dropout", 0.1},     {"recompute", 0},
+      {"seed", 0},     {"steps-done", 0},    {"stop", 0},
+      {"sample", 200}, {"temperature", 0.7}, {"stages", 0}};
 
   bool set(const std::string& name, const char* value) {
     if (const auto word = words.find(name); word != words.end()) {
@@ -254,23 +254,24 @@ class Training {
                    {.beta2 = 0.99, .decay = o.real("decay")}) {
     optimizer_.add(model_.weights(1), {.beta2 = 0.99, .decay = 0});
     if (const std::string& path = o.words.at("resume"); !path.empty()) {
-      gt::load(state(), path);
-      gt::line("_eseed = load \"" + path + ":eseed\" i64[]");
+      const Tensor random = gt::rng_state();
+      gt::load(state(random), path);
+      gt::set_rng_state(random);
     }
     text_.emplace(o);
   }
 
   void run() {
     const int64_t steps = o_["steps"], rounds = o_["rounds"];
+    const int64_t last = o_["stop"] > 0 ? o_["stop"] : steps;
     int64_t done = o_["steps-done"];
     for (int64_t r = 1; r <= rounds; ++r) {
-      const int64_t end = steps * r / rounds;
+      const int64_t end = std::min(steps * r / rounds, last);
       if (done >= end) continue;
       for (; done < end; ++done) step();
       evaluate();
       if (const std::string& path = o_.words.at("save"); !path.empty()) {
-        gt::save(state(), path);
-        gt::line("save _eseed \"" + path + ":eseed\"");
+        gt::save(state(gt::rng_state()), path);
       }
     }
     if (o_["sample"] > 0) write();
@@ -282,8 +283,10 @@ class Training {
     const int64_t falling = std::max<int64_t>(o["steps"] - o["warmup"], 1);
     return gt::optim::cosine(o.real("rate"), falling, 0.1).warmup(o["warmup"]);
   }
-  gt::StateDict state() const {
-    return gt::joined({model_.state_dict(), optimizer_.state_dict()});
+  // All that changes from step to step.
+  gt::StateDict state(const Tensor& random) const {
+    return gt::joined(
+        {model_.state_dict(), optimizer_.state_dict(), {{"random", random}}});
   }
 
   void step() {

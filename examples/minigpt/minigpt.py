@@ -151,7 +151,7 @@ class Training:
         o = self.o
         done = o.steps_done
         for r in range(1, o.rounds + 1):
-            end = o.steps * r // o.rounds
+            end = min(o.steps * r // o.rounds, o.stop or o.steps)
             if done >= end:
                 continue
             for _ in range(done, end):
@@ -239,7 +239,7 @@ def options():
             "text": "text.npy", "held": 65536, "vocab": 256, "layers": 8, "hidden": 64, "heads": 4, "mlp": 0,
             "seq-len": 64, "batch-size": 32, "microbatches": 8, "steps": 120, "rounds": 3, "evaluate": 4,
             "rate": 3e-3, "warmup": 20, "decay": 0.1, "clip": 1.0, "dropout": 0.1, "recompute": 0, "seed": 0,
-            "save": "", "resume": "", "steps-done": 0, "sample": 200, "temperature": 0.7, "stages": 0}.items():
+            "save": "", "resume": "", "steps-done": 0, "stop": 0, "sample": 200, "temperature": 0.7, "stages": 0}.items():
         parser.add_argument(f"--{name}", type=type(value), default=value, metavar="VALUE")
     o = parser.parse_args()
     o.mlp = o.mlp or 4 * o.hidden

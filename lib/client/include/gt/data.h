@@ -58,6 +58,20 @@ inline void save(const Tensor& x, const std::string& path, At at = At::here()) {
   call.bind(nullptr, 0);
 }
 
+// Returns a copy of the count from which random ops without a seed draw, i64[],
+// which a run that is to go on saves with its states. There is one after
+// manual_seed().
+inline Tensor rng_state(At at = At::here()) {
+  detail::Call call("cast", at);  // whose result has a type that is known
+  call.add_text(GT_TEXT, "_eseed");
+  call.add(i64);
+  return call.run();
+}
+// Random ops without a seed go on from such a count.
+inline void set_rng_state(const Tensor& state, At at = At::here()) {
+  line("_eseed = copy " + state.name(), at);
+}
+
 // Tensors with the names under which they are stored.
 using StateDict = std::vector<std::pair<std::string, Tensor>>;
 
