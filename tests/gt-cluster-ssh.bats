@@ -154,6 +154,16 @@ worker 2	$(id -un)@localhost:$port	here	-"
   nothing_left "$token"
 }
 
+@test "the GPT of the examples trains on hosts" {
+  two_hosts
+  mkdir files
+  head -c 3000 "$GT_SHARE/novel/pride-and-prejudice.txt" >text
+  run -0 --separate-stderr "$GT_EXAMPLES/minigpt/train" --hosts hosts --files files --text text \
+    --held 200 --hidden 16 --seq-len 8 --batch-size 8 --microbatches 2 --steps 10 --rounds 1 \
+    --evaluate 1 --sample 0
+  [[ ${lines[*]} =~ ^'step 10  loss '[^\ ]*' step 10  held-out loss '[^\ ]*$ ]]
+}
+
 @test "run starts the hosts by itself, and takes them down" {
   two_hosts
   cat >two.yaml <<'YAML'

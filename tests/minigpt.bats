@@ -9,16 +9,10 @@ HERE=$GT_EXAMPLES/minigpt
 TINY=(--hidden 16 --heads 4 --seq-len 8 --batch-size 16 --microbatches 2 --steps 2
   --rounds 1 --evaluate 1 --held 200 --sample 1 --warmup 1)
 
-# tokens FILE LENGTH: the beginning of the novel, as a .npy file of its bytes.
-tokens() {
-  printf '\x93NUMPY\x01\x00\x76\x00%-117s\n' \
-    "{'descr': '|u1', 'fortran_order': False, 'shape': ($2,), }" >"$1"
-  head -c "$2" "$GT_SHARE/novel/pride-and-prejudice.txt" >>"$1"
-}
-
 setup_file() {
   cd "$BATS_FILE_TMPDIR" || return
-  tokens text.npy 3000
+  head -c 3000 "$GT_SHARE/novel/pride-and-prejudice.txt" >text
+  "$HERE/tokens" text >text.npy
   "$HERE/minigpt" "${TINY[@]}" | gt-emit --no-at >layers.s
   "$HERE/minigpt" "${TINY[@]}" --stages 4 | gt-emit --no-at >stages.s
   gt-work --threads 1 layers.s >whole

@@ -10,11 +10,8 @@ need_torch
 
 work=$(mktemp -d "${TMPDIR:-/tmp}/gt-minigpt.XXXXXX")
 trap 'rm -rf "$work"' EXIT
-{
-  printf '\x93NUMPY\x01\x00\x76\x00%-117s\n' \
-    "{'descr': '|u1', 'fortran_order': False, 'shape': (9000,), }"
-  head -c 9000 share/novel/pride-and-prejudice.txt
-} >"$work/text.npy"
+head -c 9000 share/novel/pride-and-prejudice.txt >"$work/text"
+examples/minigpt/tokens "$work/text" >"$work/text.npy"
 options=(--text "$work/text.npy" --held 1000 --hidden 32 --seq-len 16 --batch-size 16
   --microbatches 2 --steps 12 --rounds 2 --evaluate 1 --warmup 3)
 
