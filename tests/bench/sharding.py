@@ -4,6 +4,7 @@ PyTorch's on two processes, which exchange by gloo.
 """
 
 import os
+import re
 import statistics
 import subprocess
 
@@ -274,7 +275,46 @@ def chunks(report, folder):
                 0.8, 0.95)
 
 
+def minigpt(report, folder):
+    """The GPT of examples/minigpt under TP=2 x PP=4: what a rank sends if products
+    read bf16 and sums are sent so, and for which share of the time workers that
+    sleep as long as a machine of 2 Gflop a second would compute do so, beside the
+    share that is expected."""
+    options = ["--hidden", "256", "--steps", "4", "--rounds", "1", "--evaluate",
+               "1", "--sample", "0", "--dropout", "0"]
+    novel = "share/novel/pride-and-prejudice.txt"
+    shell_seconds(f"examples/minigpt/tokens {novel} > {folder}/text.npy; "
+                  f"examples/minigpt/minigpt --text {folder}/text.npy "
+                  f"{' '.join(options)} | {EMIT} --no-at > {folder}/gpt.s")
+
+    def sent(more):
+        with open("examples/minigpt/tp2-pp4.yaml") as config:
+            text = config.read()
+        with open(folder + "/gpt.yaml", "w") as out:
+            out.write(text + more)
+        said = run([SHARD, "-c", folder + "/gpt.yaml", "--summary",
+                    folder + "/gpt.s"], stdout=subprocess.DEVNULL,
+                   stderr=subprocess.PIPE, text=True).stderr
+        return sum(float(mb) for mb in re.findall(r"lines, (\S+) MB", said))
+
+    def bytes_of():
+        ours, theirs = sent("precision: bf16\nsums: bf16\n"), sent("")
+        return ours, theirs, theirs / ours
+
+    def busy():
+        said = run(["examples/minigpt/train", "--schedule", "zb-h1",
+                    "--timeline", folder + "/step.svg", "--pace", "flops=2e9,"
+                    "memory_bandwidth=1e12,bandwidth=1e11,latency=1e-6",
+                    *options], stdout=subprocess.PIPE, text=True,
+                   env={**os.environ, "GT_BIN": os.path.abspath(BIN)}).stdout
+        expected, ours = map(float, re.findall(r": (\S+) %", said))
+        return ours, expected, ours / expected
+
+    report.pair("GPT, TP=2 x PP=4, MB f32 : bf16", bytes_of, 1.4, 1.9)
+    report.pair("GPT, zb-h1, % busy : expected", busy, 0.85, 0.95)
+
+
 BENCHES = {"shard-lines": shard_lines, "check-lines": check_lines,
            "shard-jax": jax, "shard-memory": memory, "shard-ddp": ddp, "shard-tensor": tensor,
            "shard-pipeline": pipeline, "shard-rehearsed": rehearsed,
-           "shard-chunks": chunks}
+           "shard-chunks": chunks, "shard-minigpt": minigpt}
