@@ -122,6 +122,21 @@ scoped() {
   done
 }
 
+@test "the steps are the same text, from the second on" {
+  local writer stream r
+  "$HERE/minigpt" "${TINY[@]}" --steps 4 | gt-emit --no-at >shell.s
+  for writer in $(writers); do
+    GT_CONNECT=- write "$writer" "${TINY[@]}" --steps 4 >"$writer.s"
+  done
+  for stream in shell.s minigpt.*.s; do
+    for r in 2 3; do
+      awk -v r=$r '/= rand f32\[16,1\]/ { n++ } n == r' "$stream" >"step$r"
+    done
+    [ "$(wc -l <step2)" -gt 1000 ]
+    cmp step2 step3
+  done
+}
+
 @test "a run that was stopped goes on with the bits of one that was not" {
   local writer run
   shell() { "$HERE/minigpt" "$@" | gt-emit | gt-shard -c "$HERE/tp2-pp4.yaml" | gt-work --threads 1; }

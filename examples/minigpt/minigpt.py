@@ -179,6 +179,7 @@ class Training:
         self.optimizer.lr = self.learning_rate()
         self.optimizer.step()
         self.optimizer.zero_grad()
+        self.optimizer.lr = o.rate  # what lives on into the next step would change its names
         total.print_("loss")
 
     def loss(self, x, y, parts):
