@@ -152,6 +152,21 @@ check "up, status, run and down in an allocation" "$status"
 await nothing_left
 check "nothing is left after down" 0
 
+# ---- the GPT of the examples ----------------------------------------------------
+
+mkdir "$work/files"
+head -c 3000 share/novel/pride-and-prejudice.txt >"$work/text"
+sed 's/dp: 8/dp: 2/' examples/minigpt/dp8.yaml >"$work/dp2.yaml"
+status=0
+salloc --quiet --ntasks=2 examples/minigpt/train -c "$work/dp2.yaml" --slurm \
+  --files "$work/files" --text "$work/text" --held 200 --hidden 16 --seq-len 8 \
+  --batch-size 8 --microbatches 2 --steps 10 --rounds 1 --evaluate 1 --sample 0 \
+  >"$work/gpt.out" 2>"$work/gpt.err" || status=$?
+grep -q '^step 10  held-out loss [0-9.]*$' "$work/gpt.out" || status=1
+check "examples/minigpt/train within an allocation" "$status"
+await nothing_left
+check "nothing is left of that training" 0
+
 # ---- a job that is ended ---------------------------------------------------------
 
 printf '%s\n' 'x = ones f32[2]' 'print x' >"$work/head"
