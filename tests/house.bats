@@ -109,6 +109,18 @@ make_tree() {
   [[ $output != *lib/route* ]]
 }
 
+# A kernel whose table is not in use is missed by nobody: its op is expanded instead.
+@test "a backend uses every table of kernels that its header declares" {
+  local backend folder table tables
+  for backend in ref cpu; do
+    folder=$GT_ROOT/lib/exec/backend/$backend
+    mapfile -t tables < <(sed -n 's/^std::span<const KernelRow> \([a-z_]*\)();$/\1/p' \
+      "$folder/$backend.h")
+    ((${#tables[@]} > 5))
+    for table in "${tables[@]}"; do grep -qw "$table" "$folder/$backend.cc"; done
+  done
+}
+
 @test "lint fails on code below cmd that ends the process or prints" {
   local call
   make_tree
