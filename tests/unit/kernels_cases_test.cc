@@ -4,6 +4,7 @@
 
 #include "exec/backend/ref/ref.h"
 #include "kernels_grid.h"
+#include "ops_samples.h"
 
 namespace gt::exec {
 namespace {
@@ -45,6 +46,21 @@ TEST(KernelCases, TheReferenceHasKernelsOfPrimitivesAlone) {
     EXPECT_EQ(ref::kernel_of(bound.call()) != nullptr,
               (op.is_primitive() && !op.row->alias) || op.name == "mean")
         << c.line;
+  }
+}
+
+// What takes several passes as an expansion has kernels, so that it is fast.
+TEST(KernelCases, TheCpuHasKernelsOfStatistics) {
+  const auto cpu = backend_for_test("cpu", {1, ""});
+  const TypeMap types = parse_types("x f32[4,8] g f32[4]");
+  for (const char* line :
+       {"y = mean x axis=1", "y = var x axis=1", "y = std x axis=1",
+        "y = norm x axis=1", "y = logsumexp x axis=1",
+        "z = var_grad g x axis=1", "z = std_grad g x axis=1",
+        "z = logsumexp_grad g x axis=1"}) {
+    Bound bound(line, types);
+    ASSERT_TRUE(bound.status().ok()) << line;
+    EXPECT_NE(cpu->prepare(bound.call()), nullptr) << line;
   }
 }
 

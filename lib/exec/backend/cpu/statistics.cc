@@ -121,13 +121,16 @@ class Moments {
     return static_cast<T>(total(sums_, line) / static_cast<double>(size()));
   }
   // Returns the sum of squares of a line; none if it may have left the range of
-  // T, or lost digits to underflow there.
+  // T, or lost digits to underflow there or to what the shift lost to rounding,
+  // as where elements are all but equal.
   std::optional<double> square(int64_t line) const {
     const auto n = static_cast<double>(size());
     const double square = total(squares_, line);
     if (!std::isfinite(square) || square < n * kLeastSquare<T>) return {};
     const double rest = total(sums_, line);
-    return std::max(0.0, square - rest * rest / n);
+    const double left = square - rest * rest / n;
+    if (left < square / 2) return {};
+    return left;
   }
   Far far(const T* x, int64_t line) const {
     x += first(line);
