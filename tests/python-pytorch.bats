@@ -517,3 +517,18 @@ ModuleList: expected modules, or functions; found 3
 Sequential: expected modules, or functions; found <class 'gt.nn.ReLU'>: write ReLU()
 Sequential: expected a module; found 3"
 }
+
+@test "lerp and smooth_l1_loss are in range wherever their results are" {
+  run -0 python '
+from gt import nn
+a, b = gt.tensor([3e38, 1.0]), gt.tensor([-3e38, 2.0])
+print(a.lerp(b, 0.5).tolist(), a.lerp(b, gt.tensor([0.5, 1.0])).tolist())
+x = gt.tensor([1e-10, 4e19])
+for beta in (1e-30, 0, 1e20):
+    losses = nn.functional.smooth_l1_loss(x, gt.zeros(2), beta=beta, reduction="none")
+    print(*(f"{y:.3g}" for y in losses.tolist()))'
+  lines_are "[0.0, 1.5] [0.0, 2.0]
+1e-10 4e+19
+1e-10 4e+19
+5e-41 8e+18"
+}

@@ -131,3 +131,27 @@ y = unsqueeze x axis=: axis is missing
 v i = topk x axis=-1 size=: size is missing
 y = cumsum x axis=: axis is missing'
 }
+
+@test "layers refuse sizes that no tensor has" {
+  run -0 python "$told"'
+from gt import nn
+told(lambda: nn.Linear(-1, 2), lambda: nn.Linear(2, 1.5), lambda: nn.Embedding(3, -1), lambda: nn.LayerNorm((2, -1)),
+     lambda: nn.RMSNorm(-3), lambda: nn.Conv2d(1, 1, 0), lambda: nn.Conv2d(1, 1, (3, 0)), lambda: nn.Conv2d(0, 1, 3),
+     lambda: nn.Conv2d(4, 2, 3, groups=0), lambda: nn.Conv2d(4, 3, 3, groups=2), lambda: nn.Conv2d(1, 1, 3, stride=0),
+     lambda: nn.MaxPool2d(0), lambda: nn.AvgPool2d(2, padding=-1))
+print(nn.Linear(0, 2).w.shape, nn.Conv2d(2, 4, (3, 1), groups=2).w.shape, nn.LayerNorm([2, 3]).w.shape)'
+  lines_are 'ValueError Linear: expected in_features of at least 0; found -1
+TypeError Linear: expected out_features to be a whole number; found 1.5
+ValueError Embedding: expected embedding_dim of at least 0; found -1
+ValueError LayerNorm: expected normalized_shape of at least 0; found (2, -1)
+ValueError RMSNorm: expected normalized_shape of at least 0; found (-3,)
+ValueError Conv2d: expected kernel_size of at least 1; found 0
+ValueError Conv2d: expected kernel_size of at least 1; found (3, 0)
+ValueError Conv2d: expected in_channels of at least 1; found 0
+ValueError Conv2d: expected groups of at least 1; found 0
+ValueError Conv2d: expected groups that divide 4 and 3 channels; found 2
+ValueError Conv2d: expected stride of at least 1; found 0
+ValueError MaxPool2d: expected kernel_size of at least 1; found 0
+ValueError AvgPool2d: expected padding of at least 0; found -1
+(0, 2) (4, 1, 3, 1) (2, 3)'
+}

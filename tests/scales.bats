@@ -120,3 +120,127 @@ cut_alike() { # PROGRAM [GT-CMP'S OPTIONS]
     gt-emit | gt-work | sed 's/\[4\]/[4]/' >have
   printf '%s\n' 'g = tensor f32[4] 1.0000e20 0 0 0' | gt-cmp --rtol 1e-4 - have
 }
+
+# Computes a program as it is and with its signals cut over four ranks, on ref and cpu, and compares
+# with a stream of the results that are wanted.
+gives() { # PROGRAM WANT
+  local backend
+  printf 'mesh: {tp: 4}\nsignals: {%s}\n' "$(grep -q '#signal=rows' "$1" &&
+    echo 'rows: {shard: {tp: 0}}' || echo 'columns: {shard: {tp: 1}}')" >cut.yaml
+  gt-emit --no-at "$1" >whole.s
+  gt-shard -c cut.yaml whole.s >cut.s
+  grep -q 'over=tp' cut.s
+  gt-check -q cut.s
+  for backend in ref cpu; do
+    GT_BACKEND=$backend gt-work whole.s | gt-cmp --rtol 1e-6 --atol 0 "$2" -
+    GT_BACKEND=$backend gt-work cut.s | gt-cmp --rtol 1e-6 --atol 0 "$2" -
+  done
+}
+
+repeat() { # COUNT TEXT
+  printf "%.0s$2" $(seq "$1")
+}
+
+@test "a mean of the largest numbers is one of them, over ranks as well" {
+  local dtype most root
+  while read -r dtype most root; do
+    printf '%s\n' "x = full ${dtype}[8] $most #signal=rows" 'm = mean x' "m = div m $most" 'print m' \
+      'h = huber x 0' "h = div h $most" 'print h' \
+      "o = tensor ${dtype}[8] 1 0 1 0 0 0 0 0 #signal=rows" "y = mul o $root" 't = mul o 0' \
+      's = mse y t' "s = div s $root" "s = div s $root" 'print s' >p.gt
+    printf '%s\n' "m = tensor ${dtype}[] 1" "h = tensor ${dtype}[] 1" "s = tensor ${dtype}[] 0.25" >want
+    gives p.gt want
+  done <<<$'f32 3e38 1.9e19\nf64 1.5e308 1.4e154'
+}
+
+@test "a mean of the largest losses of classes is one of them, over ranks as well" {
+  printf '%s\n' "x = tensor f32[8,2]$(repeat 8 ' 3e38 0') #signal=rows" 't = ones i64[8]' \
+    'w = tensor f32[2] 1 0.5' 'a = cross_entropy x t' 'b = cross_entropy x t w' \
+    'd = cross_entropy x t ignore_index=0' 'print a' 'print b' 'print d' >p.gt
+  printf '%s\n' 'a = tensor f32[] 3e38' 'b = tensor f32[] 3e38' 'd = tensor f32[] 3e38' >want
+  gives p.gt want
+}
+
+@test "classes are weighted by numbers whose sum is out of range, over ranks as well" {
+  printf '%s\n' 'x = tensor f32[4,2] 1 0 0 1 1 1 2 0 #signal=rows' \
+    't = tensor i64[4] 0 1 1 0' 'w = tensor f32[2] 1e38 3e38' 'v = tensor f32[2] 1 3' \
+    'a = cross_entropy x t w' 'b = cross_entropy x t v' 'r = div a b' 'print r' \
+    'g = grad a x' 'h = grad b x' 'r = div g h' 'print r' >p.gt
+  printf '%s\n' 'r = tensor f32[] 1' 'r = tensor f32[4,2] 1 1 1 1 1 1 1 1' >want
+  gives p.gt want
+}
+
+@test "the mean of ranks is in range though their sum is not" {
+  local ends
+  for ends in 'all_reduce x@0-2 over=dp op=mean' 'reduce x@0-2 over=dp op=mean root=0' \
+    'reduce_scatter x@0-2 over=dp op=mean src=V dst=S0'; do
+    printf '%s\n' 'mesh dp=3' 'x@0-2 = full f32[3] 3e38' "y@0-2 = $ends" 'print y@0 as=y' >p.s
+    GT_BACKEND=ref gt-work p.s | sed -E 's/(3e\+38 ?)+$/3e+38/' | grep -E 'y = tensor f32\[[13]\] 3e\+38'
+  done
+}
+
+@test "what the largest element hides is the logarithm of a sum, and that of softmax" {
+  local dtype
+  # Also in bf16, whose ops are those of f32, and where ranks have the classes.
+  while read -r dtype far want; do
+    printf '%s\n' \
+      "x = tensor ${dtype}[4,8]$(repeat 4 " 0 $far -inf -inf -inf -inf -inf -inf") #signal=columns" \
+      's = logsumexp x axis=1' 'l = log_softmax x' 'o = slice l : 0' 't = zeros i64[4]' 'e = cross_entropy x t' 'o = neg o' \
+      'print s' 'print o' 'print e' >p.gt
+    printf '%s\n' "s = tensor ${dtype}[4] $want $want $want $want" \
+      "o = tensor ${dtype}[4] $want $want $want $want" "e = tensor ${dtype}[] $want" >want
+    gives p.gt want
+  done <<<$'f32 -20 2.0611537e-09\nf64 -40 4.248354255291589e-18\nbf16 -20 2.07e-09'
+  # In a row of many parts, of which one has the largest element.
+  printf '%s\n' 'x = full f32[300000] -30' 'z = zeros f32[1]' 'y = concat x z' 's = logsumexp y' \
+    'print s' | gt-emit | gt-work | gt-cmp --rtol 1e-5 - <(echo 's = tensor f32[] 2.8072867e-08')
+}
+
+@test "a class's own gradient is as large as those of the others" {
+  printf '%s\n' 'x = tensor f32[1,3] 20 0 -1' 't = zeros i64[1]' 'l = cross_entropy x t' \
+    'g = grad l x' 'print g' | gt-emit | GT_BACKEND=cpu gt-work |
+    gt-cmp --rtol 1e-6 - <(echo 'g = tensor f32[1,3] -2.8194103e-09 2.0611537e-09 7.582560e-10')
+}
+
+@test "a mean of pixels is in range though their sum is not" {
+  local backend
+  for backend in ref cpu; do
+    printf '%s\n' 'x = full f32[1,1,2,2] 3e38' 'y = avg_pool2d x kernel_size=2' \
+      'z = avg_pool2d x kernel_size=2 padding=1 count_include_pad=0' 'print y' 'print z' |
+      gt-emit | GT_BACKEND=$backend gt-work |
+      gt-cmp - <(printf '%s\n' 'y = tensor f32[1,1,1,1] 3e38' 'z = tensor f32[1,1,2,2] 3e38 3e38 3e38 3e38')
+  done
+}
+
+@test "a hypotenuse out of range has a gradient" {
+  local backend dtype most
+  for backend in ref cpu; do
+    while read -r dtype most; do
+      printf '%s\n' "a = tensor ${dtype}[3] $most -$most 0" "b = tensor ${dtype}[3] $most 0 0" \
+        'y = hypot a b' 'l = sum y' 'g h = grad l a b' 'print g' 'print h' |
+        gt-emit | GT_BACKEND=$backend gt-work | gt-cmp --rtol 1e-6 - <(printf '%s\n' \
+          "g = tensor ${dtype}[3] 0.70710678 -1 0" "h = tensor ${dtype}[3] 0.70710678 0 0")
+    done <<<$'f32 3e38\nf64 1.5e308'
+  done
+}
+
+@test "the gradient of an even power has the sign of its base, however large the exponent" {
+  local backend
+  for backend in ref cpu; do
+    printf '%s\n' 'a = tensor f32[4] -1 -1 -1 1' 'b = tensor f32[4] 16777216 16777218 -16777216 16777218' \
+      'y = pow a b' 'l = sum y' 'g = grad l a' 'print g' 'a = tensor f32[1] -1' 'y = pow a 16777218' \
+      'l = sum y' 'g = grad l a' 'print g' | gt-emit | GT_BACKEND=$backend gt-work |
+      gt-cmp - <(printf '%s\n' 'g = tensor f32[4] -16777216 -16777218 16777216 16777218' \
+        'g = tensor f32[1] -16777218')
+  done
+}
+
+@test "a vector whose norm is out of range is normalised, over ranks as well" {
+  local dtype most
+  while read -r dtype most; do
+    printf '%s\n' "x = full ${dtype}[4] $most #signal=rows" 'y = normalize x axis=0' 'z = normalize x axis=0 ord=1' \
+      'print y' 'print z' >p.gt
+    printf '%s\n' "y = tensor ${dtype}[4] 0.5 0.5 0.5 0.5" "z = tensor ${dtype}[4] 0.25 0.25 0.25 0.25" >want
+    gives p.gt want
+  done <<<$'f32 3e38\nf64 1.5e308'
+}

@@ -172,18 +172,8 @@ constexpr Row kElementaryRows[] = {
      .index = kTwoIndex,
      .dtype = "float",
      .gradient = R"(
-       [half=1] p = cast a f32
-       [half=1] q = cast b f32
-       [half=0] p = copy a
-       [half=0] q = copy b
-       h = hypot p q
-       z = eq h 0
-       n = where z 1 h
-       s = div p n
-       t = div q n
-       da = mul dy s
-       db = mul dy t)",
-     .placeholder = half_word,
+       da = hypot_grad dy a b
+       db = hypot_grad dy b a)",
      .flops = 10,
      .sense = "The root of a a + b b, though squares overflow or vanish.",
      .details = "inf if either is infinite. The gradient at 0 and 0 is 0. "
@@ -194,6 +184,44 @@ constexpr Row kElementaryRows[] = {
                 "y = hypot a b\n"
                 "print y\n"
                 "=> y = tensor f32[2] 5e+30 1e-30"},
+    // A share of the larger size, and not of the hypotenuse, which may be out
+    // of range.
+    {.signature = "z = hypot_grad g a b",
+     .index = "...,...,...->...",
+     .linear = "0",
+     .accepts = "float",
+     .gradient = R"(
+       dg = hypot_grad dz a b
+       h = hypot a b
+       c = eq h 0
+       n = where c 1 h
+       u = hypot_grad 1 a b
+       v = hypot_grad 1 b a
+       k = mul dz g
+       p = mul k v
+       q = div p n
+       da = mul q v
+       r = mul q u
+       db = neg r)",
+     .expansion = R"(
+       k = abs a
+       l = abs b
+       m = maximum k l
+       n = minimum k l
+       c = eq m 0
+       d = where c 1 m
+       r = div n d
+       q = mul r r
+       s = add q 1
+       t = sqrt s
+       u = div a d
+       v = div u t
+       z = mul g v)",
+     .in_f32 = true,
+     .flops = 14,
+     .sense = "Gradient of hypot by a: g a / hypot a b, 0 where both are 0.",
+     .source = "The chain rule",
+     .internal = true},
     {.signature = "y = logaddexp a b",
      .index = kTwoIndex,
      .accepts = "float",

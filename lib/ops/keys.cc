@@ -40,6 +40,7 @@ constexpr auto kKeys = std::to_array<KeyRow>({
     {"delta", KeyKind::kNumber, "", "difference from which a loss is linear"},
     {"descending", KeyKind::kFlag, "", "largest first"},
     {"dilation", KeyKind::kIntegers, "", "distance of a window's elements"},
+    {"divisor", KeyKind::kInteger, "", "what a sum is divided by"},
     {"dst", KeyKind::kText, "",
      "what the result is on the axis: R I V P S0 S1 ..."},
     {"dst_spec", KeyKind::kText, "",

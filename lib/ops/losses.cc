@@ -1,7 +1,10 @@
 // Losses: how far a model's output is from what it should be.
+#include <algorithm>
+#include <cmath>
+
 #include "ops/families.h"
 #include "ops/index_rule.h"
-#include "ops/row_text.h"
+#include "ops/loss_texts.h"
 #include "ops/shape_rules.h"
 
 namespace gt {
@@ -81,7 +84,8 @@ Status types_elementwise_loss(Call& call) {
   const Dtype dtype = promote(call.arguments);
   if (!is_float(dtype)) return Error{call.describe(0) + " must hold floats"};
   reduce_losses(call, dtype, call.type(0).shape);
-  return ok_status();
+  return need(!call.has_key("divisor") || call.integer("divisor") >= 0,
+              "divisor= is negative");
 }
 
 Status types_huber(Call& call) {
@@ -94,9 +98,10 @@ Status types_huber(Call& call) {
 // smoothing. {plain}: 0 if there are any of these, else 1; {smooth}: 1 if
 // labels are smoothed; {own} {shared}: the negative shares of a row's total of
 // 1 that the target's class gets in addition, and that each class gets;
-// {target.rows} {x.wide}: types in the dtype {wide}; {counted}: what a mean
-// divides by: "number" if each row counts 1, "flags" if some do not count,
-// "weights" if they have factors.
+// {evenly}: that of all classes together; {target.rows} {x.wide}: types in the
+// dtype {wide}; {counted}: what a mean divides by: "number" if each row counts
+// 1 or there is none, "flags" if some do not count, "weights" if they have
+// factors; "each" if there is no mean.
 std::string weighted_word(const Call& call, std::string_view name) {
   const double smoothing = call.number("label_smoothing");
   const bool ignores = call.has_key("ignore_index");
@@ -109,18 +114,39 @@ std::string weighted_word(const Call& call, std::string_view name) {
   if (name == "shared") {
     return number_text(-smoothing / static_cast<double>(x.shape.back()));
   }
+  if (name == "evenly") return number_text(-smoothing);
   if (name == "target.rows") return to_string(Type{wide, call.type(1).shape});
   if (name == "x.wide") return to_string(Type{wide, x.shape});
-  if (name == "counted")
+  if (name == "counted") {
+    if (call.key("reduction") != "mean") return "each";
+    if (call.type(1).elements() == 0) return "number";
     return weighs ? "weights" : ignores ? "flags" : "number";
+  }
   return "";
 }
 
+// The placeholders of parts of means. {factor}: as of a loss; {room}: "f64" if
+// that has room for all products, else "less": then each factor of a product is
+// multiplied by {less}, and the mean by {more}.
+std::string part_word(const Call& call, std::string_view name) {
+  const double divisor = std::max(1.0, call.number("divisor"));
+  const int bits = std::ilogb(divisor) / 2 + 1;
+  if (name == "apart") return "1";
+  if (name == "mean_of") return std::string(call.key("divisor"));
+  if (name == "factor") return number_text(2 / divisor);
+  if (name == "room") {
+    return call.type(0).dtype == Dtype::kF64 ? "less" : "f64";
+  }
+  if (name == "less") return number_text(std::ldexp(1, -bits));
+  return name == "more" ? number_text(std::ldexp(1, 2 * bits)) : "";
+}
+
 // The placeholders of losses. {count}: the number of losses; {classes}: that of
-// classes; {picks}: the shape of one element for each row; {factor}: what a
-// square's derivative is multiplied by; {below}: -delta=, for huber; {wide}:
-// the dtype that losses are computed in; {narrow}: that of the logits if it is
-// another, else "same".
+// classes; {picks}: the shape of one element for each row; {apart}: 1 if the
+// loss of each element is wanted; {mean_of}: of how many losses a mean is
+// taken, or "none"; {factor}: what a square's derivative is multiplied by;
+// {below}: -delta=, for huber; {wide}: the dtype that losses are computed in;
+// {narrow}: that of the logits if it is another, else "same".
 std::string loss_word(const Call& call, std::string_view name, size_t) {
   const auto& [dtype, x] = call.type(operand_named(call, "x"));
   if (call.op->name == "cross_entropy") {
@@ -144,8 +170,11 @@ std::string loss_word(const Call& call, std::string_view name, size_t) {
     return list_text(picks);
   }
   if (name == "below") return number_text(-call.number("delta"));
-  if (name != "factor") return "";
+  if (call.has_key("divisor")) return part_word(call, name);
   const bool mean = call.key("reduction") == "mean";
+  if (name == "apart") return mean ? "0" : "1";
+  if (name == "mean_of") return mean ? std::to_string(count) : "none";
+  if (name != "factor") return "";
   return number_text(mean ? 2 / static_cast<double>(count) : 2);
 }
 
@@ -153,7 +182,8 @@ std::string loss_word(const Call& call, std::string_view name, size_t) {
 // a sum; a mean is not, so it has no labels.
 std::vector<Label> labels_loss(const Call& call) {
   const Shape& rows = call.type(1).shape;
-  const std::string_view reduction = call.key("reduction");
+  const std::string_view reduction =
+      call.has_key("divisor") ? "sum" : call.key("reduction");
   std::vector<Label> labels;
   for (size_t d = 0; d < call.type(0).shape.size(); ++d) {
     const bool is_class = call.op->name == "cross_entropy" && d >= rows.size();
@@ -180,122 +210,14 @@ std::vector<Label> labels_loss_grad(const Call& call) {
   }
   return labels;
 }
-// Computes y: what reduction= makes of l, the loss of each element.
-constexpr char kReduced[] = R"(
-       [reduction=none] y = copy l
-       [reduction=sum] y = sum l
-       [reduction=mean] y = mean l)";
-
-constexpr auto kMse = row_text(R"(
-       t = sub x target
-       l = mul t t)",
-                               kReduced);
-
-constexpr auto kHuber = row_text(R"(
-       t = sub x target
-       a = abs t
-       c = minimum a {delta}
-       h = mul c 0.5
-       r = sub a h
-       l = mul c r)",
-                                 kReduced);
-
-constexpr auto kBce = row_text(R"(
-       a = log x
-       b = maximum a -100
-       o = neg x
-       c = log1p o
-       e = maximum c -100
-       p = mul target b
-       r = sub target 1
-       q = mul r e
-       l = sub q p)",
-                               kReduced);
-
 constexpr Row kLossRows[] = {
-    // With weights, ignored classes or smoothing, a row's target is a
-    // distribution, d. Its product with -log_softmax x is the row's loss.
     {.signature = "y = cross_entropy x target [weight] reduction=mean "
                   "[ignore_index=] label_smoothing=0 [out=]",
      .index = "...c!,...,c!->",
      .dtype = "first",
      .accepts = "float,int,float",
-     .gradient = R"(
-       [plain=1] dx = cross_entropy_grad dy x target reduction={reduction}
-       [plain=0] c = cast x {wide}
-       [plain=0] l = log_softmax c
-       [ignore_index] q = cast target i64
-       [ignore_index] v = ne q {ignore_index}
-       [ignore_index] s = where v q 0
-       [!ignore_index] s = copy target
-       [plain=0] t = unsqueeze s axis=-1
-       [weight] e = cast weight {wide}
-       [weight] f = take e s axis=0
-       [plain=0] g = cast dy {wide}
-       [reduction=mean counted=weights ignore_index] fv = where v f 0
-       [reduction=mean counted=weights !ignore_index] fv = copy f
-       [reduction=mean counted=flags] fv = cast v {wide}
-       [reduction=mean counted=weights] n = sum fv
-       [reduction=mean counted=flags] n = sum fv
-       [reduction=mean counted=number plain=0] h = div g {count}
-       [reduction=mean counted!=number] h = div g n
-       [plain=0 reduction!=mean] h = copy g
-       [plain=0] r = zeros {target.rows}
-       [plain=0] k = add r h
-       [ignore_index] kv = where v k 0
-       [plain=0 !ignore_index] kv = copy k
-       [weight] kf = mul kv f
-       [plain=0 !weight] kf = copy kv
-       [plain=0] o0 = mul kf {own}
-       [plain=0] o = unsqueeze o0 axis=-1
-       [smooth=1] a0 = full {x.wide} {shared}
-       [smooth=1 weight] a1 = mul a0 e
-       [smooth=1 !weight] a1 = copy a0
-       [smooth=1] ku = unsqueeze kv axis=-1
-       [smooth=1] a = mul a1 ku
-       [plain=0 smooth=0] a = zeros {x.wide}
-       [plain=0] d = scatter_add a t o axis=-1
-       [plain=0] dx = log_softmax_grad d l)",
-     .expansion = R"(
-       [plain=1 reduction=mean] a = cross_entropy x target reduction=sum
-       [plain=1 reduction=mean] y = div a {count}
-       [plain=1 reduction!=mean] l = log_softmax x
-       [plain=1 reduction!=mean] t = unsqueeze target axis=-1
-       [plain=1 reduction!=mean] p = gather l t axis=-1
-       [plain=1 reduction!=mean] n = neg p
-       [plain=1 reduction=none] y = squeeze n axis=-1
-       [plain=1 reduction=sum] y = sum n
-       [plain=0] l = log_softmax x
-       [ignore_index] i = cast target i64
-       [ignore_index] v = ne i {ignore_index}
-       [ignore_index] s = where v i 0
-       [!ignore_index] s = copy target
-       [plain=0] t = unsqueeze s axis=-1
-       [plain=0] p = gather l t axis=-1
-       [plain=0] o = squeeze p axis=-1
-       [plain=0] m = mul o {own}
-       [weight] e = cast weight {wide}
-       [weight] f = take e s axis=0
-       [weight] mf = mul m f
-       [plain=0 !weight] mf = copy m
-       [smooth=1 weight] le = mul l e
-       [smooth=1 !weight] le = copy l
-       [smooth=1] u = sum le axis=-1
-       [smooth=1] us = mul u {shared}
-       [smooth=1] b = add mf us
-       [plain=0 smooth=0] b = copy mf
-       [ignore_index] z = where v b 0
-       [plain=0 !ignore_index] z = copy b
-       [plain=0 reduction=none] r = copy z
-       [plain=0 reduction!=none] k = sum z
-       [plain=0 reduction=sum] r = copy k
-       [reduction=mean counted=weights ignore_index] fv = where v f 0
-       [reduction=mean counted=weights !ignore_index] fv = copy f
-       [reduction=mean counted=flags] fv = cast v {wide}
-       [reduction=mean counted!=number] d = sum fv
-       [reduction=mean counted!=number] r = div k d
-       [plain=0 reduction=mean counted=number] r = div k {count}
-       [plain=0] y = copy r)",
+     .gradient = loss_texts::kCrossEntropyGradient.data(),
+     .expansion = loss_texts::kCrossEntropy.data(),
      .in_f32 = true,
      .types = types_cross_entropy,
      .labels = labels_loss,
@@ -376,13 +298,8 @@ constexpr Row kLossRows[] = {
     {.signature = "y = mse x target reduction=mean",
      .index = "...,...->",
      .accepts = "float",
-     .gradient = R"(
-       t = sub x target
-       s = mul dy {factor}
-       u = mul t s
-       dx = copy u
-       dtarget = neg u)",
-     .expansion = kMse.data(),
+     .gradient = loss_texts::kMseGradient,
+     .expansion = loss_texts::kMse.data(),
      .in_f32 = true,
      .types = types_elementwise_loss,
      .labels = labels_loss,
@@ -398,18 +315,24 @@ constexpr Row kLossRows[] = {
                 "y = mse x t\n"
                 "print y\n"
                 "=> y = tensor f32[] 2"},
+    {.signature = "y = part_mse x target divisor=",
+     .index = "...,...->",
+     .accepts = "float",
+     .gradient = loss_texts::kMseGradient,
+     .expansion = loss_texts::kPartMse.data(),
+     .in_f32 = true,
+     .types = types_elementwise_loss,
+     .labels = labels_loss,
+     .placeholder = loss_word,
+     .flops = 3,
+     .sense = "What some elements add to the mse of more, of which there are "
+              "divisor=.",
+     .internal = true},
     {.signature = "y = huber x target delta=1 reduction=mean",
      .index = "...,...->",
      .accepts = "float",
-     .gradient = R"(
-       t = sub x target
-       c = clamp t {below} {delta}
-       [reduction=mean] s = div dy {count}
-       [reduction!=mean] s = copy dy
-       u = mul c s
-       dx = copy u
-       dtarget = neg u)",
-     .expansion = kHuber.data(),
+     .gradient = loss_texts::kHuberGradient,
+     .expansion = loss_texts::kHuber.data(),
      .in_f32 = true,
      .types = types_huber,
      .labels = labels_loss,
@@ -431,6 +354,19 @@ constexpr Row kLossRows[] = {
                 "y = huber x t reduction=none\n"
                 "print y\n"
                 "=> y = tensor f32[2] 0.125 2.5"},
+    {.signature = "y = part_huber x target divisor= delta=1",
+     .index = "...,...->",
+     .accepts = "float",
+     .gradient = loss_texts::kHuberGradient,
+     .expansion = loss_texts::kPartHuber.data(),
+     .in_f32 = true,
+     .types = types_huber,
+     .labels = labels_loss,
+     .placeholder = loss_word,
+     .flops = 6,
+     .sense = "What some elements add to the huber of more, of which there are "
+              "divisor=.",
+     .internal = true},
     {.signature = "y = bce x target reduction=mean",
      .index = "...,...->",
      .accepts = "float",
@@ -439,7 +375,7 @@ constexpr Row kLossRows[] = {
        [reduction!=mean] s = copy dy
        dx = bce_grad s x target
        dtarget = bce_target_grad s x)",
-     .expansion = kBce.data(),
+     .expansion = loss_texts::kBce.data(),
      .in_f32 = true,
      .types = types_elementwise_loss,
      .labels = labels_loss,

@@ -9,8 +9,9 @@ namespace gt {
 namespace {
 
 // The placeholders of pow. {case}: "0", "1", "2" or "literal" if the exponent
-// is a number, else "tensor"; {less}: that number minus 1; {base}: "literal",
-// "same", or "cast" if the base has another dtype than the result; {log}: the
+// is a number, "far" if that has no digit for 1 less, "tensor" if it is none;
+// {less}: that number minus 1; {base}: "literal", "same", or "cast" if the base
+// has another dtype than the result; {exponent}: so of the exponent; {log}: the
 // logarithm of a literal base.
 std::string pow_word(const Call& call, std::string_view name, size_t) {
   const Argument& a = call.arguments[0];
@@ -18,12 +19,17 @@ std::string pow_word(const Call& call, std::string_view name, size_t) {
   if (name == "case") {
     if (!b.literal) return "tensor";
     const double e = b.number.real;
-    return e == 0 || e == 1 || e == 2 ? number_text(e) : "literal";
+    if (e == 0 || e == 1 || e == 2) return number_text(e);
+    return std::abs(e) < 0x1p24 ? "literal" : "far";
   }
   if (name == "less") return number_text(b.number.real - 1);
   if (name == "base") {
     if (a.literal && a.number.real != 0) return "literal";
     return a.type.dtype == call.results[0].dtype ? "same" : "cast";
+  }
+  if (name == "exponent") {
+    return !b.literal && b.type.dtype != call.results[0].dtype ? "cast"
+                                                               : "same";
   }
   return name == "log" ? number_text(std::log(a.number.real)) : "";
 }
@@ -108,12 +114,10 @@ constexpr Row kPointwiseRows[] = {
        [case=literal] t = pow a {less}
        [case=literal] u = mul t b
        [case=literal] da = mul dy u
-       [case=tensor] e = sub b 1
-       [case=tensor] t = pow a e
-       [case=tensor] u = mul t b
-       [case=tensor] v = mul dy u
-       [case=tensor] z = eq b 0
-       [case=tensor] da = where z 0 v
+       [case=tensor exponent=same] e = copy b
+       [case=tensor exponent=cast] e = cast b {y.dtype}
+       [case=tensor] da = pow_grad dy a e
+       [case=far] da = pow_grad dy a b
        [base=literal] w = mul y {log}
        [base=literal] db = mul dy w
        [base=same] l = log a
@@ -137,6 +141,65 @@ constexpr Row kPointwiseRows[] = {
                 "print y\n"
                 "=> y = tensor f32[3] 1 4 9",
      .fails = "int"},
+    {.signature = "y = ratio a b c",
+     .index = "...,...,...->...",
+     .linear = "0",
+     .accepts = "float",
+     .gradient = R"(
+       da = ratio dy b c
+       t = ratio y b 1
+       u = mul dy t
+       db = neg u
+       dc = ratio dy b a)",
+     .expansion = R"(
+       t = div a b
+       y = mul t c)",
+     .in_f32 = true,
+     .flops = 2,
+     .sense = "a / b * c.",
+     .internal = true},
+    // Where b is even, a to the power b - 1 has the sign of a, though b - 1 may
+    // round to an even number.
+    {.signature = "z = pow_grad g a b",
+     .index = "...,...,...->...",
+     .linear = "0",
+     .accepts = "float",
+     .gradient = R"(
+       dg = pow_grad dz a b
+       h = mul dz g
+       e = sub b 1
+       k = mul h b
+       da = pow_grad k a e
+       t = pow a e
+       l = log a
+       m = mul l b
+       o = add m 1
+       w = mul t o
+       p = mul h w
+       q = eq a 0
+       r = ge e 0
+       s = and q r
+       db = where s 0 p)",
+     .expansion = R"(
+       e = sub b 1
+       t = pow a e
+       h = mul b 0.5
+       f = floor h
+       q = eq f h
+       n = lt a 0
+       r = and q n
+       s = abs t
+       o = neg s
+       p = where r o t
+       u = mul p b
+       v = mul g u
+       c = eq b 0
+       z = where c 0 v)",
+     .in_f32 = true,
+     .flops = 16,
+     .sense = "Gradient of pow by a: g b a^(b - 1), 0 where b is 0.",
+     .source = "The chain rule",
+     .internal = true},
     {.signature = "y = mod a b",
      .index = kTwoIndex,
      .accepts = "number",

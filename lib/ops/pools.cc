@@ -60,9 +60,10 @@ constexpr auto kAvgPool = row_text(kCounts, R"(
        a = pad x width={margin}
        b = windows a axis=2 size={kh} stride={sh}
        e = windows b axis=3 size={kw} stride={sw}
-       t = sum e axis=4,5
-       [count_include_pad=1] y = div t {k}
-       [count_include_pad!=1] y = div t count)");
+       [count_include_pad=1] y = part_mean e axis=4,5 divisor={k}
+       [count_include_pad!=1] t = part_mean e axis=4,5 divisor={k}
+       [count_include_pad!=1] f = div {k} count
+       [count_include_pad!=1] y = mul t f)");
 constexpr auto kAvgPoolGrad = row_text(kCounts, R"(
        [count_include_pad=1] d = div g {k}
        [count_include_pad!=1] d = div g count

@@ -18,6 +18,11 @@ Status types_var(Call& call) {
   return types_reduced(call);
 }
 
+Status types_part_mean(Call& call) {
+  if (call.integer("divisor") < 0) return Error{"divisor= is negative"};
+  return types_reduced(call);
+}
+
 Status types_square_sum(Call& call) { return types_reduced(call, Dtype::kF64); }
 
 Status check_ord(const Call& call) {
@@ -67,14 +72,23 @@ std::string var_word(const Call& call, std::string_view name, size_t each) {
 
 // The placeholders of norm and normalize. {ord}: 1, 2 or inf,
 // however it is spelled; {half}: half_word(); {squares}: how a norm keeps them
-// in range: "wide" if f64 holds them, "scaled" if not, "none" if there are
-// none.
+// in range: "wide" if f64 holds them, "scaled" if not; {bound}: a power of two
+// that a norm is at most, if no element is above 1; {share} {least}: 1 and eps=
+// over that.
 std::string norm_word(const Call& call, std::string_view name, size_t each) {
   if (name == "ord") return number_text(call.number("ord"));
   if (name == "half") return half_word(call, name, each);
   if (name == "squares") {
-    if (call.number("ord") != 2) return "none";
     return call.type(0).dtype == Dtype::kF64 ? "scaled" : "wide";
+  }
+  if (name == "bound" || name == "share" || name == "least") {
+    const auto count = parse_number(reduction_word(call, "count", each));
+    const double ord = call.number("ord");
+    const int bits = std::ilogb(std::max(1.0, count->real)) + 1;
+    const double bound =
+        std::isinf(ord) ? 1 : std::ldexp(1, ord == 1 ? bits : (bits + 1) / 2);
+    if (name == "bound") return std::to_string(static_cast<int64_t>(bound));
+    return number_text((name == "share" ? 1 : call.number("eps")) / bound);
   }
   return reduction_word(call, name, each);
 }
@@ -93,21 +107,21 @@ constexpr char kDeviationOfX[] = R"(
        [keepdims=1] k = copy mh
        s = div sd k)";
 
-// Computes e: the exponentials of x, each by the largest m less, of which none
-// is beyond the range. What is infinite is 0 less than itself.
-constexpr char kExponentials[] = R"(
+// Computes d: x less the largest m, of which no exponential is beyond the
+// range. What is infinite is 0 less than itself.
+constexpr char kExponents[] = R"(
        m = max x axis={axis} keepdims=1
        q = eq x m
        c = sub x m
-       d = where q 0 c
-       e = exp d)";
-constexpr auto kLogSumExp = row_text(kExponentials, R"(
-       s = sum e axis={axis} keepdims={keepdims}
-       l = log s
+       d = where q 0 c)";
+constexpr auto kLogSumExp = row_text(kExponents, R"(
+       o = exp_others d axis={axis} keepdims={keepdims}
+       l = log1p o
        [keepdims=0] k = squeeze m axis={axes}
        [keepdims=1] k = copy m
        y = add k l)");
-constexpr auto kLogSumExpGrad = row_text(kExponentials, R"(
+constexpr auto kLogSumExpGrad = row_text(kExponents, R"(
+       e = exp d
        s = sum e axis={axis} keepdims=1
        p = div e s
        f = eq m -inf
@@ -175,9 +189,8 @@ constexpr Row kStatisticRows[] = {
        [lift=1] t = unsqueeze s axis={axes}
        [lift=1] dx = expand t shape={x.shape}
        [lift=0] dx = expand s shape={x.shape})",
-     .expansion = R"(
-       s = sum x axis={axis} keepdims={keepdims}
-       y = div s {count})",
+     .expansion = "y = part_mean x divisor={count} axis={axis} "
+                  "keepdims={keepdims}",
      .in_f32 = true,
      .types = types_reduced,
      .labels = labels_kept,
@@ -193,6 +206,30 @@ constexpr Row kStatisticRows[] = {
                 "y = mean x axis=-1\n"
                 "print y\n"
                 "=> y = tensor f32[2] 1.5 3.5",
+     .reduction = Reduction::kMean},
+    // Ranks that divide the elements of a mean each have one, of which the sum
+    // is the mean. None is larger than the largest element, so that the sum
+    // does not leave the range on the way.
+    {.signature = "y = part_mean x divisor= [axis=] keepdims=0",
+     .index = kReduceIndex,
+     .linear = "0",
+     .accepts = "float",
+     .gradient = R"(
+       s = div dy {divisor}
+       [lift=1] t = unsqueeze s axis={axes}
+       [lift=1] dx = expand t shape={x.shape}
+       [lift=0] dx = expand s shape={x.shape})",
+     .expansion = R"(
+       s = sum x axis={axis} keepdims={keepdims}
+       y = div s {divisor})",
+     .in_f32 = true,
+     .types = types_part_mean,
+     .labels = labels_summed,
+     .placeholder = reduction_word,
+     .sense = "The sum over axes, divided by divisor= before it is rounded: "
+              "what some elements add to the mean of more.",
+     .source = "torch.nn.functional.avg_pool2d's divisor_override",
+     .internal = true,
      .reduction = Reduction::kMean},
     {.signature = "y = var x [axis=] correction=1 keepdims=0",
      .index = kReduceIndex,
@@ -318,21 +355,8 @@ constexpr Row kStatisticRows[] = {
        [half=0] dx = mul s u
        [half=1] t = mul s u
        [half=1] dx = cast t {x.dtype})",
-     // Squares of f64 leave its range, so x is divided by the sum of its sizes.
      .expansion = R"(
-       [squares=wide] s = square_sum x axis={axis} keepdims={keepdims}
-       [squares=wide] r = sqrt s
-       [squares=wide] y = cast r f32
-       [squares=scaled] b = abs x
-       [squares=scaled] t = sum b axis={axis} keepdims={keepdims}
-       [squares=scaled] k = clamp t 2.2250738585072014e-308 1.7976931348623157e308
-       [squares=scaled lift=1] l = unsqueeze k axis={axes}
-       [squares=scaled lift=0] l = copy k
-       [squares=scaled] c = div x l
-       [squares=scaled] q = mul c c
-       [squares=scaled] s = sum q axis={axis} keepdims={keepdims}
-       [squares=scaled] r = sqrt s
-       [squares=scaled] y = mul r k
+       [ord=2] y = part_norm x divisor=1 axis={axis} keepdims={keepdims}
        [ord!=2] a = abs x
        [ord=1] y = sum a axis={axis} keepdims={keepdims}
        [ord=inf] y = max a axis={axis} keepdims={keepdims})",
@@ -354,6 +378,45 @@ constexpr Row kStatisticRows[] = {
                 "y = norm x\n"
                 "print y\n"
                 "=> y = tensor f32[] 5",
+     .reduction = Reduction::kOther},
+    // Squares of f64 leave its range, so x is divided by the sum of its sizes.
+    {.signature = "y = part_norm x divisor= [axis=] keepdims=0",
+     .index = kReduceIndex,
+     .accepts = "float",
+     .gradient = R"(
+       z = eq y 0
+       n = where z inf y
+       [lift=1] l = unsqueeze n axis={axes}
+       [lift=0] l = copy n
+       s = div x l
+       [lift=1] u = unsqueeze dy axis={axes}
+       [lift=0] u = copy dy
+       t = mul s u
+       k = div t {divisor}
+       dx = div k {divisor})",
+     .expansion = R"(
+       [squares=wide] s = square_sum x axis={axis} keepdims={keepdims}
+       [squares=wide] r = sqrt s
+       [squares=wide] q = div r {divisor}
+       [squares=wide] y = cast q f32
+       [squares=scaled] b = abs x
+       [squares=scaled] t = sum b axis={axis} keepdims={keepdims}
+       [squares=scaled] k = clamp t 2.2250738585072014e-308 1.7976931348623157e308
+       [squares=scaled lift=1] l = unsqueeze k axis={axes}
+       [squares=scaled lift=0] l = copy k
+       [squares=scaled] c = div x l
+       [squares=scaled] q = mul c c
+       [squares=scaled] s = sum q axis={axis} keepdims={keepdims}
+       [squares=scaled] r = sqrt s
+       [squares=scaled] d = div r {divisor}
+       [squares=scaled] y = mul d k)",
+     .in_f32 = true,
+     .types = types_part_mean,
+     .labels = labels_kept,
+     .placeholder = norm_word,
+     .flops = 2,
+     .sense = "The norm of x, divided by divisor= before it is rounded.",
+     .internal = true,
      .reduction = Reduction::kOther},
     {.signature = "y = normalize x axis=-1 ord=2 eps=1e-12",
      .index = "...r!->...r",
@@ -378,10 +441,15 @@ constexpr Row kStatisticRows[] = {
        [ord=inf] h = max_grad u k n axis={axis} keepdims=1
        [ord=inf] b = mul g h
        dx = sub a b)",
+     // The norm may be out of range where x over it is not.
      .expansion = R"(
-       n = norm x axis={axis} ord={ord} keepdims=1
-       m = maximum n {eps}
-       y = div x m)",
+       [ord=1] b = abs x
+       [ord=1] n = part_mean b divisor={bound} axis={axis} keepdims=1
+       [ord=2] n = part_norm x divisor={bound} axis={axis} keepdims=1
+       [ord=inf] n = norm x axis={axis} ord=inf keepdims=1
+       m = maximum n {least}
+       [ord=inf] y = div x m
+       [ord!=inf] y = ratio x m {share})",
      .in_f32 = true,
      .types = types_normalize,
      .labels = labels_along_axis,

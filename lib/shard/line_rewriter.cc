@@ -17,7 +17,7 @@
 namespace gt::shard {
 namespace {
 
-constexpr size_t kMaxExpansions = 4;  // how deep expansions may be nested
+constexpr size_t kMaxExpansions = 6;  // how deep expansions may be nested
 
 // Returns true if the results are created values in the sense of
 // ShardValue::is_source because the first operand is one: a weight stays one

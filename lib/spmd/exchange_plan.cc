@@ -322,11 +322,12 @@ gt::Step ExchangePlan::last_step(ProgramWriter& writer, const Step& step,
   if (step.kind == Kind::kCombine) {
     if (pieces.size() == 1) return copy_of(piece_ref(0));
     return copy_of(writer.combine(
-        form, pieces, leaves(subtrees_[target].begin, subtrees_[target].end)));
+        form, pieces, leaves(subtrees_[target].begin, subtrees_[target].end),
+        members));
   }
   if (step.kind == Kind::kSum) {
     return copy_of(writer.finish_sum(
-        form, writer.combine(form, pieces, subtrees_), members));
+        form, writer.combine(form, pieces, subtrees_, members)));
   }
   if (step.kind == Kind::kJoin) {
     return step_of("reshape", {writer.set(joined("concat", pieces.size(), 0))},
@@ -341,7 +342,7 @@ gt::Step ExchangePlan::final_step(ProgramWriter& writer, size_t target,
   const GroupForm& form = group_.form;
   if (form.sums()) {
     return copy_of(writer.finish_sum(
-        form, writer.combine(form, pieces, subtrees_), group_.pieces.size()));
+        form, writer.combine(form, pieces, subtrees_, group_.pieces.size())));
   }
   switch (form.kind) {
     case Form::kOwnPlace:

@@ -56,7 +56,7 @@ struct GroupForm {
 
   // The op that combines pieces: add, maximum, minimum or mul.
   std::string combine = "add";
-  bool is_mean = false;      // the sum is divided by the number of members
+  bool is_mean = false;      // divided by the number of members
   std::optional<Dtype> acc;  // acc=: pieces are cast to it before
   std::optional<Dtype> out;  // out=: the result is cast to it after
 

@@ -139,24 +139,26 @@ Ref ProgramWriter::cast(const Ref& value, Dtype dtype) {
 
 Ref ProgramWriter::combine(const GroupForm& form,
                            const std::vector<Type>& pieces,
-                           const std::vector<Subtree>& subtrees) {
+                           const std::vector<Subtree>& subtrees,
+                           size_t members) {
   std::vector<Ref> operands;
   for (size_t i = 0; i < pieces.size(); ++i) {
     const Dtype summed = form.summed(pieces[i].dtype);
     const bool fits = summed == pieces[i].dtype;
-    operands.push_back(fits ? piece_ref(i) : cast(piece_ref(i), summed));
+    Ref value = fits ? piece_ref(i) : cast(piece_ref(i), summed);
+    const bool is_member = subtrees[i].end - subtrees[i].begin == 1;
+    if (form.is_mean && is_member) {
+      Step share = step_of("div", {value});
+      share.operands.push_back(word(std::to_string(members)));
+      value = set(std::move(share));
+    }
+    operands.push_back(value);
   }
   return Tree(*this, form, subtrees, operands)
       .combine(subtrees.front().begin, subtrees.back().end);
 }
 
-Ref ProgramWriter::finish_sum(const GroupForm& form, Ref value,
-                              size_t members) {
-  if (form.is_mean) {
-    Step mean = step_of("div", {value});
-    mean.operands.push_back(word(std::to_string(members)));
-    value = set(std::move(mean));
-  }
+Ref ProgramWriter::finish_sum(const GroupForm& form, const Ref& value) {
   return form.out.has_value() ? cast(value, *form.out) : value;
 }
 

@@ -80,12 +80,13 @@ class ProgramWriter {
 
   // Writes the fixed tree over pieces of these types and returns its root.
   // Piece i stands for the members of subtrees[i]; together they cover the
-  // group in its order.
+  // group in its order, of so many members. For op=mean each member's piece is
+  // divided by their number before it is added, so that no sum leaves the range
+  // of its dtype on the way to a mean that does not.
   Ref combine(const GroupForm& form, const std::vector<Type>& pieces,
-              const std::vector<Subtree>& subtrees);
-  // Writes what follows when all members are combined: a division for op=mean,
-  // and a cast for out=.
-  Ref finish_sum(const GroupForm& form, Ref value, size_t members);
+              const std::vector<Subtree>& subtrees, size_t members);
+  // Writes what follows when all members are combined: a cast for out=.
+  Ref finish_sum(const GroupForm& form, const Ref& value);
   Ref cast(const Ref& value, Dtype dtype);
   // Returns the step that puts a member's piece in its place of the form's
   // cuts, with zeros elsewhere.

@@ -303,6 +303,43 @@ TEST(Layers, ABlockUnderMixedHasWideResidualsAndGradients) {
   }
 }
 
+TEST(Layers, RefuseSizesThatNoTensorHas) {
+  const auto told = [](const auto& make) {
+    const std::string text = thrown(make);
+    return text.substr(text.find(": ") + 2);
+  };
+  EXPECT_EQ(told([] { gt::nn::Linear(nullptr, "l", -1, 2); }),
+            "Linear: in must be at least 0; found -1");
+  EXPECT_EQ(told([] { gt::nn::Embedding(nullptr, "e", 3, -2); }),
+            "Embedding: width must be at least 0; found -2");
+  EXPECT_EQ(told([] { gt::nn::LayerNorm(nullptr, "n", -2); }),
+            "LayerNorm: width must be at least 0; found -2");
+  EXPECT_EQ(told([] { gt::nn::Conv2d(nullptr, "c", 1, 1, 0); }),
+            "Conv2d: kernel must be at least 1; found 0");
+  EXPECT_EQ(told([] { gt::nn::Conv2d(nullptr, "c", 1, 1, 3, {.groups = 0}); }),
+            "Conv2d: groups must be at least 1; found 0");
+  EXPECT_EQ(told([] {
+              gt::nn::ConvTranspose2d(nullptr, "c", 4, 3, 3, {.groups = 2});
+            }),
+            "ConvTranspose2d: groups must divide the channels; found 2 of 3");
+  EXPECT_EQ(told([] { gt::nn::Attention(nullptr, "a", 8, {.heads = 0}); }),
+            "Attention: heads must be at least 1; found 0");
+}
+
+// Also where beta times a difference, or the difference's square, is out of
+// range.
+TEST(Losses, SmoothL1HasAnyBeta) {
+  const auto loss = [](float x, double beta) {
+    const gt::Tensor one = gt::tensor<float>({x}, gt::Shape{1});
+    const gt::Tensor y = gt::nn::smooth_l1_loss(one, gt::zeros({1}), beta);
+    return y.to_vector()[0];
+  };
+  EXPECT_FLOAT_EQ(loss(1e-10F, 1e-30), 1e-10F);
+  EXPECT_FLOAT_EQ(loss(1e-10F, 0), 1e-10F);
+  EXPECT_FLOAT_EQ(loss(4e19F, 1e20), 8e18F);
+  EXPECT_NE(thrown([&] { loss(1, -1); }), "");
+}
+
 TEST(Losses, KeepTheirDigitsAtTheirEnds) {
   // The loss of a certain mistake is its logit, and of a certain hit exp(-x).
   const gt::Tensor x = gt::tensor({30.0, -50.0}).requires_grad_();

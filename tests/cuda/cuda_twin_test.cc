@@ -79,6 +79,11 @@ constexpr const char* kScaledLines[] = {"y = norm x",
                                         "y = layer_norm x",
                                         "y = rms_norm x",
                                         "y = mse x t",
+                                        "y = huber x t",
+                                        "y = normalize x",
+                                        "y = logsumexp x",
+                                        "y = log_softmax x",
+                                        "y = hypot_grad g x t",
                                         "y = layer_norm_grad g x",
                                         "y = rms_norm_grad g x",
                                         "y = prod_grad s x",
@@ -191,6 +196,47 @@ TEST(CudaTwin, SquaresAndProductsLeaveNoRange) {
       ASSERT_TRUE(y.ok() && w.ok()) << line;
       EXPECT_LE(distance(y.value()[0], w.value()[0], true), 16)
           << line << " of " << dtype << " at " << scale;
+    }
+  }
+}
+
+TEST(CudaTwin, SumsOfTheLargestNumbersLeaveNoRange) {
+  const auto twin = make_twin_backend(kernels());
+  const auto ref = backend_for_test("ref", {1, ""});
+  for (const auto& [dtype, most] :
+       std::map<std::string, double>{{"f32", 3e38}, {"f64", 1.5e308}}) {
+    Tensors tensors = scaled_tensors(*parse_dtype(dtype), 1);
+    for (int64_t i = 0; i < 8; ++i) {
+      tensors.at("x").set(i, most * (1 - static_cast<double>(i) / 64));
+    }
+    for (const char* line :
+         {"y = mean x", "y = layer_norm x", "y = rms_norm x",
+          "y = layer_norm_grad g x", "y = normalize x", "y = huber x t"}) {
+      const auto y = evaluate(*twin, line, tensors);
+      const auto w = evaluate(*ref, line, tensors);
+      ASSERT_TRUE(y.ok() && w.ok()) << line;
+      EXPECT_TRUE(std::isfinite(w.value()[0].real(0))) << line;
+      EXPECT_LE(distance(y.value()[0], w.value()[0], true), 16)
+          << line << " of " << dtype;
+    }
+  }
+}
+
+// One element is so much larger that the others are lost beside its 1.
+TEST(CudaTwin, TailsOfExponentialsAreKept) {
+  const auto twin = make_twin_backend(kernels());
+  const auto ref = backend_for_test("ref", {1, ""});
+  for (const char* dtype : kFloats) {
+    Tensors tensors = scaled_tensors(*parse_dtype(dtype), 1);
+    for (int64_t i = 0; i < 8; ++i) {
+      tensors.at("x").set(i, i == 3 ? 0 : -40 - static_cast<double>(i));
+    }
+    for (const char* line : {"y = logsumexp x", "y = log_softmax x"}) {
+      const auto y = evaluate(*twin, line, tensors);
+      const auto w = evaluate(*ref, line, tensors);
+      ASSERT_TRUE(y.ok() && w.ok()) << line;
+      EXPECT_LE(distance(y.value()[0], w.value()[0], false), 16)
+          << line << " of " << dtype;
     }
   }
 }

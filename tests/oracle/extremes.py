@@ -29,10 +29,30 @@ STEPS = 2
 LOST = 16
 HALVES = ("f16", "bf16")
 
+
+class Power(torch.autograd.Function):
+    """torch.pow, but that the gradient of an even power has the sign of its base.
+    PyTorch's has not where the exponent less 1 rounds to an even number."""
+
+    @staticmethod
+    def forward(context, a, b):
+        context.save_for_backward(a, b)
+        return torch.pow(a, b)
+
+    @staticmethod
+    def backward(context, g):
+        a, b = (t.detach().requires_grad_() for t in context.saved_tensors)
+        with torch.enable_grad():
+            da, db = torch.autograd.grad(torch.pow(a, b), (a, b), g)
+        even = (b / 2 == (b / 2).floor()) & (a < 0)
+        return torch.where(even, -da.abs() * torch.sign(b * g), da), db
+
+
 UNARY = {call: function
          for call, (function, _, _, order) in pointwise.UNARY.items() if order}
 BINARY = {op: pointwise.BINARY[op][0] for op in (
-    "add", "sub", "mul", "div", "pow", "maximum", "minimum")}
+    "add", "sub", "mul", "div", "maximum", "minimum")}
+BINARY["pow"] = Power.apply
 # These functions reduce the last dimension. Beyond the root of the largest
 # number PyTorch's squares overflow, but for the answer in f64; scales.py has
 # f64 there.

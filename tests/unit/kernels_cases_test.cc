@@ -4,6 +4,7 @@
 
 #include "exec/backend/ref/ref.h"
 #include "kernels_grid.h"
+#include "ops_samples.h"
 
 namespace gt::exec {
 namespace {
@@ -41,10 +42,25 @@ TEST(KernelCases, TheReferenceHasKernelsOfPrimitivesAlone) {
     Bound bound(fill_in(c.line, names), types);
     if (!bound.status().ok()) continue;  // sizes may not fit
     const Op& op = *bound.call().op;
-    // A mean may be a number where the sum of its expansion is none.
+    // A part of a mean may be a number where the sum of its expansion is none.
     EXPECT_EQ(ref::kernel_of(bound.call()) != nullptr,
-              (op.is_primitive() && !op.row->alias) || op.name == "mean")
+              (op.is_primitive() && !op.row->alias) || op.name == "part_mean")
         << c.line;
+  }
+}
+
+// What takes several passes as an expansion has kernels, so that it is fast.
+TEST(KernelCases, TheCpuHasKernelsOfStatistics) {
+  const auto cpu = backend_for_test("cpu", {1, ""});
+  const TypeMap types = parse_types("x f32[4,8] g f32[4]");
+  for (const char* line :
+       {"y = mean x axis=1", "y = var x axis=1", "y = std x axis=1",
+        "y = norm x axis=1", "y = logsumexp x axis=1",
+        "y = exp_others x axis=1", "z = var_grad g x axis=1",
+        "z = std_grad g x axis=1", "z = logsumexp_grad g x axis=1"}) {
+    Bound bound(line, types);
+    ASSERT_TRUE(bound.status().ok()) << line;
+    EXPECT_NE(cpu->prepare(bound.call()), nullptr) << line;
   }
 }
 

@@ -155,6 +155,15 @@ std::array<bool, Shape::kMaxRank> axis_mask(const Call& call, size_t operand) {
   return mask;
 }
 
+int64_t mean_divisor(const Call& call) {
+  if (call.has_key("divisor")) return call.integer("divisor");
+  const Shape& shape = call.type(0).shape;
+  const auto mask = axis_mask(call, 0);
+  int64_t count = 1;
+  for (size_t d = 0; d < shape.size(); ++d) count *= mask[d] ? shape[d] : 1;
+  return count;
+}
+
 size_t single_axis(const Call& call, size_t operand) {
   const size_t rank = call.type(operand).shape.size();
   if (rank == 0) return 0;  // a scalar counts as one row

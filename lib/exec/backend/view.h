@@ -124,6 +124,9 @@ class Walk {
 // Returns which dimensions of the operand the call's axis= names; all of them
 // if the call has no axis=.
 std::array<bool, Shape::kMaxRank> axis_mask(const Call& call, size_t operand);
+// Returns what a mean over axis= divides its sums by: divisor=, or else the
+// number of elements of each.
+int64_t mean_divisor(const Call& call);
 // Returns the one dimension of the operand that the call's axis= names.
 size_t single_axis(const Call& call, size_t operand);
 

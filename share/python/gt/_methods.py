@@ -126,12 +126,9 @@ class _Methods:
 
     def lerp(self, end, weight):
         """From x to end, by the part that weight says."""
-        near = _ops["add"](self, _ops["mul"](weight, _ops["sub"](end, self)))
-        far = _ops["sub"](end, _ops["mul"](_ops["sub"](end, self), _ops["sub"](1, weight)
-                                           if isinstance(weight, Tensor) else 1 - weight))
-        if not isinstance(weight, Tensor):
-            return near if abs(weight) < 0.5 else far
-        return _ops["where"](_ops["lt"](_ops["abs"](weight), 0.5), near, far)
+        # Not as a multiple of end - x, which may be out of range where the result is not.
+        rest = _ops["sub"](1, weight) if isinstance(weight, Tensor) else 1 - weight
+        return _ops["add"](_ops["mul"](self, rest), _ops["mul"](weight, end))
 
     def addcmul(self, tensor1, tensor2, *, value=1):
         """x and value times a product."""

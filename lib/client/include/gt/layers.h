@@ -18,6 +18,41 @@ inline Tensor as_wide(const Tensor& x, const Tensor& w, At at) {
   return x.dtype(at) == w.dtype(at) ? x : cast(x, w.dtype(at), at);
 }
 
+[[noreturn, gnu::cold]] inline void refuse(const std::string& text, At at) {
+  gt_set_error(GT_WRONG, text.c_str());
+  fail(at);
+}
+// Returns a layer's size, which must be at least so much.
+inline int64_t checked(const char* size, int64_t n, int64_t least, At at) {
+  if (n >= least) return n;
+  refuse(std::string(size) + " must be at least " + std::to_string(least) +
+             "; found " + std::to_string(n),
+         at);
+}
+// Returns how many of the channels belong to each group.
+inline int64_t in_groups(const char* layer, int64_t channels, int64_t groups,
+                         At at) {
+  const std::string name(layer);
+  checked((name + ": groups").c_str(), groups, 1, at);
+  if (channels % groups == 0) return channels / groups;
+  refuse(name + ": groups must divide the channels; found " +
+             std::to_string(groups) + " of " + std::to_string(channels),
+         at);
+}
+// Returns the shape of a convolution's weight for [channels, of a group] and a
+// window of one size or of two.
+inline Shape window_shape(const char* layer, int64_t channels, int64_t inner,
+                          const List& kernel, At at) {
+  const std::string name(layer);
+  if (kernel.empty()) refuse(name + ": kernel must have a size", at);
+  for (const int64_t n : kernel) {
+    checked((name + ": kernel").c_str(), n, 1, at);
+  }
+  checked((name + ": channels").c_str(), channels, 1, at);
+  checked((name + ": channels").c_str(), inner, 1, at);
+  return {channels, inner, kernel[0], kernel.back()};
+}
+
 }  // namespace detail
 
 namespace nn {
@@ -61,7 +96,11 @@ class Linear : public Module {
   Linear(Module* parent, const std::string& name, int64_t in, int64_t out,
          const LinearOptions& options = {}, At at = At::here())
       : Module(parent, name),
-        w(parameter("w", {{in, out}, options.dtype}, options.init, at)) {
+        w(parameter("w",
+                    {{detail::checked("Linear: in", in, 0, at),
+                      detail::checked("Linear: out", out, 0, at)},
+                     options.dtype},
+                    options.init, at)) {
     if (options.bias) {
       b = parameter("b", {Shape{out}, options.dtype}, init::zeros(), at);
     }
@@ -86,7 +125,11 @@ class Embedding : public Module {
             int64_t width, const EmbeddingOptions& options = {},
             At at = At::here())
       : Module(parent, name),
-        w(parameter("w", {{count, width}, options.dtype}, options.init, at)) {}
+        w(parameter("w",
+                    {{detail::checked("Embedding: count", count, 0, at),
+                      detail::checked("Embedding: width", width, 0, at)},
+                     options.dtype},
+                    options.init, at)) {}
   Tensor operator()(const Tensor& ids, At at = At::here()) const {
     return embedding(w, ids, at);
   }
@@ -110,7 +153,10 @@ class LayerNorm : public Module {
   LayerNorm(Module* parent, const std::string& name, int64_t width,
             const NormOptions& options = {}, At at = At::here())
       : Module(parent, name),
-        w(parameter("w", {Shape{width}, options.dtype}, init::ones(), at)),
+        w(parameter("w",
+                    {Shape{detail::checked("LayerNorm: width", width, 0, at)},
+                     options.dtype},
+                    init::ones(), at)),
         eps_(options.eps) {
     if (options.bias) {
       b = parameter("b", {Shape{width}, options.dtype}, init::zeros(), at);
@@ -132,7 +178,10 @@ class RMSNorm : public Module {
   RMSNorm(Module* parent, const std::string& name, int64_t width,
           const NormOptions& options = {}, At at = At::here())
       : Module(parent, name),
-        w(parameter("w", {Shape{width}, options.dtype}, init::ones(), at)),
+        w(parameter("w",
+                    {Shape{detail::checked("RMSNorm: width", width, 0, at)},
+                     options.dtype},
+                    init::ones(), at)),
         eps_(options.eps) {}
   Tensor operator()(const Tensor& x, At at = At::here()) const {
     return rms_norm(detail::as_wide(x, w, at), w, {.eps = eps_}, at);
@@ -202,9 +251,13 @@ class Conv2d : public ConvolutionLayer {
   Conv2d(Module* parent, const std::string& name, int64_t in, int64_t out,
          const List& kernel, const Conv2dLayerOptions& options = {},
          At at = At::here())
-      : ConvolutionLayer(parent, name,
-                         {out, in / options.groups, kernel[0], kernel.back()},
-                         out, options, at),
+      : ConvolutionLayer(
+            parent, name,
+            detail::window_shape(
+                "Conv2d", out,
+                detail::in_groups("Conv2d", in, options.groups, at), kernel,
+                at),
+            out, options, at),
         options_{.stride = options.stride,
                  .padding = options.padding,
                  .dilation = options.dilation,
@@ -238,9 +291,13 @@ class ConvTranspose2d : public ConvolutionLayer {
                   int64_t out, const List& kernel,
                   const ConvTranspose2dLayerOptions& options = {},
                   At at = At::here())
-      : ConvolutionLayer(parent, name,
-                         {in, out / options.groups, kernel[0], kernel.back()},
-                         out, options, at),
+      : ConvolutionLayer(
+            parent, name,
+            detail::window_shape(
+                "ConvTranspose2d", in,
+                detail::in_groups("ConvTranspose2d", out, options.groups, at),
+                kernel, at),
+            out, options, at),
         options_{.stride = options.stride,
                  .padding = options.padding,
                  .output_padding = options.output_padding,

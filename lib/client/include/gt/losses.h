@@ -18,7 +18,17 @@ inline Tensor l1_loss(const Tensor& x, const Tensor& target,
 // and of d - beta / 2 elsewhere.
 inline Tensor smooth_l1_loss(const Tensor& x, const Tensor& target,
                              double beta = 1, At at = At::here()) {
-  return div(huber(x, target, {.delta = beta}, at), beta, at);
+  // Where beta times a difference, or its square, may be out of range, the
+  // formula is written out.
+  if (beta >= 0 && beta < 1e-37) return l1_loss(x, target, at);
+  const bool is_extreme = beta > 0 && (beta < 1e-6 || beta > 1e6);
+  if (!is_extreme) {
+    return div(huber(x, target, {.delta = beta}, at), beta, at);
+  }
+  const Tensor d = abs(sub(x, target, at), at);
+  const Tensor c = minimum(d, beta, at);
+  const Tensor rest = sub(d, mul(c, 0.5, at), at);
+  return mean(mul(div(c, beta, at), rest, at), {}, at);
 }
 // Returns bce(sigmoid(x), target), computed so that large x neither overflows
 // nor loses the digits of a small loss: target * log(1 + exp(-x)) and (1 -

@@ -29,13 +29,14 @@ class Attention : public Module {
   Attention(Module* parent, const std::string& name, int64_t width,
             const AttentionLayerOptions& options = {}, At at = At::here())
       : Module(parent, name), options_(options) {
+    detail::checked("Attention: width", width, 0, at);
+    detail::checked("Attention: heads", options_.heads, 1, at);
+    detail::checked("Attention: kv_heads", options_.kv_heads, 0, at);
     if (options_.kv_heads == 0) options_.kv_heads = options_.heads;
     if (width % options_.heads != 0 ||
         options_.heads % options_.kv_heads != 0) {
-      gt_set_error(
-          GT_WRONG,
-          "Attention: heads must divide the width, and kv_heads heads");
-      detail::fail(at);
+      detail::refuse(
+          "Attention: heads must divide the width, and kv_heads heads", at);
     }
     const int64_t kv = width / options_.heads * options_.kv_heads;
     const LinearOptions made{.bias = options_.bias, .init = options_.init};

@@ -19,7 +19,7 @@ const KernelRow* row_of(const Call& call) {
       clip_kernels(),        index_kernels(),     take_kernels(),
       order_kernels(),       optimizer_kernels(), product_kernels(),
       convolution_kernels(), pool_kernels(),      layout_kernels(),
-      creation_kernels()};
+      creation_kernels(),    statistic_kernels(), exponential_kernels()};
   return table.find(call.op->name);
 }
 

@@ -41,6 +41,7 @@ struct KernelRow {
 std::span<const KernelRow> pointwise_kernels();
 std::span<const KernelRow> reduction_kernels();
 std::span<const KernelRow> statistic_kernels();
+std::span<const KernelRow> exponential_kernels();
 std::span<const KernelRow> network_kernels();
 std::span<const KernelRow> attention_kernels();
 std::span<const KernelRow> norm_kernels();

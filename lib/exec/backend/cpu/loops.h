@@ -4,6 +4,7 @@
 // position nor on the number of elements.
 #pragma once
 
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <type_traits>
@@ -165,6 +166,19 @@ static constexpr int64_t pool_kept_row(const PoolAxis& width) {
   return width.in + 2 * kPoolMargin;
 }
 
+// A sum of exponentials: one of the largest, which are 1, if there is one, and
+// the rest, whose digits would be lost beside it.
+struct ExpSum {
+  double one = 0, rest = 0;
+
+  double all() const { return one + rest; }
+  // The sum without a 1, and its logarithm.
+  double others() const { return rest + (one - 1); }
+  double log() const { return std::log1p(others()); }
+};
+// A sum that is not below this loses nothing in the rest if 1 is subtracted.
+inline constexpr double kFarAboveOne = 1.5;
+
 template <typename T>
 struct FloatLoops {
   const ReduceRow<T>* reductions;
@@ -173,9 +187,13 @@ struct FloatLoops {
   void (*log_softmax)(const T* x, T* y, int64_t n);
   void (*softmax_grad)(const T* g, const T* y, T* z, int64_t n);
   void (*log_softmax_grad)(const T* g, const T* y, T* z, int64_t n);
-  // Computes log(sum(exp(x))) in two parts: the largest x, and the sum of exp(x
-  // - largest).
-  void (*exp_sum)(const T* x, int64_t n, T* largest, double* sum);
+  // Computes what log(sum(exp(x))) is made of: the largest x, and the sum of
+  // exp(x - largest).
+  ExpSum (*exp_sum)(const T* x, int64_t n, T* largest);
+  // Sums exp(x), where no x is above 0, over a row or down columns.
+  ExpSum (*exp_below_sum)(const T* x, int64_t n);
+  void (*exp_columns)(const T* x, int64_t rows, int64_t width, int64_t columns,
+                      double* total);
   // Computes z = softmax(x) * scale, given the parts from exp_sum.
   void (*softmax_scaled)(const T* x, T* z, int64_t n, T largest, double sum,
                          T scale);

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "exec/backend/cpu/cpu.h"
+#include "exec/backend/cpu/distance.h"
 #include "exec/backend/cpu/parallel.h"
 #include "exec/backend/element.h"
 #include "exec/backend/view.h"
@@ -111,11 +112,10 @@ class CrossEntropy final : public Kernel {
     const int64_t n = rows_.size;
     each_in_parallel(threads_, rows_.count, n * kExpCost, [&](int64_t r) {
       T largest = 0;
-      double sum = 0;
-      loops_.exp_sum(x + r * n, n, &largest, &sum);
+      const ExpSum sum = loops_.exp_sum(x + r * n, n, &largest);
       const double own = static_cast<double>(x[r * n + targets_[r]]);
       losses_[static_cast<size_t>(r)] =
-          std::log(sum) + (static_cast<double>(largest) - own);
+          sum.log() + (static_cast<double>(largest) - own);
     });
     if (reduction_ == "none") {
       for (size_t r = 0; r < losses_.size(); ++r) {
@@ -163,15 +163,15 @@ class CrossEntropyGrad final : public Kernel {
       const double g = load_real(g_, in[0], each_ ? r : 0);
       const T scale = static_cast<T>(g / static_cast<double>(count_));
       T largest = 0;
-      double sum = 0;
       const int64_t own = r * n + targets_[r];
-      loops_.exp_sum(x + r * n, n, &largest, &sum);
+      const ExpSum sum = loops_.exp_sum(x + r * n, n, &largest);
       // The target's own element is computed separately, since the subtraction
       // in softmax - 1 loses digits.
-      const double p =
-          std::exp(static_cast<double>(x[own]) - static_cast<double>(largest));
-      loops_.softmax_scaled(x + r * n, z + r * n, n, largest, sum, scale);
-      z[own] = static_cast<T>((p / sum - 1) * static_cast<double>(scale));
+      const double less = std::expm1(static_cast<double>(x[own]) -
+                                     static_cast<double>(largest));
+      loops_.softmax_scaled(x + r * n, z + r * n, n, largest, sum.all(), scale);
+      z[own] = static_cast<T>((less - sum.others()) / sum.all() *
+                              static_cast<double>(scale));
     });
     return ok_status();
   }
@@ -200,18 +200,23 @@ std::unique_ptr<Kernel> cpu_cross_entropy(const Call& call,
 
 constexpr int64_t kLossPart = 8192;  // number of elements summed as one part
 
+// What the sum of the losses of n elements is divided by.
+int64_t loss_divisor(const Call& call, int64_t n) {
+  if (call.has_key("divisor")) return call.integer("divisor");
+  return call.key("reduction") == "mean" ? n : 1;
+}
+
 // mse x target, huber x target: the mean or sum of a loss of x - target.
 template <typename T>
 class Distance final : public Kernel {
  public:
   Distance(const Call& call, const Context& context)
-      : loop_(call.op->name == "huber" ? loops_for<T>(context).huber
-                                       : loops_for<T>(context).mse),
-        is_huber_(call.op->name == "huber"),
-        delta_(call.has_key("delta") ? static_cast<T>(call.number("delta"))
-                                     : T{0}),
+      : is_huber_(call.has_key("delta")),
+        loop_(is_huber_ ? loops_for<T>(context).huber
+                        : loops_for<T>(context).mse),
+        delta_(is_huber_ ? static_cast<T>(call.number("delta")) : T{0}),
         n_(call.type(0).elements()),
-        mean_(call.key("reduction") == "mean"),
+        divisor_(loss_divisor(call, n_)),
         threads_(context.threads),
         sums_(static_cast<size_t>((n_ + kLossPart - 1) / kLossPart)) {}
 
@@ -228,29 +233,28 @@ class Distance final : public Kernel {
         });
     double total = 0;
     for (const double s : sums_) total += s;
-    const double count = mean_ ? static_cast<double>(n_) : 1;
     const long double sum = std::isfinite(total) ? total : again(x, y);
-    *static_cast<T*>(out[0]) = static_cast<T>(sum / count);
+    *static_cast<T*>(out[0]) =
+        static_cast<T>(sum / static_cast<double>(divisor_));
     return ok_status();
   }
 
  private:
   // The sum in a type that has range for all squares.
   long double again(const T* x, const T* y) const {
+    const auto delta = static_cast<long double>(delta_);
     long double total = 0;
     for (int64_t i = 0; i < n_; ++i) {
-      const long double d = std::abs(static_cast<long double>(x[i]) - y[i]);
-      const long double c = std::min<long double>(d, delta_);
-      total += is_huber_ ? c * (d - c / 2) : d * d;
+      const long double d = static_cast<long double>(x[i]) - y[i];
+      total += is_huber_ ? huber_loss(d, delta) : square_loss(d);
     }
     return total;
   }
 
-  double (*loop_)(const T*, const T*, int64_t, T);
   bool is_huber_;
+  double (*loop_)(const T*, const T*, int64_t, T);
   T delta_;
-  int64_t n_;
-  bool mean_;
+  int64_t n_, divisor_;
   int threads_;
   std::vector<double> sums_;
 };
@@ -271,6 +275,8 @@ constexpr KernelRow kNetworkKernels[] = {
     {"cross_entropy_grad", make_float<CrossEntropyGrad>},
     {"mse", cpu_distance},
     {"huber", cpu_distance},
+    {"part_mse", cpu_distance},
+    {"part_huber", cpu_distance},
 };
 
 }  // namespace

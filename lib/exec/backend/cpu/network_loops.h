@@ -5,6 +5,7 @@
 
 #include <utility>
 
+#include "exec/backend/cpu/distance.h"
 #include "exec/backend/cpu/loops.h"
 #include "exec/backend/cpu/pack.h"
 #include "exec/backend/cpu/pointwise_loops.h"
@@ -93,14 +94,13 @@ inline double join_lanes(Pack<T> pack) {
                            std::make_index_sequence<kWidth<T> / 2>{});
 }
 
-// Joins map(i, left) over the packs of a row of n elements.
+// Joins map(i, left) over the packs of a row of n elements: pack p goes to
+// total[p % kLanes].
 template <typename Join, typename T, typename Map>
-inline double join_row(int64_t n, const Map& map) {
-  if (n <= kWidth<T>) {
-    return n == 0 ? Join::kNone : join_lanes<Join, T>(map(0, n));
+inline void join_packs(int64_t n, const Map& map, Pack<T>* total) {
+  for (int64_t k = 0; k < kLanes; ++k) {
+    total[k] = splat(static_cast<T>(Join::kNone));
   }
-  Pack<T> total[kLanes];
-  for (auto& t : total) t = splat(static_cast<T>(Join::kNone));
   constexpr int64_t kStep = kLanes * kWidth<T>;
   int64_t i = 0;
   for (; i + kStep <= n; i += kStep) {
@@ -112,10 +112,22 @@ inline double join_row(int64_t n, const Map& map) {
     const int64_t left = n - i < kWidth<T> ? n - i : kWidth<T>;
     total[k] = Join::join(total[k], map(i, left));
   }
-  for (int64_t k = 1; k < kLanes; ++k) {
-    total[0] = Join::join(total[0], total[k]);
+}
+template <typename Join, typename T>
+inline double join_totals(const Pack<T>* total) {
+  Pack<T> all = total[0];
+  for (int64_t k = 1; k < kLanes; ++k) all = Join::join(all, total[k]);
+  return join_lanes<Join, T>(all);
+}
+// Returns these joined.
+template <typename Join, typename T, typename Map>
+inline double join_row(int64_t n, const Map& map) {
+  if (n <= kWidth<T>) {
+    return n == 0 ? Join::kNone : join_lanes<Join, T>(map(0, n));
   }
-  return join_lanes<Join, T>(total[0]);
+  Pack<T> total[kLanes];
+  join_packs<Join, T>(n, map, total);
+  return join_totals<Join, T>(total);
 }
 
 template <typename Join, typename T, typename Of = Same>
@@ -211,15 +223,63 @@ inline Pack<T> get(const T* from, int64_t left) {
   return left == kWidth<T> ? load(from) : load_part(from, left);
 }
 
+// Returns the pack of the first element of a row that is `most`, which is one.
 template <typename T>
-void exp_sum(const T* x, int64_t n, T* largest, double* sum) {
-  const double most = reduce_row<Largest, T>(x, n);
-  *largest = static_cast<T>(most);
-  const Pack<T> m = splat(*largest);
-  *sum = join_row<Sum, T>(n, [x, m](int64_t i, int64_t left) {
+inline int64_t pack_of(const T* x, T most) {
+  for (int64_t p = 0;; ++p) {
+    for (int64_t k = 0; k < kWidth<T>; ++k) {
+      if (x[p * kWidth<T> + k] == most) return p;
+    }
+  }
+}
+
+// Sums exp(x - most), where most is the largest x. Only where the sum is near 1
+// do digits count that were lost beside the 1. Then there is one, and the packs
+// that were added to its own are added again without it.
+template <typename T>
+inline ExpSum exp_sum_below(const T* x, int64_t n, T most) {
+  if (n == 0) return {};
+  const Pack<T> m = splat(most);
+  const auto each = [x, m](int64_t i, int64_t left) {
     const Pack<T> e = exp(get(x + i, left) - m);
     return left == kWidth<T> ? e : first_lanes<T>(left) ? e : Pack<T>{};
-  });
+  };
+  const auto other = [x, m, &each](int64_t i, int64_t left) {
+    return get(x + i, left) == m ? Pack<T>{} : each(i, left);
+  };
+  Pack<T> total[kLanes];
+  join_packs<Sum, T>(n, each, total);
+  const double sum = join_totals<Sum, T>(total);
+  if (!(sum < kFarAboveOne)) return {1, sum - 1};
+  const int64_t own = pack_of(x, most) % kLanes;
+  total[own] = Pack<T>{};
+  for (int64_t i = own * kWidth<T>; i < n; i += kLanes * kWidth<T>) {
+    total[own] += other(i, n - i < kWidth<T> ? n - i : kWidth<T>);
+  }
+  return {1, join_totals<Sum, T>(total)};
+}
+
+// Where no x is 0, none is taken out.
+template <typename T>
+ExpSum exp_below_sum(const T* x, int64_t n) {
+  if (reduce_row<Largest, T>(x, n) == 0) return exp_sum_below<T>(x, n, T{});
+  return {0, join_row<Sum, T>(n, [x](int64_t i, int64_t left) {
+            const Pack<T> e = exp(get(x + i, left));
+            return left == kWidth<T> ? e : first_lanes<T>(left) ? e : Pack<T>{};
+          })};
+}
+
+template <typename T>
+void exp_columns(const T* x, int64_t rows, int64_t width, int64_t columns,
+                 double* total) {
+  join_columns<Sum, T>(x, rows, width, columns, total,
+                       [](Pack<T> e, int64_t) { return exp(e); });
+}
+
+template <typename T>
+ExpSum exp_sum(const T* x, int64_t n, T* largest) {
+  *largest = static_cast<T>(reduce_row<Largest, T>(x, n));
+  return exp_sum_below(x, n, *largest);
 }
 
 template <typename T>
@@ -249,10 +309,9 @@ void softmax(const T* x, T* y, int64_t n) {
 template <typename T>
 void log_softmax(const T* x, T* y, int64_t n) {
   T largest = 0;
-  double sum = 0;
-  exp_sum(x, n, &largest, &sum);
+  const ExpSum sum = exp_sum(x, n, &largest);
   const Pack<T> m = splat(largest);
-  const Pack<T> l = splat(static_cast<T>(__builtin_log(sum)));
+  const Pack<T> l = splat(static_cast<T>(__builtin_log1p(sum.others())));
   each_pack<T>(n, [&](int64_t i, int64_t left) {
     put<T>(y, i, get(x + i, left) - m - l, left);
   });
@@ -290,19 +349,13 @@ inline double distance(const T* x, const T* y, int64_t n, const Loss& loss) {
 
 template <typename T>
 double mse(const T* x, const T* y, int64_t n, T /*delta*/) {
-  return distance(x, y, n, [](Pack<T> d) { return d * d; });
+  return distance(x, y, n, [](Pack<T> d) { return square_loss(d); });
 }
 
-// Half the square up to delta, linear from there.
 template <typename T>
 double huber(const T* x, const T* y, int64_t n, T delta) {
   const Pack<T> most = splat(delta);
-  const Pack<T> half = splat(static_cast<T>(0.5));
-  return distance(x, y, n, [&](Pack<T> d) {
-    const Pack<T> a = d < 0 ? -d : d;
-    const Pack<T> c = lesser(a, most);
-    return c * (a - c * half);
-  });
+  return distance(x, y, n, [&](Pack<T> d) { return huber_loss(d, most); });
 }
 
 template <typename T>

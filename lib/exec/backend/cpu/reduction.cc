@@ -44,11 +44,15 @@ class Reduce final : public Kernel {
         plan_(reduce_plan(call.type(0).shape, axis_mask(call, 0))),
         source_(call, context, plan_, compute),
         threads_(context.threads),
-        mean_(call.op->name == "mean"),
-        norm_(call.op->name == "norm"),
+        mean_(call.op->row->reduction == gt::Reduction::kMean),
+        norm_(call.op->name == "norm" || call.op->name == "part_norm"),
+        divisor_(call.op->name == "norm" ? 1 : mean_divisor(call)),
         chooses_(call.op->row->reduction == gt::Reduction::kMax ||
                  call.op->row->reduction == gt::Reduction::kMin),
-        loop_(reduction<T>(mean_ ? "sum" : call.op->name, context)),
+        loop_(reduction<T>(mean_   ? "sum"
+                           : norm_ ? "norm"
+                                   : call.op->name,
+                           context)),
         part_(plan_.inner == 1 ? kRowPart : kColumnPart),
         parts_(std::max<int64_t>(1, (plan_.reduced + part_ - 1) / part_)) {
     totals_.resize(static_cast<size_t>(plan_.outer * parts_ * plan_.inner));
@@ -112,8 +116,9 @@ class Reduce final : public Kernel {
     return total;
   }
   double finished(long double total) const {
-    if (mean_) total /= static_cast<long double>(plan_.reduced);
-    return static_cast<double>(norm_ ? std::sqrt(total) : total);
+    if (norm_) total = std::sqrt(total);
+    if (mean_ || norm_) total /= static_cast<long double>(divisor_);
+    return static_cast<double>(total);
   }
 
   // Stores n results from r on. The thread that has reduced what has one part
@@ -136,8 +141,9 @@ class Reduce final : public Kernel {
           store_real(to_.dtype, out, r, finished(again(x, r)));
           continue;
         }
-        if (mean_) total /= static_cast<double>(plan_.reduced);
-        store_real(to_.dtype, out, r, norm_ ? std::sqrt(total) : total);
+        if (norm_) total = std::sqrt(total);
+        if (mean_ || norm_) total /= static_cast<double>(divisor_);
+        store_real(to_.dtype, out, r, total);
       }
     }
   }
@@ -147,7 +153,8 @@ class Reduce final : public Kernel {
   ReduceSource source_;
   int threads_;
   bool mean_, norm_;
-  bool chooses_;  // max and min
+  int64_t divisor_;  // of these
+  bool chooses_;     // max and min
   const ReduceRow<T>& loop_;
   int64_t part_;   // elements or rows of a part
   int64_t parts_;  // of each outer position
@@ -173,7 +180,7 @@ std::unique_ptr<Kernel> cpu_mean(const Call& call, const Context& context) {
 }
 
 std::unique_ptr<Kernel> cpu_norm(const Call& call, const Context& context) {
-  if (call.number("ord") != 2) return nullptr;
+  if (call.has_key("ord") && call.number("ord") != 2) return nullptr;
   return cpu_reduction(call, context);
 }
 
@@ -333,9 +340,12 @@ std::unique_ptr<Kernel> cpu_argmax(const Call& call, const Context& context) {
 }
 
 constexpr KernelRow kReductionKernels[] = {
-    {"sum", cpu_reduction}, {"prod", cpu_prod}, {"max", cpu_reduction},
-    {"min", cpu_reduction}, {"mean", cpu_mean}, {"argmax", cpu_argmax},
-    {"argmin", cpu_argmax}, {"norm", cpu_norm}, {"prod_grad", cpu_prod_grad},
+    {"sum", cpu_reduction},       {"prod", cpu_prod},
+    {"max", cpu_reduction},       {"min", cpu_reduction},
+    {"mean", cpu_mean},           {"argmax", cpu_argmax},
+    {"argmin", cpu_argmax},       {"norm", cpu_norm},
+    {"prod_grad", cpu_prod_grad}, {"part_mean", cpu_mean},
+    {"part_norm", cpu_norm},
 };
 
 }  // namespace

@@ -1,5 +1,5 @@
-// What takes several passes over the same elements: var, std, logsumexp and
-// their gradients.
+// What takes several passes over the same elements: var, std and their
+// gradients.
 #include <cmath>
 #include <limits>
 #include <optional>
@@ -121,13 +121,16 @@ class Moments {
     return static_cast<T>(total(sums_, line) / static_cast<double>(size()));
   }
   // Returns the sum of squares of a line; none if it may have left the range of
-  // T, or lost digits to underflow there.
+  // T, or lost digits to underflow there or to what the shift lost to rounding,
+  // as where elements are all but equal.
   std::optional<double> square(int64_t line) const {
     const auto n = static_cast<double>(size());
     const double square = total(squares_, line);
     if (!std::isfinite(square) || square < n * kLeastSquare<T>) return {};
     const double rest = total(sums_, line);
-    return std::max(0.0, square - rest * rest / n);
+    const double left = square - rest * rest / n;
+    if (left < square / 2) return {};
+    return left;
   }
   Far far(const T* x, int64_t line) const {
     x += first(line);
@@ -326,161 +329,11 @@ std::unique_ptr<Kernel> cpu_var_grad(const Call& call, const Context& context) {
   return make_wide<VarGrad>(call, context);
 }
 
-// The sums of exponentials of rows: of each row the largest element, and the
-// sum of exp(x - largest).
-template <typename T>
-class ExpSums {
- public:
-  struct Sum {
-    T largest = 0;
-    double sum = 0;
-  };
-
-  ExpSums(const Call& call, const Context& context, size_t k)
-      : exp_sum_(loops_for<T>(context).exp_sum),
-        rows_(call, context, k),
-        parts_(static_cast<size_t>(rows_.count() * rows_.parts())) {}
-
-  const ReduceRows<T>& rows() const { return rows_; }
-  const T* get(const void* data) { return rows_.get(data); }
-
-  // Calls use(r, sum, parts) for each row r. parts(f) calls f(x, n) for its
-  // parts, the n elements from x on.
-  template <typename Use>
-  void run(const T* x, const Use& use) {
-    const auto add = [&](size_t u, const T* part, int64_t n) {
-      exp_sum_(part, n, &parts_[u].largest, &parts_[u].sum);
-    };
-    if (rows_.count() == 1) {  // its parts are divided among threads
-      rows_.each_part(x, add);
-      use(0, total(0), [&](const auto& f) {
-        rows_.each_part(x, [&](size_t, const T* p, int64_t n) { f(p, n); });
-      });
-      return;
-    }
-    rows_.each([&](int64_t r) {
-      rows_.each_part_of(r, x, add);
-      use(r, total(r), [&](const auto& f) {
-        rows_.each_part_of(r, x,
-                           [&](size_t, const T* p, int64_t n) { f(p, n); });
-      });
-    });
-  }
-
- private:
-  Sum total(int64_t r) const {
-    const Sum* part = parts_.data() + r * rows_.parts();
-    Sum total = *part;
-    if (rows_.parts() == 1) return total;
-    for (int64_t p = 1; p < rows_.parts(); ++p) {
-      if (part[p].largest > total.largest || part[p].largest != part[p].largest)
-        total.largest = part[p].largest;
-    }
-    total.sum = 0;
-    for (int64_t p = 0; p < rows_.parts(); ++p) {
-      const double less = static_cast<double>(part[p].largest) -
-                          static_cast<double>(total.largest);
-      // A part of -inf alone has no sum.
-      if (std::isfinite(part[p].largest)) {
-        total.sum += part[p].sum * std::exp(less);
-      }
-    }
-    return total;
-  }
-
-  void (*exp_sum_)(const T*, int64_t, T*, double*);
-  ReduceRows<T> rows_;
-  std::vector<Sum> parts_;
-};
-
-template <typename T>
-class LogSumExp final : public Kernel {
- public:
-  LogSumExp(const Call& call, const Context& context)
-      : to_(call.results[0].dtype), sums_(call, context, 0) {}
-
-  Status run(std::span<const void* const> in,
-             std::span<void* const> out) override {
-    sums_.run(sums_.get(in[0]), [&](int64_t r, const auto& of,
-                                    const auto& /*parts*/) {
-      const auto largest = static_cast<double>(of.largest);
-      store_real(to_, out[0], r,
-                 std::isfinite(largest) ? largest + std::log(of.sum) : largest);
-    });
-    return ok_status();
-  }
-
- private:
-  Dtype to_;
-  ExpSums<T> sums_;
-};
-
-// z = logsumexp_grad g x: g times the softmax of a row.
-template <typename T>
-class LogSumExpGrad final : public Kernel {
- public:
-  LogSumExpGrad(const Call& call, const Context& context)
-      : scaled_(loops_for<T>(context).softmax_scaled),
-        sums_(call, context, 1),
-        g_(call.type(0), dtype_of<T>(), *context.loops),
-        z_(call.results[0], dtype_of<T>(), *context.loops) {}
-
-  Status run(std::span<const void* const> in,
-             std::span<void* const> out) override {
-    const T* gs = static_cast<const T*>(g_.get(in[0]));
-    const T* x = sums_.get(in[1]);
-    T* z = static_cast<T*>(z_.place(out[0]));
-    sums_.run(x, [&](int64_t r, const auto& of, const auto& parts) {
-      const T g = gs[r];
-      if (!std::isfinite(of.largest)) {
-        const int64_t n = sums_.rows().size();
-        return share(g, of.largest, x + r * n, z + r * n, n);
-      }
-      parts([&](const T* part, int64_t n) {
-        scaled_(part, z + (part - x), n, of.largest, of.sum, g);
-      });
-    });
-    z_.store(out[0]);
-    return ok_status();
-  }
-
-  bool in_place(size_t operand, size_t /*result*/) const override {
-    return operand == 1;
-  }
-
- private:
-  // Elements that are inf share g; where all are -inf, it is 0 for them.
-  static void share(T g, T largest, const T* x, T* z, int64_t n) {
-    int64_t count = 0;
-    for (int64_t i = 0; i < n; ++i) count += x[i] == largest ? 1 : 0;
-    const T none = largest == largest ? T{0} : largest;
-    const T each = largest > 0 ? T{1} / static_cast<T>(count) : none;
-    for (int64_t i = 0; i < n; ++i) z[i] = g * (x[i] == largest ? each : none);
-  }
-
-  void (*scaled_)(const T*, T*, int64_t, T, double, T);
-  ExpSums<T> sums_;
-  Converted g_;
-  Returned z_;
-};
-
-std::unique_ptr<Kernel> cpu_logsumexp_grad(const Call& call,
-                                           const Context& context) {
-  const ReducePlan plan = reduce_plan(call.type(1).shape, axis_mask(call, 1));
-  if (plan.reorders || plan.inner != 1 ||
-      call.type(1).dtype != call.results[0].dtype) {
-    return nullptr;
-  }
-  return make_wide<LogSumExpGrad>(call, context);
-}
-
 constexpr KernelRow kStatisticKernels[] = {
     {"var", make_wide<Var>},
     {"std", make_wide<Var>},
     {"var_grad", cpu_var_grad},
     {"std_grad", cpu_var_grad},
-    {"logsumexp", make_wide<LogSumExp>},
-    {"logsumexp_grad", cpu_logsumexp_grad},
 };
 
 }  // namespace

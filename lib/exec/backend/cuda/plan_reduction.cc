@@ -252,7 +252,8 @@ std::function<Source(std::string_view)> add_reduction(Plan& plan,
 
 namespace {
 
-Plan reduce(const Call& call, Layout layout, const char* name, size_t bytes) {
+Plan reduce(const Call& call, Layout layout, const char* name, size_t bytes,
+            int64_t divisor = 1) {
   const std::string_view from = word_of(call.type(0).dtype);
   Reduction r;
   r.function = instance(name, {from});
@@ -262,7 +263,7 @@ Plan reduce(const Call& call, Layout layout, const char* name, size_t bytes) {
   r.to = call.results[0].dtype;
   r.element_bytes = size_of(call.type(0).dtype);
   r.total_bytes = bytes;
-  r.divisor = layout.reduced.elements();
+  r.divisor = divisor;
   r.layout = std::move(layout);
   Plan plan;
   auto computed = add_reduction(plan, r);
@@ -288,20 +289,26 @@ std::optional<Plan> plan_mean(const Call& call) {
   static constexpr char kMean[] = "Mean";
   if (!is_float(call.type(0).dtype)) return std::nullopt;
   return reduce(call, layout_of(call.type(0).shape, axis_mask(call, 0)), kMean,
-                sizeof(double));
+                sizeof(double), mean_divisor(call));
 }
 
 std::optional<Plan> plan_norm(const Call& call) {
-  if (call.number("ord") != 2) return std::nullopt;
+  if (call.has_key("ord") && call.number("ord") != 2) return std::nullopt;
   const bool doubles = call.type(0).dtype == Dtype::kF64;
   return reduce(call, layout_of(call.type(0).shape, axis_mask(call, 0)), "Norm",
-                doubles ? 2 * sizeof(double) : sizeof(double));
+                doubles ? 2 * sizeof(double) : sizeof(double),
+                call.has_key("divisor") ? call.integer("divisor") : 1);
 }
 
 std::optional<Plan> plan_prod(const Call& call) {
   const Dtype dtype = call.type(0).dtype;
   return reduce(call, layout_of(call.type(0).shape, axis_mask(call, 0)), "Prod",
                 is_float(dtype) ? 2 * sizeof(double) : total_bytes(dtype));
+}
+
+std::optional<Plan> plan_exp_others(const Call& call) {
+  return reduce(call, layout_of(call.type(0).shape, axis_mask(call, 0)),
+                "ExpOthers", 2 * total_bytes(call.type(0).dtype));
 }
 
 // The names of the functions in text/reduce.cuh.
@@ -319,7 +326,10 @@ constexpr PlanRow kReductionPlans[] = {
     {"argmax", plan_extreme<kArgmax>},
     {"argmin", plan_extreme<kArgmin>},
     {"mean", plan_mean},
+    {"part_mean", plan_mean},
     {"norm", plan_norm},
+    {"part_norm", plan_norm},
+    {"exp_others", plan_exp_others},
 };
 
 }  // namespace

@@ -22,7 +22,7 @@ struct Fold {
   int64_t (*integer)(int64_t total, int64_t x);
   // The total begins with the first element instead of `first`.
   bool starts;
-  // The total is divided by the number of elements.
+  // The total is divided by divisor=.
   bool mean = false;
 };
 
@@ -32,7 +32,8 @@ Real lesser(Real a, Real b) { return b < a || std::isnan(b) ? b : a; }
 
 constexpr Fold kFolds[] = {
     {"sum", 0, [](Real a, Real b) { return a + b; }, wrap_add, false},
-    {"mean", 0, [](Real a, Real b) { return a + b; }, nullptr, false, true},
+    {"part_mean", 0, [](Real a, Real b) { return a + b; }, nullptr, false,
+     true},
     {"prod", 1, [](Real a, Real b) { return a * b; }, wrap_mul, false},
     {"max", 0, [](Real a, Real b) { return std::isnan(a) ? a : greater(a, b); },
      [](int64_t a, int64_t b) { return std::max(a, b); }, true},
@@ -59,6 +60,7 @@ class Reduction final : public Kernel {
       : function_(function),
         from_(call.type(0)),
         to_(call.results[0]),
+        divisor_(mean_divisor(call)),
         strides_(result_strides(from_.shape, axis_mask(call, 0))) {}
 
   Status run(std::span<const void* const> in,
@@ -91,15 +93,14 @@ class Reduction final : public Kernel {
     }
     for (int64_t r = 0; r < results; ++r) {
       T y = total[static_cast<size_t>(r)];
-      if (function_.mean) {
-        y /= static_cast<T>(from_.elements()) / static_cast<T>(results);
-      }
+      if (function_.mean) y /= static_cast<T>(divisor_);
       store(to_.dtype, out, r, static_cast<Element>(y));
     }
   }
 
   const Fold& function_;
   Type from_, to_;
+  int64_t divisor_;
   Strides strides_;
 };
 
@@ -110,7 +111,7 @@ std::unique_ptr<Kernel> ref_reduction(const Call& call) {
   return nullptr;
 }
 
-std::unique_ptr<Kernel> ref_mean(const Call& call) {
+std::unique_ptr<Kernel> ref_part_mean(const Call& call) {
   return is_float(call.type(0).dtype) ? ref_reduction(call) : nullptr;
 }
 
@@ -196,7 +197,7 @@ constexpr KernelRow kReductionKernels[] = {
     {"sum", ref_reduction},   {"prod", ref_reduction},
     {"max", ref_reduction},   {"min", ref_reduction},
     {"argmax", make<Argmax>}, {"argmin", make<Argmax>},
-    {"cumsum", make<Cumsum>}, {"mean", ref_mean},
+    {"cumsum", make<Cumsum>}, {"part_mean", ref_part_mean},
 };
 
 }  // namespace

@@ -1,5 +1,5 @@
 """Modules: parts of a model, with their parameters, buffers and states."""
-import collections, copy as _copy, functools, itertools, math, sys, warnings
+import collections, collections.abc, copy as _copy, functools, itertools, math, sys, warnings
 
 from .._hints import _INSTEAD
 from .._ops import _ops
@@ -415,11 +415,31 @@ def _trained_in(value, depth=5):
 _Keys = collections.namedtuple("Keys", "missing_keys unexpected_keys")
 
 
+# The least that the sizes of layers may be.
+_LEAST = {"in_features": 0, "out_features": 0, "num_embeddings": 0, "embedding_dim": 0, "normalized_shape": 0,
+          "in_channels": 1, "out_channels": 1, "kernel_size": 1, "stride": 1, "padding": 0, "dilation": 1,
+          "groups": 1}
+
+
+def _check_sizes(layer, **sizes):
+    """Raises an exception for a size that no layer has. A size may be several, left out, or a word."""
+    for name, value in sizes.items():
+        least = _LEAST.get(name)
+        if least is None or value is None or isinstance(value, str):
+            continue
+        several = value if isinstance(value, (tuple, list)) else (value,)
+        if not all(map(_is_whole, several)):
+            raise TypeError(f"{layer}: expected {name} to be a whole number; found {value!r}")
+        if any(n < least for n in several):
+            raise ValueError(f"{layer}: expected {name} of at least {least}; found {value!r}")
+
+
 class Linear(Module):
     """x @ w + b with w [inputs, outputs], which begins with normal numbers of the deviation
     1 / sqrt(inputs), and b with zeros; PyTorch's weight is [outputs, inputs], and begins otherwise."""
 
     def __init__(self, in_features, out_features, bias=True, dtype=None):
+        _check_sizes("Linear", in_features=in_features, out_features=out_features)
         self.in_features, self.out_features = in_features, out_features
         self.w = Parameter("randn", (in_features, out_features), _dtype(dtype or "f32"),
                            scale=1 / math.sqrt(in_features) if in_features else 1)
@@ -436,6 +456,7 @@ class Embedding(Module):
     """Rows of a table."""
 
     def __init__(self, num_embeddings, embedding_dim, dtype=None):
+        _check_sizes("Embedding", num_embeddings=num_embeddings, embedding_dim=embedding_dim)
         self.num_embeddings, self.embedding_dim = num_embeddings, embedding_dim
         self.w = Parameter("randn", (num_embeddings, embedding_dim), _dtype(dtype or "f32"))
 
@@ -446,15 +467,18 @@ class Embedding(Module):
         return f"{self.num_embeddings}, {self.embedding_dim}"
 
 
-def _sizes(shape):
-    return (int(shape),) if _is_whole(shape) else tuple(shape)
+def _sizes(layer, shape):
+    """A normalized_shape as a tuple."""
+    shape = (shape,) if not isinstance(shape, collections.abc.Iterable) else tuple(shape)
+    _check_sizes(layer, normalized_shape=shape)
+    return tuple(map(int, shape))
 
 
 class LayerNorm(Module):
     """Normalises the last dimension, or as many as the shape has."""
 
     def __init__(self, normalized_shape, eps=1e-5, elementwise_affine=True, bias=True, dtype=None):
-        shape, dtype = _sizes(normalized_shape), _dtype(dtype or "f32")
+        shape, dtype = _sizes("LayerNorm", normalized_shape), _dtype(dtype or "f32")
         self.normalized_shape, self.eps = shape, eps
         self.w = Parameter("ones", shape, dtype) if elementwise_affine else None
         self.b = Parameter("zeros", shape, dtype) if elementwise_affine and bias else None
@@ -473,7 +497,7 @@ class RMSNorm(Module):
     dtype, the distance from 1 to the next number, if it is not said."""
 
     def __init__(self, normalized_shape, eps=None, elementwise_affine=True, dtype=None):
-        shape = _sizes(normalized_shape)
+        shape = _sizes("RMSNorm", normalized_shape)
         self.normalized_shape, self.eps = shape, eps
         self.w = Parameter("ones", shape, _dtype(dtype or "f32")) if elementwise_affine else None
 
@@ -507,6 +531,11 @@ class Conv2d(Module):
                  bias=True, padding_mode="zeros", dtype=None):
         if padding_mode != "zeros":
             raise TypeError(f"Conv2d: expected the padding_mode 'zeros'; found {padding_mode!r}")
+        _check_sizes("Conv2d", in_channels=in_channels, out_channels=out_channels, kernel_size=kernel_size,
+                     stride=stride, padding=padding, dilation=dilation, groups=groups)
+        if in_channels % groups or out_channels % groups:
+            raise ValueError(f"Conv2d: expected groups that divide {in_channels} and {out_channels} channels; "
+                             f"found {groups}")
         window = (kernel_size,) * 2 if _is_whole(kernel_size) else tuple(kernel_size)
         shape, dtype = (out_channels, in_channels // groups, *window), _dtype(dtype or "f32")
         self.w = Parameter("randn", shape, dtype, scale=1 / math.sqrt(math.prod(shape[1:])))
@@ -770,6 +799,7 @@ def _layer(name, function, *parameters):
         if unknown or missing:
             raise TypeError(f"{name}: expected {', '.join(parameters) or 'nothing'}; found "
                             f"{', '.join(given) or 'nothing'}")
+        _check_sizes(name, **given)
         self.keys = given
 
     def forward(self, *operands):

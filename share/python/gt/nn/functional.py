@@ -214,9 +214,13 @@ def huber_loss(input, target, reduction="mean", delta=1.0, weight=None):
 
 
 def smooth_l1_loss(input, target, size_average=None, reduce=None, reduction="mean", beta=1.0):
-    """huber_loss by beta, and l1_loss where beta is 0."""
-    if beta == 0:
+    """huber_loss by beta, and l1_loss where beta is all but 0."""
+    if 0 <= beta < 1e-37:
         return l1_loss(input, target, reduction=reduction)
+    if 0 < beta < 1e-6 or beta > 1e6:  # beta times a difference, and its square, may be out of range
+        d = _ops["abs"](_ops["sub"](input, target))
+        c = _ops["minimum"](d, beta)
+        return _reduced(_ops["mul"](_ops["div"](c, beta), _ops["sub"](d, _ops["mul"](c, 0.5))), reduction)
     return _ops["div"](_ops["huber"](input, target, reduction=reduction, delta=beta), beta)
 
 

@@ -30,11 +30,15 @@ inline void normals_of(const Args& a, bool whole, f64* lane,
   const f64 eps = bits_as<f64>(a.n[entry::kEps]);
   Own<f64> total, square, size;
   if constexpr (kCenter) {
-    GT_ALONE(t) { total.of(t) = static_cast<f64>(x.of(t).sum()); }
+    // Elements are divided before they are added, so that no sum leaves the
+    // range. What this rounds is in the rest.
+    GT_ALONE(t) {
+      total.of(t) = static_cast<f64>(x.of(t).sum(V(1) / static_cast<V>(n)));
+    }
     team_totals<Sum<f64>, kTeam>(lane, total);
   }
   GT_ALONE(t) {
-    const V shift = kCenter ? static_cast<V>(total.of(t) / count) : V(0);
+    const V shift = kCenter ? static_cast<V>(total.of(t)) : V(0);
     const V part = (shift < 0 ? -shift : shift) > V(1e30) ? V(0.5) : V(1);
     normal.of(t).part = part;
     normal.of(t).shift = shift * part;

@@ -92,8 +92,8 @@ struct Norm : Mean<T> {
     return wide * wide;
   }
   template <typename R>
-  static R give(A total, int64_t /*n*/) {
-    return to<R>(root(total));
+  static R give(A total, int64_t n) {
+    return to<R>(root(total) / static_cast<f64>(n));
   }
 };
 // Squares of f64 are taken of shares of the largest size: the norm is size *
@@ -115,8 +115,32 @@ struct Norm<f64> {
     return {most.size, most.sum + less.sum * share * share};
   }
   template <typename R>
+  static R give(A total, int64_t n) {
+    const f64 sum = root(total.sum) / static_cast<f64>(n);
+    return to<R>(total.size == 0 ? f64(0) : total.size * sum);
+  }
+};
+
+// The sum of exponentials of what is at most 0, of which one is 1, without that
+// one.
+template <typename V>
+struct RestAndOnes {
+  V rest, ones;
+};
+template <typename T>
+struct ExpOthers {
+  using V = typename Total<T>::type;
+  using A = RestAndOnes<V>;
+  static A none() { return {V(0), V(0)}; }
+  static A take(T x, int64_t /*index*/) {
+    const V wide = Total<T>::of(x);
+    if (wide == V(0)) return {V(0), V(1)};
+    return {exp(wide), V(0)};
+  }
+  static A join(A a, A b) { return {a.rest + b.rest, a.ones + b.ones}; }
+  template <typename R>
   static R give(A total, int64_t /*n*/) {
-    return to<R>(total.size == 0 ? f64(0) : total.size * root(total.sum));
+    return to<R>(total.rest + (total.ones - V(1)));
   }
 };
 

@@ -40,11 +40,28 @@ struct RowPacks {
   Pack<T> x[kCount];
 };
 
-// The greatest element of a row of x, and the sum of exp(x - most). Softmax and
-// log_softmax are made of these.
+// The greatest element of a row of x, and the sum of exp(x - most) but for
+// those that are 1, and how many are: beside a 1, the digits of the others
+// would be lost. Softmax and log_softmax are made of these.
 template <typename V>
 struct Exponentials {
-  V most, sum;
+  V most, rest, ones;
+  V sum() const { return rest + ones; }
+  // The sum less 1, and the logarithm of the sum.
+  V others() const { return rest + (ones - V(1)); }
+  V logarithm() const { return log1p(others()); }
+  // Adds exp(d), where d is at most 0.
+  void add(V d) {
+    const bool is_one = d == V(0);
+    ones += is_one ? V(1) : V(0);
+    rest += is_one ? V(0) : exp(d);
+  }
+  // Makes the sum one of exp(x - more), where more is greater than most.
+  void rescale(V less) {
+    if (less == V(0)) return;
+    rest = sum() * exp(less);
+    ones = 0;
+  }
 };
 template <typename V>
 struct Peak {
@@ -69,16 +86,21 @@ inline void exponentials_of(const Args& a, int64_t b, bool whole, Wide<T>* lane,
     part.of(t) = most;
   }
   team_totals<Peak<V>, kTeam>(lane, part);
+  Own<V> ones;
   GT_ALONE(t) {
     made.of(t).most = part.of(t);
     const V base = Peak<V>::base(part.of(t));
-    V sum = 0;
+    Exponentials<V> own{base, 0, 0};
     x.of(t).each(TeamRow<kTeam>(a, b, t).n, whole, t,
-                 [&](V each) { sum += exp(each - base); });
-    part.of(t) = sum;
+                 [&](V each) { own.add(each - base); });
+    part.of(t) = own.rest;
+    ones.of(t) = own.ones;
   }
-  team_totals<Sum<V>, kTeam>(lane, part);
-  GT_ALONE(t) { made.of(t).sum = part.of(t); }
+  team_totals<Sum<V>, kTeam>(lane, part, ones);
+  GT_ALONE(t) {
+    made.of(t).rest = part.of(t);
+    made.of(t).ones = ones.of(t);
+  }
 }
 
 // Does the same for a row of any length, with all threads of a block. The sum
@@ -91,10 +113,11 @@ inline Exponentials<V> exponentials(V* lane, int64_t n, const T* x, Row row,
   using B = RowPacks<T>;
   constexpr int kPack = kPackOf<T>;
   const T least = to<T>(Limits<V>::least());
-  Own<V> most, own, sum;
+  Own<V> most, rest, ones;
+  Own<Exponentials<V>> own;
   GT_ALONE(t) {
     V top = Limits<V>::least();
-    V total = 0;
+    Exponentials<V> total{top, 0, 0};
     with_constant(whole, [&](auto is_whole) {
       for (int64_t i = t * kPack; i < n; i += B::kCount * B::kStep) {
         B packs;
@@ -110,23 +133,24 @@ inline Exponentials<V> exponentials(V* lane, int64_t n, const T* x, Row row,
           top = number_max(top, widen(packs.x[k / kPack].x[k % kPack]));
         }
         const V base = Peak<V>::base(top);
-        V more = 0;
+        total.rescale(before - base);
 #pragma unroll
         for (int k = 0; k < B::kCount * kPack; ++k) {
-          more += exp(widen(packs.x[k / kPack].x[k % kPack]) - base);
+          total.add(widen(packs.x[k / kPack].x[k % kPack]) - base);
         }
-        total = total * exp(before - base) + more;
       }
     });
-    most.of(t) = own.of(t) = top;
-    sum.of(t) = total;
+    total.most = most.of(t) = top;
+    own.of(t) = total;
   }
   team_totals<Peak<V>, kThreads>(lane, most);
   GT_ALONE(t) {
-    sum.of(t) = sum.of(t) * exp(own.of(t) - Peak<V>::base(most.of(t)));
+    own.of(t).rescale(own.of(t).most - Peak<V>::base(most.of(t)));
+    rest.of(t) = own.of(t).rest;
+    ones.of(t) = own.of(t).ones;
   }
-  team_totals<Sum<V>, kThreads>(lane, sum);
-  return {most.of(0), sum.of(0)};
+  team_totals<Sum<V>, kThreads>(lane, rest, ones);
+  return {most.of(0), rest.of(0), ones.of(0)};
 }
 
 // Writes of(i, element i of x) to y for each element of a row. It begins with
@@ -179,7 +203,7 @@ inline void write_row(const T* x, T* y, Row row, int64_t n, bool whole, int t,
 template <typename V, bool kLog>
 struct SoftmaxOf {
   explicit SoftmaxOf(const Exponentials<V>& row)
-      : top(row.most), last(kLog ? log(row.sum) : V(1) / row.sum) {}
+      : top(row.most), last(kLog ? row.logarithm() : V(1) / row.sum()) {}
   V operator()(V z) const {
     return kLog ? z - top - last : exp(z - top) * last;
   }
@@ -192,7 +216,7 @@ inline void softmax_held(const Args& a) {
   using V = Wide<T>;
   using H = Held<T, kTeam, kHeld>;
   using Row = TeamRow<kTeam>;
-  GT_SHARED V lane[kWarps];
+  GT_SHARED V lane[2 * kWarps];
   const bool whole = From::are_even(a) && has_packs<T>(a, a.out[0]);
   GT_BLOCKS(b, team_turns<kTeam>(a)) {
     Own<H> x;
@@ -260,7 +284,7 @@ inline void softmax_grad_held(const Args& a) {
 template <typename T, bool kLog>
 inline void softmax(const Args& a) {
   using V = Wide<T>;
-  GT_SHARED V lane[kWarps];
+  GT_SHARED V lane[2 * kWarps];
   const T* x = in<T>(a, 0);
   const int64_t n = a.n[entry::kLineSize];
   const bool whole = has_packs<T>(a, a.in[0] | a.out[0]);
@@ -316,17 +340,17 @@ inline int64_t class_of(const Args& a, int k, int64_t r) {
 template <typename T, typename I, typename R>
 inline void cross_entropy(const Args& a) {
   using V = Wide<T>;
-  GT_SHARED V lane[kWarps];
+  GT_SHARED V lane[2 * kWarps];
   const T* x = in<T>(a, 0);
   const bool whole = has_packs<T>(a, a.in[0]);
   GT_BLOCKS(r, a.n[entry::kLines]) {
     const Row row = row_at(a, r);
-    const auto [most, sum] =
-        exponentials(lane, a.n[entry::kLineSize], x, row, whole);
+    const auto made = exponentials(lane, a.n[entry::kLineSize], x, row, whole);
     GT_ALONE(t) {
       const int64_t c = t == 0 ? class_of<I>(a, 1, r) : -1;
       if (c >= 0) {
-        out<R>(a, 0)[r] = to<R>(log(sum) - (widen(x[row.at(c)]) - most));
+        out<R>(a, 0)[r] =
+            to<R>(made.logarithm() - (widen(x[row.at(c)]) - made.most));
       }
     }
   }
@@ -337,7 +361,7 @@ template <typename T, typename I, typename R, int kTeam, int kHeld>
 inline void cross_entropy_held(const Args& a) {
   using V = Wide<T>;
   using Row = TeamRow<kTeam>;
-  GT_SHARED V lane[kWarps];
+  GT_SHARED V lane[2 * kWarps];
   const bool whole = has_packs<T>(a, a.in[0]);
   GT_BLOCKS(b, team_turns<kTeam>(a)) {
     Own<Held<T, kTeam, kHeld>> x;
@@ -354,7 +378,7 @@ inline void cross_entropy_held(const Args& a) {
       if (c >= 0) {
         const V at = widen(in<T>(a, 0)[row.begin + c]);
         out<R>(a, 0)[row.r] =
-            to<R>(log(parts.of(t).sum) - (at - parts.of(t).most));
+            to<R>(parts.of(t).logarithm() - (at - parts.of(t).most));
       }
     }
   }
@@ -369,13 +393,14 @@ struct ClassSlope {
   static ClassSlope of(const Args& a, const Exponentials<V>& row, int64_t r) {
     const V g = V(widen(in<G>(a, 0)[kEach ? r : 0])) /
                 static_cast<V>(a.n[entry::kDivisor]);
-    return {row.most, V(1) / row.sum, g, class_of<I>(a, 2, r)};
+    return {row.most, row.others(), V(1) / row.sum(), g, class_of<I>(a, 2, r)};
   }
+  // At the class, softmax is nearly 1, which is not subtracted from it.
   V at(int64_t i, V z) const {
-    const V p = exp(z - top) * scale;
-    return (i == c ? p - V(1) : p) * g;
+    const V d = z - top;
+    return (i == c ? expm1(d) - others : exp(d)) * scale * g;
   }
-  V top, scale, g;
+  V top, others, scale, g;
   int64_t c;
 };
 
@@ -383,7 +408,7 @@ struct ClassSlope {
 template <typename T, typename G, typename I, bool kEach>
 inline void cross_entropy_grad(const Args& a) {
   using V = Wide<T>;
-  GT_SHARED V lane[kWarps];
+  GT_SHARED V lane[2 * kWarps];
   const T* x = in<T>(a, 1);
   const bool whole = has_packs<T>(a, a.in[1] | a.out[0]);
   GT_BLOCKS(r, a.n[entry::kLines]) {
@@ -403,7 +428,7 @@ inline void cross_entropy_grad_held(const Args& a) {
   using V = Wide<T>;
   using H = Held<T, kTeam, kHeld>;
   using Row = TeamRow<kTeam>;
-  GT_SHARED V lane[kWarps];
+  GT_SHARED V lane[2 * kWarps];
   const bool whole = has_packs<T>(a, a.in[1] | a.out[0]);
   GT_BLOCKS(b, team_turns<kTeam>(a)) {
     Own<H> x;

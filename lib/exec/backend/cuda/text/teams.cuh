@@ -85,10 +85,13 @@ struct Held {
   }
   V at(int k, int j) const { return widen(x[k].x[j]); }
 
-  V sum() const {
+  // The sum of the elements, each times a share.
+  V sum(V share) const {
     V total = 0;
 #pragma unroll
-    for (int k = 0; k < kHeld * kPack; ++k) total += at(k / kPack, k % kPack);
+    for (int k = 0; k < kHeld * kPack; ++k) {
+      total += at(k / kPack, k % kPack) * share;
+    }
     return total;
   }
   // Writes a row of the same length, whose element j of pack k is of(k, j).
