@@ -28,6 +28,8 @@ inline std::vector<Note> shared_notes(const Line& line) {
   return out;
 }
 
+class LinesAhead;
+
 // What a line has in common with the lines that are written for it.
 struct LineContext {
   std::string space = {};  // the name space, such as "c1/"
@@ -39,6 +41,7 @@ struct LineContext {
   // results is not said of it.
   bool is_operand = false;
   std::vector<std::string> passing = {};  // copies that only this line reads
+  LinesAhead* ahead = nullptr;  // the lines behind it; null: they are unknown
 };
 
 struct LineWork {
@@ -64,6 +67,7 @@ struct LineWork {
   // The dtype in which sums of the results are sent, if the config wants fewer
   // digits there than in f32.
   std::optional<Dtype> sum_dtype = {};
+  std::string why_ahead = {};  // why the plan suits lines behind this one
   PlanCache::Entry* planned = nullptr;  // null until layouts are chosen
 
   // Returns the line as text, for explanations and for lines that wait.
