@@ -192,6 +192,11 @@ void LineRewriter::wait(const LineWork& work) {
 
 void LineRewriter::run(LineWork& work) {
   chooser_.choose(work);
+  if (std::string narrow = precision_.write_view(work); !narrow.empty()) {
+    wait(work);
+    return precision_.keep_view(values_.find(work.line.results[0].text),
+                                std::move(narrow));
+  }
   look_ahead(work);
   explanation_.add_choice(work);
   carry_out(work);
@@ -230,8 +235,8 @@ void LineRewriter::carry_out(LineWork& work) {
 
 // ---- with regard to the lines behind it --------------------------------------
 
-// What a line costs together with those lines behind it that read what it
-// reads.
+// What a line costs together with those lines behind it that read what it reads
+// or makes.
 struct LineRewriter::Prospect {
   double seconds = 0;
   size_t readers = 0;
@@ -252,6 +257,10 @@ void LineRewriter::look_ahead(LineWork& work) {
   Prospect least = prospect(work, *work.planned);
   if (least.readers == 0) return;
   for (PlanCache::Entry& other : others) {
+    // Whether a sum that is put off will be taken is not seen so soon.
+    if (other.plan.results[0].partial != work.plan().results[0].partial) {
+      continue;
+    }
     const Prospect found = prospect(work, other);
     if (found.seconds >= least.seconds * (1 - 1e-9)) continue;
     work.why_ahead = fmt::format(
@@ -274,7 +283,8 @@ LineRewriter::Prospect LineRewriter::prospect(const LineWork& work,
   first.pin = work.pin;
   first.sum_dtype = work.sum_dtype;
   first.planned = &planned;
-  // Values that the line reads, and views of them.
+  // Values that the line reads, what it makes, and what is made of these point
+  // by point or as a view. A sum of its result is in the price of its plan.
   std::set<ShardValuePtr> shared(first.values.begin(), first.values.end());
   shared.erase(nullptr);
   const auto is_shared = [&](std::string_view name) {
@@ -284,6 +294,8 @@ LineRewriter::Prospect LineRewriter::prospect(const LineWork& work,
             shared.contains(trial.values_.find(value->narrow)));
   };
   trial.carry_out(first);
+  const ShardValuePtr made = trial.values_.find(work.line.results[0].text);
+  if (made->held == nullptr && made->layout().partial == 0) shared.insert(made);
   Prospect out{planned.plan.seconds, 0};
   const LinesAhead::Behind* next = nullptr;
   for (size_t i = 0; (next = work.at.ahead->line(i)) != nullptr; ++i) {
@@ -295,7 +307,8 @@ LineRewriter::Prospect LineRewriter::prospect(const LineWork& work,
     if (!trial.take(next->line, "", next->claims, next->at).ok()) break;
     if (!reads || next->line.results.empty()) continue;
     out.seconds += trial.planned_seconds_ - before;
-    if (find_op(next->line.op)->row->alias) {
+    const Op& op = *find_op(next->line.op);
+    if (op.row->alias || is_pointwise(op)) {
       shared.insert(trial.values_.find(next->line.results[0].text));
     } else {
       ++out.readers;
