@@ -233,7 +233,8 @@ void LineRewriter::carry_out(LineWork& work) {
                               : values_.find(work.line.results[0].text));
 }
 
-// ---- with regard to the lines behind it --------------------------------------
+// ---- with regard to the lines behind it
+// --------------------------------------
 
 // What a line costs together with those lines behind it that read what it reads
 // or makes.
@@ -248,8 +249,8 @@ struct LineRewriter::Prospect {
 // something else, such as its weight, while all together do best by moving what
 // they share. So each plan of the product is tried with the lines behind it.
 void LineRewriter::look_ahead(LineWork& work) {
-  if (work.at.ahead == nullptr || work.at.depth > 0 ||
-      work.plan().bytes == 0 || !work.call.op->is_product()) {
+  if (work.at.ahead == nullptr || work.at.depth > 0 || work.plan().bytes == 0 ||
+      !work.call.op->is_product()) {
     return;
   }
   std::vector<PlanCache::Entry>& others = chooser_.others(work);

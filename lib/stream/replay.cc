@@ -61,8 +61,7 @@ void Replay::search(uint64_t hash) {
 
 bool Replay::may_start() const {
   return period_ > 0 && matched_ >= period_ && index_ >= next_attempt_ &&
-         !rewriter_.has_looked_ahead() &&
-         rewriter_.state_size() < kMaxState &&
+         !rewriter_.has_looked_ahead() && rewriter_.state_size() < kMaxState &&
          rewriter_.state_size() <= credit_;
 }
 
