@@ -272,41 +272,52 @@ void LineRewriter::look_ahead(LineWork& work) {
   }
 }
 
+// In a trial: writes the line by that plan. Appends the values that it read to
+// `reads`, and returns what it made.
+ShardValuePtr LineRewriter::begin_trial(const LineWork& work,
+                                        PlanCache::Entry& planned,
+                                        std::vector<ShardValuePtr>& reads) {
+  LineWork first{work.line, "", {}, work.at};
+  first.at.ahead = nullptr;
+  GT_CHECK(find_values(first).ok() && bind(first).ok());
+  first.set = work.set;
+  first.pin = work.pin;
+  first.sum_dtype = work.sum_dtype;
+  first.planned = &planned;
+  for (const ShardValuePtr& value : first.values) {
+    if (value != nullptr) reads.push_back(value);
+  }
+  carry_out(first);
+  return values_.find(work.line.results[0].text);
+}
+
 // Tries the line by that plan, and then the lines behind it.
 LineRewriter::Prospect LineRewriter::prospect(const LineWork& work,
                                               PlanCache::Entry& planned) const {
   Explanation silence(config_, cluster_, nullptr);
   LineRewriter trial(*this, names_ahead(work), silence);
-  LineWork first{work.line, "", {}, work.at};
-  first.at.ahead = nullptr;
-  GT_CHECK(trial.find_values(first).ok() && trial.bind(first).ok());
-  first.set = work.set;
-  first.pin = work.pin;
-  first.sum_dtype = work.sum_dtype;
-  first.planned = &planned;
   // Values that the line reads, what it makes, and what is made of these point
   // by point or as a view. A sum of its result is in the price of its plan.
-  std::set<ShardValuePtr> shared(first.values.begin(), first.values.end());
-  shared.erase(nullptr);
+  std::vector<ShardValuePtr> reads;
+  const ShardValuePtr made = trial.begin_trial(work, planned, reads);
+  std::set<ShardValuePtr> shared(reads.begin(), reads.end());
+  if (made->held == nullptr && made->layout().partial == 0) shared.insert(made);
   const auto is_shared = [&](std::string_view name) {
     const ShardValuePtr value = trial.values_.find(name);
     return value != nullptr &&
            (shared.contains(value) ||
             shared.contains(trial.values_.find(value->narrow)));
   };
-  trial.carry_out(first);
-  const ShardValuePtr made = trial.values_.find(work.line.results[0].text);
-  if (made->held == nullptr && made->layout().partial == 0) shared.insert(made);
   Prospect out{planned.plan.seconds, 0};
   const LinesAhead::Behind* next = nullptr;
   for (size_t i = 0; (next = work.at.ahead->line(i)) != nullptr; ++i) {
     const auto& operands = next->line.operands;
-    const bool reads = std::any_of(
+    const bool is_reader = std::any_of(
         operands.begin(), operands.end(),
         [&](const Operand& o) { return is_name(o) && is_shared(o.text); });
     const double before = trial.planned_seconds_;
     if (!trial.take(next->line, "", next->claims, next->at).ok()) break;
-    if (!reads || next->line.results.empty()) continue;
+    if (!is_reader || next->line.results.empty()) continue;
     out.seconds += trial.planned_seconds_ - before;
     const Op& op = *find_op(next->line.op);
     if (op.row->alias || is_pointwise(op)) {
@@ -316,6 +327,49 @@ LineRewriter::Prospect LineRewriter::prospect(const LineWork& work,
     }
   }
   return out;
+}
+
+// Returns true if a line behind this one adds the summands that it makes to
+// others. Then the sum is taken once of all, as that of the gradients of what
+// several products read.
+bool LineRewriter::joins_sum(const LineWork& work) const {
+  if (work.at.ahead == nullptr || work.pin ||
+      work.plan().results[0].partial == 0) {
+    return false;
+  }
+  Explanation silence(config_, cluster_, nullptr);
+  LineRewriter trial(*this, names_ahead(work), silence);
+  std::vector<ShardValuePtr> reads;
+  trial.summands_ = trial.begin_trial(work, *work.planned, reads);
+  const LinesAhead::Behind* next = nullptr;
+  for (size_t i = 0;
+       trial.summands_ != nullptr && (next = work.at.ahead->line(i)) != nullptr;
+       ++i) {
+    if (!trial.take(next->line, "", next->claims, next->at).ok()) break;
+  }
+  return trial.joins_sum_;
+}
+
+// In a trial: finds out what a line does with the summands, if it reads them.
+// Returns true if it reads nothing else, so that what it makes of them counts.
+bool LineRewriter::note_sum_read(const LineWork& work) {
+  bool reads = false, joins = false, is_summands = false;
+  for (size_t i = 0; i < work.call.arguments.size(); ++i) {
+    if (!is_tensor(work.call.arguments[i])) continue;
+    const ShardValuePtr& value = work.value(i);
+    const bool is_partial = work.plan().arguments[i].partial != 0;
+    if (value == summands_) {
+      reads = true;
+      is_summands |= is_partial;
+    } else {
+      joins |=
+          is_partial && value->held == nullptr && value->layout().partial != 0;
+    }
+  }
+  if (!reads) return false;
+  joins_sum_ = is_summands && joins;
+  summands_ = nullptr;
+  return is_summands && !joins && work.values.size() == 1;
 }
 
 // Returns the names of the line and of those behind it, and those of their
@@ -405,8 +459,10 @@ void LineRewriter::write_planned(LineWork& work) {
   for (const ShardValuePtr& value : work.values) {
     if (value != nullptr) materializer_.drop_passing(value, work.at);
   }
+  const bool goes_on = summands_ != nullptr && note_sum_read(work);
   bind_results(work, types, is_source);
   waiting_.note_sum(work);
+  if (goes_on) summands_ = values_.find(work.line.results[0].text);
   epilogue_.settle_written(work);
 }
 
@@ -477,6 +533,7 @@ std::optional<Chunking> LineRewriter::chunking_of(LineWork& work) {
   materializer_.create_for(work.value(Chunking::kOperand),
                            work.plan().arguments[Chunking::kOperand], work.at);
   note_gathered(work);
+  work.joins_sum = joins_sum(work);
   const auto chunking =
       choose_chunks(cluster_, config_.machine(), gathered_, work, wanted);
   if (chunking.ok()) return chunking.value();

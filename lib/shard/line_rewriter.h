@@ -85,6 +85,10 @@ class LineRewriter {
   struct Prospect;
   void look_ahead(LineWork& work);
   Prospect prospect(const LineWork& work, PlanCache::Entry& planned) const;
+  bool joins_sum(const LineWork& work) const;
+  ShardValuePtr begin_trial(const LineWork& work, PlanCache::Entry& planned,
+                            std::vector<ShardValuePtr>& reads);
+  bool note_sum_read(const LineWork& work);
   std::vector<std::string> names_ahead(const LineWork& work) const;
 
   // ---- as planned
@@ -139,6 +143,9 @@ class LineRewriter {
   bool has_rewritten_ = false;
   bool is_trial_ = false;
   double planned_seconds_ = 0;  // of all lines that were written as planned
+  // In a trial: summands, and whether a line read them to add them to others.
+  ShardValuePtr summands_;
+  bool joins_sum_ = false;
 };
 
 }  // namespace gt::shard

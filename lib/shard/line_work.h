@@ -64,6 +64,9 @@ struct LineWork {
   // The layout to which result 0 is brought at once if the line makes summands
   // of it; empty: it stays summands.
   std::optional<Layout> sum = {};
+  // True if result 0 is summands that a line behind adds to others, so that one
+  // sum is taken of all.
+  bool joins_sum = false;
   // The dtype in which sums of the results are sent, if the config wants fewer
   // digits there than in f32.
   std::optional<Dtype> sum_dtype = {};
