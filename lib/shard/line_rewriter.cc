@@ -11,7 +11,7 @@
 #include "ops/suggest.h"
 #include "ops/table.h"
 #include "shard/expansion.h"
-#include "shard/lines_ahead.h"
+#include "shard/line_trial.h"
 #include "shard/recompute.h"
 #include "spmd/placed.h"
 #include "spmd/stated.h"
@@ -68,20 +68,6 @@ std::vector<bool> read_otherwise(const LineWork& work) {
     for (size_t k = begin; k < end; ++k) out[reads[k].second] = differs;
   }
   return out;
-}
-
-// Returns the names that the line reads or binds, and those of which it makes
-// the gradients.
-std::vector<std::string> names_of(const Line& line) {
-  std::vector<std::string> names;
-  for (const Note& note : line.notes) {
-    if (note.key == "grad") names.push_back(unquote(note.value));
-  }
-  for (const Operand& o : line.operands) {
-    if (is_name(o)) names.emplace_back(o.text);
-  }
-  for (const Name& name : line.results) names.emplace_back(name.text);
-  return names;
 }
 
 }  // namespace
@@ -236,13 +222,6 @@ void LineRewriter::carry_out(LineWork& work) {
 // ---- with regard to the lines behind it
 // --------------------------------------
 
-// What a line costs together with those lines behind it that read what it reads
-// or makes.
-struct LineRewriter::Prospect {
-  double seconds = 0;
-  size_t readers = 0;
-};
-
 // A product that moves an operand may be followed by others that read the same
 // value, as those of queries, keys and values do, or the gradients of a weight
 // and of what it was multiplied with. Each by itself may do better by moving
@@ -255,14 +234,14 @@ void LineRewriter::look_ahead(LineWork& work) {
   }
   std::vector<PlanCache::Entry>& others = chooser_.others(work);
   if (others.empty()) return;
-  Prospect least = prospect(work, *work.planned);
+  LineTrial::Prospect least = LineTrial(*this, work).prospect(*work.planned);
   if (least.readers == 0) return;
   for (PlanCache::Entry& other : others) {
     // Whether a sum that is put off will be taken is not seen so soon.
     if (other.plan.results[0].partial != work.plan().results[0].partial) {
       continue;
     }
-    const Prospect found = prospect(work, other);
+    const LineTrial::Prospect found = LineTrial(*this, work).prospect(other);
     if (found.seconds >= least.seconds * (1 - 1e-9)) continue;
     work.why_ahead = fmt::format(
         "{:.3g} us with lines behind it that read the same, and not {:.3g} us",
@@ -270,125 +249,6 @@ void LineRewriter::look_ahead(LineWork& work) {
     least = found;
     work.planned = &other;
   }
-}
-
-// In a trial: writes the line by that plan. Appends the values that it read to
-// `reads`, and returns what it made.
-ShardValuePtr LineRewriter::begin_trial(const LineWork& work,
-                                        PlanCache::Entry& planned,
-                                        std::vector<ShardValuePtr>& reads) {
-  LineWork first{work.line, "", {}, work.at};
-  first.at.ahead = nullptr;
-  GT_CHECK(find_values(first).ok() && bind(first).ok());
-  first.set = work.set;
-  first.pin = work.pin;
-  first.sum_dtype = work.sum_dtype;
-  first.planned = &planned;
-  for (const ShardValuePtr& value : first.values) {
-    if (value != nullptr) reads.push_back(value);
-  }
-  carry_out(first);
-  return values_.find(work.line.results[0].text);
-}
-
-// Tries the line by that plan, and then the lines behind it.
-LineRewriter::Prospect LineRewriter::prospect(const LineWork& work,
-                                              PlanCache::Entry& planned) const {
-  Explanation silence(config_, cluster_, nullptr);
-  LineRewriter trial(*this, names_ahead(work), silence);
-  // Values that the line reads, what it makes, and what is made of these point
-  // by point or as a view. A sum of its result is in the price of its plan.
-  std::vector<ShardValuePtr> reads;
-  const ShardValuePtr made = trial.begin_trial(work, planned, reads);
-  std::set<ShardValuePtr> shared(reads.begin(), reads.end());
-  if (made->held == nullptr && made->layout().partial == 0) shared.insert(made);
-  const auto is_shared = [&](std::string_view name) {
-    const ShardValuePtr value = trial.values_.find(name);
-    return value != nullptr &&
-           (shared.contains(value) ||
-            shared.contains(trial.values_.find(value->narrow)));
-  };
-  Prospect out{planned.plan.seconds, 0};
-  const LinesAhead::Behind* next = nullptr;
-  for (size_t i = 0; (next = work.at.ahead->line(i)) != nullptr; ++i) {
-    const auto& operands = next->line.operands;
-    const bool is_reader = std::any_of(
-        operands.begin(), operands.end(),
-        [&](const Operand& o) { return is_name(o) && is_shared(o.text); });
-    const double before = trial.planned_seconds_;
-    if (!trial.take(next->line, "", next->claims, next->at).ok()) break;
-    if (!is_reader || next->line.results.empty()) continue;
-    out.seconds += trial.planned_seconds_ - before;
-    const Op& op = *find_op(next->line.op);
-    if (op.row->alias || is_pointwise(op)) {
-      shared.insert(trial.values_.find(next->line.results[0].text));
-    } else {
-      ++out.readers;
-    }
-  }
-  return out;
-}
-
-// Returns true if a line behind this one adds the summands that it makes to
-// others. Then the sum is taken once of all, as that of the gradients of what
-// several products read.
-bool LineRewriter::joins_sum(const LineWork& work) const {
-  if (work.at.ahead == nullptr || work.pin ||
-      work.plan().results[0].partial == 0) {
-    return false;
-  }
-  Explanation silence(config_, cluster_, nullptr);
-  LineRewriter trial(*this, names_ahead(work), silence);
-  std::vector<ShardValuePtr> reads;
-  trial.summands_ = trial.begin_trial(work, *work.planned, reads);
-  const LinesAhead::Behind* next = nullptr;
-  for (size_t i = 0;
-       trial.summands_ != nullptr && (next = work.at.ahead->line(i)) != nullptr;
-       ++i) {
-    if (!trial.take(next->line, "", next->claims, next->at).ok()) break;
-  }
-  return trial.joins_sum_;
-}
-
-// In a trial: finds out what a line does with the summands, if it reads them.
-// Returns true if it reads nothing else, so that what it makes of them counts.
-bool LineRewriter::note_sum_read(const LineWork& work) {
-  bool reads = false, joins = false, is_summands = false;
-  for (size_t i = 0; i < work.call.arguments.size(); ++i) {
-    if (!is_tensor(work.call.arguments[i])) continue;
-    const ShardValuePtr& value = work.value(i);
-    const bool is_partial = work.plan().arguments[i].partial != 0;
-    if (value == summands_) {
-      reads = true;
-      is_summands |= is_partial;
-    } else {
-      joins |=
-          is_partial && value->held == nullptr && value->layout().partial != 0;
-    }
-  }
-  if (!reads) return false;
-  joins_sum_ = is_summands && joins;
-  summands_ = nullptr;
-  return is_summands && !joins && work.values.size() == 1;
-}
-
-// Returns the names of the line and of those behind it, and those of their
-// values' casts.
-std::vector<std::string> LineRewriter::names_ahead(const LineWork& work) const {
-  std::vector<std::string> names = names_of(work.line);
-  const LinesAhead::Behind* next = nullptr;
-  for (size_t i = 0; (next = work.at.ahead->line(i)) != nullptr; ++i) {
-    for (std::string& name : names_of(next->line)) {
-      names.push_back(std::move(name));
-    }
-  }
-  for (size_t i = 0; i < names.size(); ++i) {
-    const ShardValuePtr value = values_.find(names[i]);
-    if (value == nullptr) continue;
-    if (!value->narrow.empty()) names.push_back(value->narrow);
-    if (!value->scale.empty()) names.push_back(value->scale);
-  }
-  return names;
 }
 
 // ---- as planned -------------------------------------------------------------
@@ -459,10 +319,10 @@ void LineRewriter::write_planned(LineWork& work) {
   for (const ShardValuePtr& value : work.values) {
     if (value != nullptr) materializer_.drop_passing(value, work.at);
   }
-  const bool goes_on = summands_ != nullptr && note_sum_read(work);
+  const bool goes_on = trial_ != nullptr && trial_->reads_sum(work);
   bind_results(work, types, is_source);
   waiting_.note_sum(work);
-  if (goes_on) summands_ = values_.find(work.line.results[0].text);
+  if (goes_on) trial_->follow(values_.find(work.line.results[0].text));
   epilogue_.settle_written(work);
 }
 
@@ -504,163 +364,6 @@ void LineRewriter::leave(const std::string& name, uint32_t set) {
   const Ranks gone =
       without(cluster_.ranks(before->layout().set), cluster_.ranks(set));
   if (!gone.empty()) writer_.write_free(name, gone);
-}
-
-// ---- in chunks --------------------------------------------------------------
-
-// Remembers how the operand of a product is cut that the product gathers.
-void LineRewriter::note_gathered(const LineWork& work) {
-  if (work.call.op->row->weight_operand < 0 || work.plan().bytes == 0) return;
-  const ShardValuePtr& operand = work.value(Chunking::kOperand);
-  if (operand->held != nullptr) return;
-  const Layout& wanted = work.plan().arguments[Chunking::kOperand];
-  const Layout& own = operand->layout();
-  const bool is_gathered = std::any_of(
-      own.cuts.begin(), own.cuts.end(),
-      [&](const AxisCut& cut) { return wanted.cut_of(cut.axis) == nullptr; });
-  if (is_gathered) gathered_.note(operand->type.shape, own);
-}
-
-// Returns how the line is written in chunks, or nothing if it is not. The
-// config's chunks: does not apply to steps of an expansion. An operand that
-// waits is written, so that its layout is known.
-std::optional<Chunking> LineRewriter::chunking_of(LineWork& work) {
-  const int64_t wanted = work.scope.chunks.value_or(config_.chunks());
-  if (wanted == 1 || work.at.depth > 0 || is_trial_ ||
-      work.call.op->row->weight_operand < 0) {
-    return std::nullopt;
-  }
-  materializer_.create_for(work.value(Chunking::kOperand),
-                           work.plan().arguments[Chunking::kOperand], work.at);
-  note_gathered(work);
-  work.joins_sum = joins_sum(work);
-  const auto chunking =
-      choose_chunks(cluster_, config_.machine(), gathered_, work, wanted);
-  if (chunking.ok()) return chunking.value();
-  explanation_.add_whole(work, chunking.error().message);
-  return std::nullopt;
-}
-
-// Every chunk is computed as the plan says of the whole. What the chunks are
-// multiplied with is fetched once.
-void LineRewriter::write_in_chunks(LineWork& work, const Chunking& chunking) {
-  explanation_.add_chunks(work, chunking);
-  LineContext at = work.at;
-  at.passing.clear();
-  ++at.depth;
-  const std::vector<std::string> chunks = take_apart(work, chunking, at);
-  if (chunking.is_gathered) gather(work, chunking, chunks, at);
-  (void)fetch_operands(work, Chunking::kOperand + 1);
-  const bool keeps = chunking.is_gathered && !at.regathers;
-  std::vector<std::string> products;
-  for (const std::string& chunk : chunks) {
-    products.push_back(multiply(work, chunking, chunk, at));
-    if (!keeps) drop_temporaries({chunk}, at);
-  }
-  if (keeps) {
-    materializer_.keep_joined(work.value(Chunking::kOperand), chunks,
-                              values_.find(chunks[0])->layout(), chunking, at);
-    drop_temporaries(chunks, at);
-  }
-  for (const ShardValuePtr& value : work.values) {
-    if (value != nullptr) materializer_.drop_passing(value, work.at);
-  }
-  join(work, chunking, products, at);
-}
-
-// Writes the lines that split the operand into chunks. Returns the names of the
-// chunks.
-std::vector<std::string> LineRewriter::take_apart(const LineWork& work,
-                                                  const Chunking& chunking,
-                                                  LineContext& at) {
-  const LabelDim& place = chunking.label.arguments[Chunking::kOperand];
-  const Layout& whole = work.value(Chunking::kOperand)->layout();
-  const Layout layout = chunking.of_chunk(whole, place);
-  std::string from(work.call.arguments[Chunking::kOperand].text);
-  const bool is_viewed = chunking.ranks > 1;
-  if (is_viewed) {
-    const Shape& shape = work.call.type(Chunking::kOperand).shape;
-    const std::string name = values_.new_name(at.space);
-    write_local(name + " = reshape " + from + " shape=" +
-                    list_text(chunking.viewed(shape, place)) + at.notes,
-                whole, layout, at);
-    from = name;
-  }
-  std::vector<std::string> names;
-  for (int64_t k = 0; k < chunking.count; ++k) {
-    names.push_back(values_.new_name(at.space));
-  }
-  write_local(chunking.split_text(names, from) + at.notes, layout, layout, at);
-  if (is_viewed) drop_temporaries({from}, at);
-  return names;
-}
-
-// Gathers each chunk to the layout that the plan wants of the whole operand.
-void LineRewriter::gather(const LineWork& work, const Chunking& chunking,
-                          const std::vector<std::string>& chunks,
-                          const LineContext& at) {
-  const Layout wanted =
-      chunking.of_chunk(work.plan()).arguments[Chunking::kOperand];
-  for (const std::string& name : chunks) {
-    materializer_.change(values_.find(name), wanted,
-                         std::string(work.line.op) + " needs it so", at);
-  }
-}
-
-// Writes the product of one chunk and, if it is summands, takes its sum.
-// Returns its name.
-std::string LineRewriter::multiply(const LineWork& work,
-                                   const Chunking& chunking,
-                                   const std::string& chunk,
-                                   const LineContext& at) {
-  const std::string name = values_.new_name(at.space);
-  Line line = work.line;
-  line.notes = shared_notes(line);
-  line.results[0].text = name;
-  line.operands[Chunking::kOperand].text = chunk;
-  LineWork part{line, "", {}, at};
-  GT_CHECK(find_values(part).ok() && bind(part).ok());
-  part.scope = work.scope;
-  part.set = work.set;
-  part.sum_dtype = work.sum_dtype;
-  const LabelDim& place = chunking.label.results[0];
-  if (work.pin) part.pin = chunking.of_chunk(*work.pin, place);
-  if (chunking.sum) part.sum = chunking.of_chunk(*chunking.sum, place);
-  PlanCache::Entry planned{chunking.of_chunk(work.plan()), std::nullopt};
-  part.planned = &planned;
-  write_planned(part);
-  return name;
-}
-
-// Joins the products to the line's result.
-void LineRewriter::join(const LineWork& work, const Chunking& chunking,
-                        const std::vector<std::string>& products,
-                        LineContext& at) {
-  const std::string name(work.line.results[0].text);
-  const Type& type = work.call.results[0];
-  materializer_.keep_for_readers(name, at);
-  const Layout made =
-      materializer_.join(products, values_.find(products[0])->layout(), name,
-                         type, chunking, chunking.label.results[0], at);
-  bind_result(name, type, made, at);
-  drop_temporaries(products, at);
-}
-
-// Writes a line that moves nothing between ranks: it reads operands in the
-// layout `from` and makes results in the layout `made`.
-void LineRewriter::write_local(const std::string& text, const Layout& from,
-                               const Layout& made, const LineContext& at) {
-  Line line;
-  GT_CHECK(parse_line(text, line).ok());
-  LineWork work{line, "", {}, at};
-  GT_CHECK(find_values(work).ok() && bind(work).ok());
-  work.scope = {};
-  work.set = made.set;
-  PlanCache::Entry planned;
-  planned.plan.arguments.assign(work.call.arguments.size(), from);
-  planned.plan.results.assign(work.call.results.size(), made);
-  work.planned = &planned;
-  write_planned(work);
 }
 
 // ---- as the op's expansion --------------------------------------------------

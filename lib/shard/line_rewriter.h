@@ -27,6 +27,8 @@
 
 namespace gt::shard {
 
+class LineTrial;
+
 class LineRewriter {
  public:
   LineRewriter(const Config& config, Cluster& cluster, LayoutChooser& chooser,
@@ -70,6 +72,7 @@ class LineRewriter {
   void describe(std::string& out) const;
 
  private:
+  friend class LineTrial;
   // Makes a rewriter on which lines can be tried without lasting effect. It has
   // copies of the values of these names.
   LineRewriter(const LineRewriter& tried, const std::vector<std::string>& names,
@@ -82,14 +85,7 @@ class LineRewriter {
   void carry_out(LineWork& work);
 
   // ---- with regard to the lines behind it
-  struct Prospect;
   void look_ahead(LineWork& work);
-  Prospect prospect(const LineWork& work, PlanCache::Entry& planned) const;
-  bool joins_sum(const LineWork& work) const;
-  ShardValuePtr begin_trial(const LineWork& work, PlanCache::Entry& planned,
-                            std::vector<ShardValuePtr>& reads);
-  bool note_sum_read(const LineWork& work);
-  std::vector<std::string> names_ahead(const LineWork& work) const;
 
   // ---- as planned
   void share(LineWork& work);
@@ -143,9 +139,7 @@ class LineRewriter {
   bool has_rewritten_ = false;
   bool is_trial_ = false;
   double planned_seconds_ = 0;  // of all lines that were written as planned
-  // In a trial: summands, and whether a line read them to add them to others.
-  ShardValuePtr summands_;
-  bool joins_sum_ = false;
+  LineTrial* trial_ = nullptr;  // follows the lines; null: none does
 };
 
 }  // namespace gt::shard
