@@ -275,3 +275,32 @@ END
   run -3 --separate-stderr gt-shard -c ch.yaml /dev/null
   [[ $stderr == *"ch.yaml:7: tensor 'up': chunks is said of signals only"* ]]
 }
+
+@test "gradients of what q, k and v read are added before one sum, in chunks or not" {
+  {
+    printf '%s = randn f32[16,16] 1 scale=0.2 #signal=up\n' q k v
+    echo 'o = randn f32[16,16] 4 scale=0.2 #signal=down'
+    echo 'x = randn f32[4,8,16] 5'
+    echo 'n = ones f32[16]'
+    echo 'h = rms_norm x n'
+    printf '%s2 = matmul h %s #signal=up\n' q q k k v v
+    echo 'a = attention q2 k2 v2 causal=1 heads=4 #signal=up'
+    echo 'y = matmul a o #signal=down'
+    printf '%s\n' 'y = mul y y' 'l = mean y' 'gq gk gv go gn = grad l q k v o n'
+    printf 'print %s\n' gq gk gv go gn
+  } >qkv.gt
+  printf '%s\n' 'mesh: {tp: 2}' 'signals:' '  up: {shard: {tp: 1}, results: {tp: -1}, backward: free}' \
+    '  down: {shard: {tp: 0}}' '  free: {}' >tp.yaml
+  gt-emit --no-at qkv.gt >qkv.s
+  for count in 1 2; do
+    { cat tp.yaml && echo "chunks: $count"; } >ch.yaml
+    gt-shard -c ch.yaml --summary --explain qkv.s 2>told >placed
+    sed -nE 's/.*all_reduce: [0-9]+ lines?, (.*)/\1/p' told >"sent.$count"
+    gt-check -q placed
+    gt-cmp --rtol 1e-5 --atol 1e-6 <(gt-work qkv.s) <(gt-work placed)
+  done
+  cmp sent.1 sent.2
+  # Forward the sum is in chunks.
+  grep -q '    in 2 chunks along dimension 0$' told
+  grep -q '    in one piece: one sum is taken of it and others behind it$' told
+}

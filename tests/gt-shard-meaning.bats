@@ -225,8 +225,8 @@ END
 }
 
 @test "the gradient of a weight of halves is scattered in f32, its note on the last line" {
-  printf 'x = randn f16[8,6] 1 #signal=batch\nw = randn f16[6,4] 2\nh = matmul x w\nl = mean h\ng = grad l w\nw = sgd w g 0.1\nprint w\n' >h.gt
-  printf 'mesh: {dp: 2}\nsignals: {batch: {shard: {dp: 0}}}\ntensors: {w: {shard: {dp: 1}}}\n' >z.yaml
+  printf 'x = randn f16[64,6] 1 #signal=batch\nw = randn f16[6,4] 2\nh = matmul x w\nl = mean h\ng = grad l w\nw = sgd w g 0.1\nprint w\n' >h.gt
+  printf 'mesh: {dp: 2}\nmachine: {latency: 1e-9}\nsignals: {batch: {shard: {dp: 0}}}\ntensors: {w: {shard: {dp: 1}}}\n' >z.yaml
   gt-emit --no-at h.gt | gt-shard -c z.yaml >placed
   grep -q '^g@0-1 = reduce_scatter g@0-1 over=dp dst=S1 #bwd #why=' placed
   grep -q '^g@0-1 = cast g@0-1 f16 #bwd #grad=w #why="parts are summed in f32"' placed

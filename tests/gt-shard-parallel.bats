@@ -188,3 +188,64 @@ END
   gt-emit --no-at move.gt | gt-shard -c move.yaml >placed
   grep -q ' = all_to_all .* over=tp src=S0 dst=S1 #why=' placed
 }
+
+# Prints a layer of a transformer whose sequence is cut between its products, with
+# its gradient.
+sequence_layer() {
+  printf '%s = randn f32[32,32] 1 scale=0.2 #signal=hidden\n' q k v
+  echo 'o = randn f32[32,32] 4 scale=0.2 #signal=out'
+  echo 'up = randn f32[32,128] 5 scale=0.2 #signal=hidden'
+  echo 'down = randn f32[128,32] 6 scale=0.2 #signal=out'
+  printf '%s = ones f32[32]\n' n m
+  echo 'x = randn f32[4,32,32] 7 #signal=residual'
+  echo 'h = rms_norm x n #signal=norm'
+  printf '%s2 = matmul h %s #signal=hidden\n' q q k k v v
+  echo 'a = attention q2 k2 v2 causal=1 heads=4 #signal=hidden'
+  echo 'a = matmul a o #signal=out'
+  echo 'x = add x a #signal=residual'
+  echo 'h = rms_norm x m #signal=norm'
+  echo 'h = matmul h up #signal=hidden'
+  echo 'h = relu h #signal=hidden'
+  echo 'h = matmul h down #signal=out'
+  echo 'x = add x h #signal=residual'
+  echo 'x = mul x x #signal=residual'
+  echo 'l = mean x'
+  printf 'g%s ' q k v o up down n m
+  echo '= grad l q k v o up down n m'
+  printf 'print g%s\n' q k v o up down n m
+}
+
+# Prints how many bytes a rank sends in such collectives, given gt-shard's summary.
+sent() { sed -nE 's/.*: (all_gather|reduce_scatter|all_to_all): .*, (.*) MB.*/\2/p' | awk '{s += $1} END {print s * 1e6}'; }
+
+@test "sequence parallel: products that read the same value gather it once" {
+  { sed 's/tp: 2/tp: 4/' "$GT_ROOT/configs/sequence-parallel.yaml"; echo 'machine: {latency: 1e-9}'; } >sp.yaml
+  sequence_layer >layer.gt
+  gt-emit --no-at layer.gt | gt-shard -c sp.yaml --summary 2>told >placed
+  gt-check -q placed
+  # Before each pair of products and behind it, forward and backward: f32[4,32,32].
+  [ "$(sent <told)" = $((8 * 4 * 4 * 32 * 32 * 3 / 4)) ]
+  [ "$(lines all_to_all <placed)" = 0 ]
+  gt-cmp --rtol 1e-5 --atol 1e-6 <(gt-emit layer.gt | gt-work) <(gt-work placed)
+  # A cast is gathered in place of what it is the cast of, and its views as well.
+  printf 'precision: bf16\nsums: bf16\n' >>sp.yaml
+  gt-emit --no-at layer.gt | gt-shard -c sp.yaml --summary 2>told >placed
+  gt-check -q placed
+  [ "$(sent <told)" = $((4 * 4 * 4 * 32 * 32 * 3 / 4)) ]
+  sed -i '/^sums/d' sp.yaml
+  gt-cmp --rtol 2e-2 --atol 1e-3 <(gt-emit layer.gt | gt-shard -c <(echo 'precision: bf16') | gt-work) \
+    <(gt-emit layer.gt | gt-shard -c sp.yaml | gt-work)
+}
+
+@test "a line is held for those behind it only where that may save bytes, and a print releases it" {
+  printf 'mesh: {tp: 2}\nsignals: {s: {shard: {tp: 0}}}\n' >tp.yaml
+  printf '%s\n' 'x = randn f32[8,8] 1 #signal=s' 'w = randn f32[8,8] 2 #signal=s' 'x = mul x 1' \
+    'w = mul w 1' 'y = matmul x w' 'print y' >line.gt
+  mkfifo in out
+  gt-shard -c tp.yaml <in >out &
+  exec 8>in 9<out
+  cat line.gt >&8
+  until read -r -t 20 line <&9 && [[ $line == print* ]]; do [ -n "$line" ]; done
+  exec 8>&- 9<&-
+  wait
+}

@@ -53,6 +53,9 @@ class Reader {
   void consume(size_t bytes) { begin_ += bytes; }
   // Reads more into the buffer if that needs no waiting; false if nothing came.
   bool fill_if_ready();
+  // Waits for more and reads it into the buffer; false at the end of the input.
+  // The text that next() returned last is then no longer valid.
+  bool wait_for_more() { return fill() == Fill::kMore; }
 
   int errno_value() const { return errno_; }
   // True if the input is a pipe and ended before its first byte; see

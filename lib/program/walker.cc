@@ -187,46 +187,12 @@ Status Walker::infer_ranks(const Line& line, const LineRanks& where,
     if (place == where.operands[operand].size()) return nullptr;
     return &types_[out.reads[first[operand] + place].stamp.type];
   };
-  if (is_output(out.statement)) return ok_status();
-  if (!crosses_ranks(line, where)) {
-    return infer_locally(line, where, types, visit, out);
-  }
-  const auto made = infer_placed(line, where, meshes_.of(line), types);
+  const auto made = piece_types(line, where, meshes_.of(line), types, visit);
   if (!made.ok()) return made.error();
   for (size_t r = 0; r < made.value().size(); ++r) {
     for (size_t i = 0; i < made.value()[r].size(); ++i) {
       add_write(line.results[r].text, r, where.ranks[i],
                 types_.id(made.value()[r][i]), out);
-    }
-  }
-  return ok_status();
-}
-
-// Infers a line that each rank runs by itself.
-Status Walker::infer_locally(const Line& line, const LineRanks& where,
-                             const PieceType& types, const Visitor& visit,
-                             WalkedLine& out) {
-  const auto grid = grid_of(line, meshes_.of(line), where.ranks);
-  if (!grid.ok()) return grid.error();
-  const auto plan = local_plan(line, grid.value());
-  if (!plan.ok()) return plan.error();
-  std::vector<std::vector<TypeId>> made;  // by rank, then by result
-  for (size_t i = 0; i < where.ranks.size(); ++i) {
-    operand_types_.clear();
-    for (size_t o = 0; o < line.operands.size(); ++o) {
-      operand_types_.push_back(
-          where.operands[o].empty() ? nullptr : types(o, where.ranks[i]));
-    }
-    const Status s = bind_local(plan.value(), plan.value().variant_of[i],
-                                operand_types_, call_);
-    if (!s.ok()) return s;
-    if (visit) visit(call_);
-    auto& results = made.emplace_back();
-    for (const Type& type : call_.results) results.push_back(types_.id(type));
-  }
-  for (size_t r = 0; r < line.results.size(); ++r) {
-    for (size_t i = 0; i < where.ranks.size(); ++i) {
-      add_write(line.results[r].text, r, where.ranks[i], made[i][r], out);
     }
   }
   return ok_status();

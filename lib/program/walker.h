@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "ops/call.h"
+#include "program/piece_types.h"
 #include "program/symbol_table.h"
 #include "program/type_ids.h"
 #include "spmd/mesh.h"
@@ -51,7 +52,7 @@ class Walker {
   // Called with each bound call of a typed line: one if the line has no ranks,
   // else one for each rank. There is no call for a line with ranks that sends
   // between them, prints or saves.
-  using Visitor = std::function<void(const Call&)>;
+  using Visitor = CallVisitor;
 
   // Takes the next instruction: read() and then bind(). The result is valid
   // until the next call.
@@ -89,9 +90,6 @@ class Walker {
   void read_placed(const Line& line, const Visitor& visit, WalkedLine& out);
   Status infer_ranks(const Line& line, const LineRanks& where,
                      const Visitor& visit, WalkedLine& out);
-  Status infer_locally(const Line& line, const LineRanks& where,
-                       const PieceType& types, const Visitor& visit,
-                       WalkedLine& out);
   SymbolId obtain(std::string_view name, int64_t rank);
   void add_read(std::string_view name, size_t operand, int64_t rank,
                 WalkedLine& out);

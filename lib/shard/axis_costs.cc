@@ -88,7 +88,7 @@ double AxisCosts::work(size_t axis, const AxisUse& use) const {
   for (size_t r = 0; r < in_.call.results.size(); ++r) {
     moved += share(in_.call.results[r], &Label::results, r);
   }
-  return compute_seconds(in_.machine, flops_ / parts, moved);
+  return busy_seconds(in_.machine, in_.call, flops_ / parts, moved);
 }
 
 double AxisCosts::seconds(size_t axis, const AxisUse& use) const {

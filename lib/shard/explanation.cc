@@ -14,6 +14,7 @@ void Explanation::add_choice(const LineWork& work) {
     line_ += std::string(a.chosen ? "  * " : "    ") + a.axes + ": " + a.what +
              ": " + cost + "\n";
   }
+  if (!work.why_ahead.empty()) line_ += "    " + work.why_ahead + "\n";
 }
 
 void Explanation::add_chunks(const LineWork& work, const Chunking& chunking) {

@@ -184,6 +184,18 @@ void LayoutChooser::choose(LineWork& work) {
   });
 }
 
+std::vector<PlanCache::Entry>& LayoutChooser::others(const LineWork& work) {
+  auto& others = work.planned->others;
+  if (!others) {
+    others.emplace();
+    for (Plan& plan :
+         other_plans(cluster_, config_.machine(), describe(work))) {
+      others->push_back({std::move(plan), std::nullopt});
+    }
+  }
+  return *others;
+}
+
 // Returns the dtype in which sums of the line's results are sent, if the config
 // names one with fewer digits than f32. It holds for products of f16 and bf16,
 // for gradients of targets, and for what is computed of summands that all are

@@ -43,6 +43,9 @@ class LayoutChooser {
   // result 0 (the pin), and the plan. The line runs on the ranks that the
   // config names, or else on those of the largest operand.
   void choose(LineWork& work);
+  // Returns the other plans of a line whose plan is chosen. The reference is
+  // valid until the next line.
+  std::vector<PlanCache::Entry>& others(const LineWork& work);
 
   // Returns the cuts of the config that have cut some tensor so far.
   const CutsInUse& cuts_in_use() const { return cuts_in_use_; }

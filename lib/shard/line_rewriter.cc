@@ -1,5 +1,7 @@
 #include "shard/line_rewriter.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <map>
 #include <set>
@@ -9,6 +11,7 @@
 #include "ops/suggest.h"
 #include "ops/table.h"
 #include "shard/expansion.h"
+#include "shard/line_trial.h"
 #include "shard/recompute.h"
 #include "spmd/placed.h"
 #include "spmd/stated.h"
@@ -67,15 +70,6 @@ std::vector<bool> read_otherwise(const LineWork& work) {
   return out;
 }
 
-std::vector<std::string> names_of(const Line& line) {
-  std::vector<std::string> names;
-  for (const Operand& o : line.operands) {
-    if (is_name(o)) names.emplace_back(o.text);
-  }
-  for (const Name& name : line.results) names.emplace_back(name.text);
-  return names;
-}
-
 }  // namespace
 
 LineRewriter::LineRewriter(const Config& config, Cluster& cluster,
@@ -94,11 +88,13 @@ LineRewriter::LineRewriter(const Config& config, Cluster& cluster,
                    GT_CHECK(take(line, "", {}, at).ok());
                  }) {}
 
-LineRewriter::LineRewriter(const LineRewriter& tried, const Line& line,
+LineRewriter::LineRewriter(const LineRewriter& tried,
+                           const std::vector<std::string>& names,
                            Explanation& silence)
     : LineRewriter(tried.config_, tried.cluster_, tried.chooser_, silence) {
-  values_ = tried.values_.copies_of(names_of(line));
+  values_ = tried.values_.copies_of(names);
   waiting_ = tried.waiting_;
+  is_trial_ = true;
 }
 
 Status LineRewriter::take(const Line& line, std::string_view text,
@@ -182,7 +178,17 @@ void LineRewriter::wait(const LineWork& work) {
 
 void LineRewriter::run(LineWork& work) {
   chooser_.choose(work);
+  if (std::string narrow = precision_.write_view(work); !narrow.empty()) {
+    wait(work);
+    return precision_.keep_view(values_.find(work.line.results[0].text),
+                                std::move(narrow));
+  }
+  look_ahead(work);
   explanation_.add_choice(work);
+  carry_out(work);
+}
+
+void LineRewriter::carry_out(LineWork& work) {
   const Collective collective = work.call.op->row->collective;
   if (collective == Collective::kCopy && !work.pin &&
       work.line.note("grad") == nullptr && work.values[0] != nullptr &&
@@ -211,6 +217,38 @@ void LineRewriter::run(LineWork& work) {
                           work.line.results.empty()
                               ? nullptr
                               : values_.find(work.line.results[0].text));
+}
+
+// ---- with regard to the lines behind it
+// --------------------------------------
+
+// A product that moves an operand may be followed by others that read the same
+// value, as those of queries, keys and values do, or the gradients of a weight
+// and of what it was multiplied with. Each by itself may do better by moving
+// something else, such as its weight, while all together do best by moving what
+// they share. So each plan of the product is tried with the lines behind it.
+void LineRewriter::look_ahead(LineWork& work) {
+  if (work.at.ahead == nullptr || work.at.depth > 0 || work.plan().bytes == 0 ||
+      !work.call.op->is_product()) {
+    return;
+  }
+  std::vector<PlanCache::Entry>& others = chooser_.others(work);
+  if (others.empty()) return;
+  LineTrial::Prospect least = LineTrial(*this, work).prospect(*work.planned);
+  if (least.readers == 0) return;
+  for (PlanCache::Entry& other : others) {
+    // Whether a sum that is put off will be taken is not seen so soon.
+    if (other.plan.results[0].partial != work.plan().results[0].partial) {
+      continue;
+    }
+    const LineTrial::Prospect found = LineTrial(*this, work).prospect(other);
+    if (found.seconds >= least.seconds * (1 - 1e-9)) continue;
+    work.why_ahead = fmt::format(
+        "{:.3g} us with lines behind it that read the same, and not {:.3g} us",
+        found.seconds * 1e6, least.seconds * 1e6);
+    least = found;
+    work.planned = &other;
+  }
 }
 
 // ---- as planned -------------------------------------------------------------
@@ -276,12 +314,15 @@ void LineRewriter::write_planned(LineWork& work) {
   }
   writer_.write(line, operands, how);
   writer_.spend(work_seconds(cluster_, config_.machine(), call, plan));
+  planned_seconds_ += plan.seconds;
   const bool is_source = makes_source(work);
   for (const ShardValuePtr& value : work.values) {
     if (value != nullptr) materializer_.drop_passing(value, work.at);
   }
+  const bool goes_on = trial_ != nullptr && trial_->reads_sum(work);
   bind_results(work, types, is_source);
   waiting_.note_sum(work);
+  if (goes_on) trial_->follow(values_.find(work.line.results[0].text));
   epilogue_.settle_written(work);
 }
 
@@ -325,162 +366,6 @@ void LineRewriter::leave(const std::string& name, uint32_t set) {
   if (!gone.empty()) writer_.write_free(name, gone);
 }
 
-// ---- in chunks --------------------------------------------------------------
-
-// Remembers how the operand of a product is cut that the product gathers.
-void LineRewriter::note_gathered(const LineWork& work) {
-  if (work.call.op->row->weight_operand < 0 || work.plan().bytes == 0) return;
-  const ShardValuePtr& operand = work.value(Chunking::kOperand);
-  if (operand->held != nullptr) return;
-  const Layout& wanted = work.plan().arguments[Chunking::kOperand];
-  const Layout& own = operand->layout();
-  const bool is_gathered = std::any_of(
-      own.cuts.begin(), own.cuts.end(),
-      [&](const AxisCut& cut) { return wanted.cut_of(cut.axis) == nullptr; });
-  if (is_gathered) gathered_.note(operand->type.shape, own);
-}
-
-// Returns how the line is written in chunks, or nothing if it is not. The
-// config's chunks: does not apply to steps of an expansion. An operand that
-// waits is written, so that its layout is known.
-std::optional<Chunking> LineRewriter::chunking_of(LineWork& work) {
-  const int64_t wanted = work.scope.chunks.value_or(config_.chunks());
-  if (wanted == 1 || work.at.depth > 0 ||
-      work.call.op->row->weight_operand < 0) {
-    return std::nullopt;
-  }
-  materializer_.create_for(work.value(Chunking::kOperand),
-                           work.plan().arguments[Chunking::kOperand], work.at);
-  note_gathered(work);
-  const auto chunking =
-      choose_chunks(cluster_, config_.machine(), gathered_, work, wanted);
-  if (chunking.ok()) return chunking.value();
-  explanation_.add_whole(work, chunking.error().message);
-  return std::nullopt;
-}
-
-// Every chunk is computed as the plan says of the whole. What the chunks are
-// multiplied with is fetched once.
-void LineRewriter::write_in_chunks(LineWork& work, const Chunking& chunking) {
-  explanation_.add_chunks(work, chunking);
-  LineContext at = work.at;
-  at.passing.clear();
-  ++at.depth;
-  const std::vector<std::string> chunks = take_apart(work, chunking, at);
-  if (chunking.is_gathered) gather(work, chunking, chunks, at);
-  (void)fetch_operands(work, Chunking::kOperand + 1);
-  const bool keeps = chunking.is_gathered && !at.regathers;
-  std::vector<std::string> products;
-  for (const std::string& chunk : chunks) {
-    products.push_back(multiply(work, chunking, chunk, at));
-    if (!keeps) drop_temporaries({chunk}, at);
-  }
-  if (keeps) {
-    materializer_.keep_joined(work.value(Chunking::kOperand), chunks,
-                              values_.find(chunks[0])->layout(), chunking, at);
-    drop_temporaries(chunks, at);
-  }
-  for (const ShardValuePtr& value : work.values) {
-    if (value != nullptr) materializer_.drop_passing(value, work.at);
-  }
-  join(work, chunking, products, at);
-}
-
-// Writes the lines that split the operand into chunks. Returns the names of the
-// chunks.
-std::vector<std::string> LineRewriter::take_apart(const LineWork& work,
-                                                  const Chunking& chunking,
-                                                  LineContext& at) {
-  const LabelDim& place = chunking.label.arguments[Chunking::kOperand];
-  const Layout& whole = work.value(Chunking::kOperand)->layout();
-  const Layout layout = chunking.of_chunk(whole, place);
-  std::string from(work.call.arguments[Chunking::kOperand].text);
-  const bool is_viewed = chunking.ranks > 1;
-  if (is_viewed) {
-    const Shape& shape = work.call.type(Chunking::kOperand).shape;
-    const std::string name = values_.new_name(at.space);
-    write_local(name + " = reshape " + from + " shape=" +
-                    list_text(chunking.viewed(shape, place)) + at.notes,
-                whole, layout, at);
-    from = name;
-  }
-  std::vector<std::string> names;
-  for (int64_t k = 0; k < chunking.count; ++k) {
-    names.push_back(values_.new_name(at.space));
-  }
-  write_local(chunking.split_text(names, from) + at.notes, layout, layout, at);
-  if (is_viewed) drop_temporaries({from}, at);
-  return names;
-}
-
-// Gathers each chunk to the layout that the plan wants of the whole operand.
-void LineRewriter::gather(const LineWork& work, const Chunking& chunking,
-                          const std::vector<std::string>& chunks,
-                          const LineContext& at) {
-  const Layout wanted =
-      chunking.of_chunk(work.plan()).arguments[Chunking::kOperand];
-  for (const std::string& name : chunks) {
-    materializer_.change(values_.find(name), wanted,
-                         std::string(work.line.op) + " needs it so", at);
-  }
-}
-
-// Writes the product of one chunk and, if it is summands, takes its sum.
-// Returns its name.
-std::string LineRewriter::multiply(const LineWork& work,
-                                   const Chunking& chunking,
-                                   const std::string& chunk,
-                                   const LineContext& at) {
-  const std::string name = values_.new_name(at.space);
-  Line line = work.line;
-  line.notes = shared_notes(line);
-  line.results[0].text = name;
-  line.operands[Chunking::kOperand].text = chunk;
-  LineWork part{line, "", {}, at};
-  GT_CHECK(find_values(part).ok() && bind(part).ok());
-  part.scope = work.scope;
-  part.set = work.set;
-  part.sum_dtype = work.sum_dtype;
-  const LabelDim& place = chunking.label.results[0];
-  if (work.pin) part.pin = chunking.of_chunk(*work.pin, place);
-  if (chunking.sum) part.sum = chunking.of_chunk(*chunking.sum, place);
-  PlanCache::Entry planned{chunking.of_chunk(work.plan()), std::nullopt};
-  part.planned = &planned;
-  write_planned(part);
-  return name;
-}
-
-// Joins the products to the line's result.
-void LineRewriter::join(const LineWork& work, const Chunking& chunking,
-                        const std::vector<std::string>& products,
-                        LineContext& at) {
-  const std::string name(work.line.results[0].text);
-  const Type& type = work.call.results[0];
-  materializer_.keep_for_readers(name, at);
-  const Layout made =
-      materializer_.join(products, values_.find(products[0])->layout(), name,
-                         type, chunking, chunking.label.results[0], at);
-  bind_result(name, type, made, at);
-  drop_temporaries(products, at);
-}
-
-// Writes a line that moves nothing between ranks: it reads operands in the
-// layout `from` and makes results in the layout `made`.
-void LineRewriter::write_local(const std::string& text, const Layout& from,
-                               const Layout& made, const LineContext& at) {
-  Line line;
-  GT_CHECK(parse_line(text, line).ok());
-  LineWork work{line, "", {}, at};
-  GT_CHECK(find_values(work).ok() && bind(work).ok());
-  work.scope = {};
-  work.set = made.set;
-  PlanCache::Entry planned;
-  planned.plan.arguments.assign(work.call.arguments.size(), from);
-  planned.plan.results.assign(work.call.results.size(), made);
-  work.planned = &planned;
-  write_planned(work);
-}
-
 // ---- as the op's expansion --------------------------------------------------
 
 // Returns true if the op's expansion sends fewer bytes than the moves of the
@@ -499,7 +384,7 @@ bool LineRewriter::is_better_expanded(const LineWork& work) {
 
 double LineRewriter::bytes_expanded(const LineWork& work) const {
   Explanation silence(config_, cluster_, nullptr);
-  LineRewriter trial(*this, work.line, silence);
+  LineRewriter trial(*this, names_of(work.line), silence);
   trial.expand(work);
   return trial.writer_.costs().bytes();
 }

@@ -27,6 +27,8 @@
 
 namespace gt::shard {
 
+class LineTrial;
+
 class LineRewriter {
  public:
   LineRewriter(const Config& config, Cluster& cluster, LayoutChooser& chooser,
@@ -70,15 +72,20 @@ class LineRewriter {
   void describe(std::string& out) const;
 
  private:
-  // Makes a rewriter on which the line can be tried without lasting effect. It
-  // has copies of the values of the names that the line reads and binds.
-  LineRewriter(const LineRewriter& tried, const Line& line,
+  friend class LineTrial;
+  // Makes a rewriter on which lines can be tried without lasting effect. It has
+  // copies of the values of these names.
+  LineRewriter(const LineRewriter& tried, const std::vector<std::string>& names,
                Explanation& silence);
 
   Status find_values(LineWork& work) const;
   Status bind(LineWork& work) const;
   void wait(const LineWork& work);
   void run(LineWork& work);
+  void carry_out(LineWork& work);
+
+  // ---- with regard to the lines behind it
+  void look_ahead(LineWork& work);
 
   // ---- as planned
   void share(LineWork& work);
@@ -130,6 +137,9 @@ class LineRewriter {
   LayoutsByShape gathered_;  // operands of products, before that
   MixedPrecision precision_;
   bool has_rewritten_ = false;
+  bool is_trial_ = false;
+  double planned_seconds_ = 0;  // of all lines that were written as planned
+  LineTrial* trial_ = nullptr;  // follows the lines; null: none does
 };
 
 }  // namespace gt::shard

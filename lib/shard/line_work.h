@@ -28,6 +28,8 @@ inline std::vector<Note> shared_notes(const Line& line) {
   return out;
 }
 
+class LinesAhead;
+
 // What a line has in common with the lines that are written for it.
 struct LineContext {
   std::string space = {};  // the name space, such as "c1/"
@@ -39,6 +41,7 @@ struct LineContext {
   // results is not said of it.
   bool is_operand = false;
   std::vector<std::string> passing = {};  // copies that only this line reads
+  LinesAhead* ahead = nullptr;  // the lines behind it; null: they are unknown
 };
 
 struct LineWork {
@@ -61,9 +64,13 @@ struct LineWork {
   // The layout to which result 0 is brought at once if the line makes summands
   // of it; empty: it stays summands.
   std::optional<Layout> sum = {};
+  // True if result 0 is summands that a line behind adds to others, so that one
+  // sum is taken of all.
+  bool joins_sum = false;
   // The dtype in which sums of the results are sent, if the config wants fewer
   // digits there than in f32.
   std::optional<Dtype> sum_dtype = {};
+  std::string why_ahead = {};  // why the plan suits lines behind this one
   PlanCache::Entry* planned = nullptr;  // null until layouts are chosen
 
   // Returns the line as text, for explanations and for lines that wait.

@@ -1,21 +1,12 @@
 #include "shard/partitioner.h"
 
+#include <algorithm>
+
 #include "ops/table.h"
-#include "spmd/labels.h"
 #include "spmd/placed.h"
 #include "stream/marks.h"
 
 namespace gt::shard {
-namespace {
-
-// Returns the name space of the line's names: "c1/" for "c1/w".
-std::string space_of(const Line& line) {
-  const std::string_view name = space_name(line);
-  return std::string(name.substr(0, name.rfind('/') + 1));
-}
-
-}  // namespace
-
 Partitioner::Partitioner(const Config& config,
                          std::function<void(const std::string&)> explain,
                          PlanCache& plans)
@@ -27,7 +18,8 @@ Partitioner::Partitioner(const Config& config,
       lines_(config, cluster_, chooser_, explanation_) {}
 
 Status Partitioner::take(std::string_view text, std::string& out,
-                         std::string place) {
+                         std::string place, LinesAhead::Read ahead) {
+  if (seen_ahead_ > 0) --seen_ahead_;
   Line line;
   if (Status s = parse_line(text, line); !s.ok()) {
     ++messages_;
@@ -38,11 +30,15 @@ Status Partitioner::take(std::string_view text, std::string& out,
   const bool is_own = is_instruction &&
                       (!is_placed(line) || !check_mixed(line).ok()) &&
                       !is_declaration(statement_of(line.op));
-  space_ = space_of(line);
+  LineContext at = context_of(line);
+  at.place = std::move(place);
+  space_ = at.space;
   if (is_instruction) lines_.respect(line);
-  LineContext at{.space = space_, .place = std::move(place)};
+  LinesAhead lines_ahead(std::move(ahead));
+  if (lines_ahead.is_there()) at.ahead = &lines_ahead;
   const Status done = is_own ? rewrite(line, text, std::move(at))
                              : pass(line, text, std::move(at));
+  seen_ahead_ = std::max(seen_ahead_, lines_ahead.seen());
   if (!done.ok() || (is_own && explanation_.is_wanted())) ++messages_;
   out += lines_.writer().text();
   lines_.writer().text().clear();
@@ -50,7 +46,6 @@ Status Partitioner::take(std::string_view text, std::string& out,
 }
 
 Status Partitioner::rewrite(Line& line, std::string_view text, LineContext at) {
-  for (const Note& note : shared_notes(line)) append_note(at.notes, note);
   const Claims claims = take_claims(line);
   plans_.trim();
   const Status done = lines_.take(line, text, claims, at);

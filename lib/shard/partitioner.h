@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "shard/line_rewriter.h"
+#include "shard/lines_ahead.h"
 #include "stream/replay.h"
 
 namespace gt::shard {
@@ -28,7 +29,9 @@ class Partitioner : public Rewriter {
   // Then it becomes a failure (failed_lines.h), or nothing if it does not
   // parse, and later lines can still be taken. A line with ranks passes even if
   // it is wrong.
-  Status take(std::string_view text, std::string& out, std::string place = "");
+  // `ahead` reads the lines behind it, and may be empty.
+  Status take(std::string_view text, std::string& out, std::string place = "",
+              LinesAhead::Read ahead = {});
 
   // To be called at the end of the stream. Appends the waiting lines that must
   // be written (LineRewriter::finish).
@@ -42,6 +45,7 @@ class Partitioner : public Rewriter {
   const CutsInUse& cuts_in_use() const { return chooser_.cuts_in_use(); }
   size_t state_size() const override { return lines_.values().size(); }
   void state(std::string& text, const PlaceVisitor& visit) override;
+  bool has_looked_ahead() const override { return seen_ahead_ > 0; }
   // Returns the number of errors and explanations so far. A round that has some
   // is not replayed.
   size_t messages() const override { return messages_; }
@@ -69,6 +73,8 @@ class Partitioner : public Rewriter {
   std::string space_;  // the name space of the last line, which finish() uses
   ShardCosts round_;   // of the recorded round; within it, costs before
   size_t messages_ = 0;
+  // How many lines behind the last one were looked at for what was written.
+  size_t seen_ahead_ = 0;
   bool has_passed_ranks_ = false;
 };
 

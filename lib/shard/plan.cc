@@ -19,9 +19,28 @@ Plan plan_line(const Cluster& cluster, const Machine& machine,
   return Planner(cluster, machine, line).run();
 }
 
-double work_seconds(const Cluster& cluster, const Machine& machine,
-                    const Call& call, const Plan& plan) {
-  if (call.op->row->alias) return 0;  // bytes() is 0, too
+std::vector<Plan> other_plans(const Cluster& cluster, const Machine& machine,
+                              const PlannedLine& line) {
+  return Planner(cluster, machine, line).others();
+}
+
+double busy_seconds(const Machine& machine, const Call& call, double flops,
+                    double bytes) {
+  if (!call.op->is_product()) return compute_seconds(machine, flops, bytes);
+  return std::max(compute_seconds(machine, flops, 0),
+                  compute_seconds(machine, 0, bytes));
+}
+
+namespace {
+
+// The operations of a call on a rank, and the bytes that it reads and writes.
+struct Work {
+  double flops = 0;
+  double bytes = 0;
+};
+
+Work work_of(const Cluster& cluster, const Call& call, const Plan& plan) {
+  if (call.op->row->alias) return {};  // bytes() is 0, too
   double moved = 0;
   double cut = 1;
   for (size_t i = 0; i < call.arguments.size(); ++i) {
@@ -39,7 +58,21 @@ double work_seconds(const Cluster& cluster, const Machine& machine,
     moved += piece;
     if (whole > 0) cut = std::min(cut, piece / whole);
   }
-  return compute_seconds(machine, flops(call) * cut, moved);
+  return {flops(call) * cut, moved};
+}
+
+}  // namespace
+
+double work_seconds(const Cluster& cluster, const Machine& machine,
+                    const Call& call, const Plan& plan) {
+  const Work work = work_of(cluster, call, plan);
+  return compute_seconds(machine, work.flops, work.bytes);
+}
+
+double busy_seconds(const Cluster& cluster, const Machine& machine,
+                    const Call& call, const Plan& plan) {
+  const Work work = work_of(cluster, call, plan);
+  return busy_seconds(machine, call, work.flops, work.bytes);
 }
 
 }  // namespace gt::shard

@@ -71,6 +71,9 @@ struct Plan {
   std::vector<std::pair<size_t, std::string>> extremes;
   double moving = 0;  // seconds it takes to move the operands
   double bytes = 0;   // bytes that each rank sends for that
+  // Seconds that the line takes in all: to move its operands, to run, and for
+  // what its results need afterwards.
+  double seconds = 0;
   std::vector<Alternative> alternatives;
 };
 
@@ -82,10 +85,23 @@ Type moved_type(Type type, const std::optional<Dtype>& sum_dtype,
 
 Plan plan_line(const Cluster& cluster, const Machine& machine,
                const PlannedLine& line);
+// Returns the other plans of the line that differ from that one in what one
+// axis does.
+std::vector<Plan> other_plans(const Cluster& cluster, const Machine& machine,
+                              const PlannedLine& line);
+
+// Returns the seconds for which the call keeps its rank busy, given its
+// operations and the bytes that it reads and writes, where layouts are
+// compared. A product reads ahead while it multiplies, so the longer of both
+// counts: a layout that saves it some reading is worth no message.
+double busy_seconds(const Machine& machine, const Call& call, double flops,
+                    double bytes);
 
 // Returns the seconds that the call itself takes on a rank, with its tensors
 // cut as planned.
 double work_seconds(const Cluster& cluster, const Machine& machine,
+                    const Call& call, const Plan& plan);
+double busy_seconds(const Cluster& cluster, const Machine& machine,
                     const Call& call, const Plan& plan);
 
 }  // namespace gt::shard

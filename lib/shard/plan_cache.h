@@ -10,6 +10,7 @@
 #include <string>
 #include <string_view>
 #include <unordered_map>
+#include <vector>
 
 #include "base/hash.h"
 #include "ops/call.h"
@@ -76,6 +77,9 @@ class PlanCache {
     // The bytes that each rank sends if the line is written as its op's
     // expansion. Empty until that was tried.
     std::optional<double> bytes_expanded;
+    // The other plans of the line (other_plans()). Empty until they were asked
+    // for.
+    std::optional<std::vector<Entry>> others = {};
   };
 
   // Returns the entry of that key. If there is none, makes it from the plan

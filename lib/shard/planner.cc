@@ -35,17 +35,52 @@ Plan Planner::run() {
     if (in_.cluster.count(in_.line.set, a) > 1) choose(a);
   }
   choose_together();
-  Plan plan = builder_.build(uses_);
-  plan.alternatives = std::move(alternatives_);
+  Plan plan = made(uses_);
+  plan.alternatives = alternatives_;
   return plan;
 }
 
-void Planner::choose(size_t axis) {
+std::vector<Plan> Planner::others() {
+  const Plan chosen = run();
+  std::vector<Plan> out;
+  for (size_t a = 0; a < uses_.size(); ++a) {
+    if (in_.cluster.count(in_.line.set, a) == 1) continue;
+    const AxisUse use = uses_[a];
+    for (AxisUse& way : ways(a)) {
+      uses_[a] = std::move(way);
+      Plan plan = made(uses_);
+      if (plan.arguments == chosen.arguments) continue;
+      plan.alternatives = chosen.alternatives;
+      for (Alternative& alternative : plan.alternatives) {
+        if (alternative.axes != in_.cluster.axis_name(a)) continue;
+        alternative.chosen = alternative.what == uses_[a].what;
+      }
+      out.push_back(std::move(plan));
+    }
+    uses_[a] = use;
+  }
+  return out;
+}
+
+Plan Planner::made(const AxisUses& uses) const {
+  Plan plan = builder_.build(uses);
+  plan.seconds = seconds_of(plan, uses);
+  return plan;
+}
+
+// Returns the ways to use the axis that are legal beside what the other axes
+// do.
+std::vector<AxisUse> Planner::ways(size_t axis) {
   std::vector<AxisUse> candidates = candidates_.of(axis);
   std::erase_if(candidates, [&](const AxisUse& use) {
     uses_[axis] = use;
     return !builder_.is_possible(uses_);
   });
+  return candidates;
+}
+
+void Planner::choose(size_t axis) {
+  std::vector<AxisUse> candidates = ways(axis);
   size_t best = 0;
   double least = 0;
   const size_t first = alternatives_.size();
@@ -72,12 +107,12 @@ void Planner::choose(size_t axis) {
 void Planner::choose_together() {
   if (!is_cut_twice()) return;
   const AxisUses each = uses_;
-  const double apart = seconds_together(each);
+  const double apart = made(each).seconds;
   double least = apart;
   for (size_t l = 0; l < in_.labels.size(); ++l) {
     AxisUses all = each;
     if (!cut_by_all(l, all) || !builder_.is_possible(all)) continue;
-    const double seconds = seconds_together(all);
+    const double seconds = made(all).seconds;
     if (seconds >= least * (1 - 1e-9)) continue;
     least = seconds;
     uses_ = std::move(all);
@@ -120,16 +155,15 @@ bool Planner::cut_by_all(size_t l, AxisUses& uses) const {
 
 // Estimates the seconds that the line takes in all when the axes are used in
 // this way.
-double Planner::seconds_together(const AxisUses& uses) const {
-  const Plan plan = builder_.build(uses);
+double Planner::seconds_of(const Plan& plan, const AxisUses& uses) const {
   double seconds =
-      plan.moving + work_seconds(in_.cluster, in_.machine, in_.call, plan);
+      plan.moving + busy_seconds(in_.cluster, in_.machine, in_.call, plan);
   for (size_t a = 0; a < uses.size(); ++a) {
     seconds += costs_.extreme_seconds(a, uses[a]);
   }
   for (size_t r = 0; r < plan.results.size(); ++r) {
     const Layout& made = plan.results[r];
-    seconds += seconds_of(
+    seconds += gt::seconds_of(
         redistribution(in_.cluster, in_.machine,
                        summed_type(in_.call.results[r], in_.line.sum_dtype),
                        made, settled(made, r)));

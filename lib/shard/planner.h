@@ -20,15 +20,20 @@ class Planner {
           const PlannedLine& line);
   Planner(const Planner&) = delete;  // its members refer to in_
   Plan run();
+  // Returns plans that are legal, too, and differ from that of run() in what
+  // one axis does.
+  std::vector<Plan> others();
 
  private:
+  std::vector<AxisUse> ways(size_t axis);
   void choose(size_t axis);
+  Plan made(const AxisUses& uses) const;
 
   // ---- axes that cut one dimension
   void choose_together();
   bool is_cut_twice() const;
   bool cut_by_all(size_t l, AxisUses& uses) const;
-  double seconds_together(const AxisUses& uses) const;
+  double seconds_of(const Plan& plan, const AxisUses& uses) const;
   Layout settled(Layout made, size_t r) const;
   void tell_together(const AxisUses& each, double apart, double together);
 

@@ -88,7 +88,8 @@ void MixedPrecision::drop_others(const LineWork& work) {
     const ShardValuePtr value = casted.lock();
     if (value == nullptr || value->narrow.empty()) return true;
     if (std::find(work.values.begin(), work.values.end(), value) !=
-        work.values.end()) {
+            work.values.end() ||
+        values_.find(value->narrow)->copies.size() > 1) {
       return false;
     }
     materializer_.drop_narrow(value, at);
@@ -124,6 +125,31 @@ void MixedPrecision::make_narrow(const LineWork& work, size_t argument,
   take_step(cast + " = cast " + from + " " + word + at.notes, at);
   value->narrow = cast;
   if (!reads_weight(work, argument)) narrow_.push_back(value);
+}
+
+std::string MixedPrecision::write_view(const LineWork& work) {
+  if (!work.call.op->row->alias || work.at.depth > 0 ||
+      work.plan().bytes == 0 || work.call.results.size() != 1 ||
+      work.call.results[0].dtype != Dtype::kF32) {
+    return "";
+  }
+  const ShardValuePtr& value = work.value(0);
+  if (value->narrow.empty() || !value->scale.empty()) return "";
+  Line line = work.line;
+  line.notes = shared_notes(line);
+  const std::string name = values_.new_name(work.at.space);
+  line.operands[0].text = value->narrow;
+  line.results[0].text = name;
+  LineContext at = work.at;
+  at.passing.clear();
+  ++at.depth;
+  take_(line, at);
+  return name;
+}
+
+void MixedPrecision::keep_view(const ShardValuePtr& view, std::string narrow) {
+  view->narrow = std::move(narrow);
+  narrow_.push_back(view);
 }
 
 // Writes the product of the casts. Its results have the type that the program
@@ -162,6 +188,7 @@ void MixedPrecision::widen(const LineWork& work,
   LineContext at = work.at;
   const std::vector<std::string> targets = gradient_targets(work.line);
   for (size_t r = 0; r < made.size(); ++r) {
+    at.is_operand = r > 0;  // the config speaks of the first result
     const std::string name(work.line.results[r].text);
     const std::string notes =
         at.notes + (targets[r].empty() ? "" : " #grad=" + targets[r]);

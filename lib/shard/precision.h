@@ -17,7 +17,9 @@
 //
 // The cast of a weight is kept beside it (ShardValue::narrow) until the weight
 // is bound anew, so it is made once a step. The cast of another value is kept
-// until a product comes that does not read it.
+// until a product comes that does not read it; if it was gathered, it is kept
+// as long as the value, since the backward reads it again. Views of a value are
+// sent as views of its cast.
 #pragma once
 
 #include <functional>
@@ -51,6 +53,12 @@ class MixedPrecision {
   // config gives another dtype. Otherwise returns false. The steps of an
   // expansion are written as they are: their op has decided.
   bool write(const LineWork& work);
+  // If the line is a view of a value whose cast exists, and the view would be
+  // sent, writes the same view of the cast, and returns its name. Otherwise
+  // returns "". The caller must let the line wait, and give its value to
+  // keep_view().
+  std::string write_view(const LineWork& work);
+  void keep_view(const ShardValuePtr& view, std::string narrow);
 
  private:
   std::optional<Dtype> dtype_for(const LineWork& work) const;

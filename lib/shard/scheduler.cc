@@ -6,6 +6,7 @@
 #include "ops/table.h"
 #include "spmd/placed.h"
 #include "stream/marks.h"
+#include "stream/ranks.h"
 
 namespace gt::shard {
 namespace {
@@ -116,7 +117,7 @@ void Scheduler::take_line(std::string_view text, std::string& out) {
   }
   if (microbatch >= 0) check_end(microbatch);
   window_.add(text, line, where.value(), microbatch,
-              size_of(line, where.value()));
+              sizes_.take(line, where.value()));
   bytes_ += text.size();
 }
 
@@ -131,7 +132,7 @@ void Scheduler::pass(std::string_view text, const Line& line,
                    ascending(where.operands[o]));
     }
   }
-  const LineSize size = size_of(line, where);
+  const LineSize size = sizes_.take(line, where);
   for (size_t r = 0; r < line.results.size(); ++r) {
     memory_.bind(std::string(line.results[r].text), ascending(where.ranks),
                  size.bytes[r]);
@@ -149,30 +150,6 @@ bool Scheduler::belongs(const Line& line) const {
     return is_inserted(line) || !window_.is_microbatch_changed_by(line);
   }
   return window_.is_changed_by(line);
-}
-
-LineSize Scheduler::size_of(const Line& line, const LineRanks& where) {
-  LineSize size;
-  const WalkedLine& walked = walker_.take(line, [&](const Call& call) {
-    const double one = compute_seconds(machine_, flops(call), bytes(call));
-    size.seconds = std::max(size.seconds, one);
-  });
-  const Ranks ranks = ascending(where.ranks);
-  size.bytes.resize(line.results.size(), std::vector<uint64_t>(ranks.size()));
-  if (!walked.is_typed || line.results.empty()) return size;
-  double most = 0;
-  for (const WalkedPart& made : walked.writes) {
-    const auto place = place_in(ranks, made.rank);
-    if (!place || made.stamp.type == kNoType) continue;
-    const auto bytes =
-        static_cast<uint64_t>(walker_.type(made.stamp.type).bytes());
-    size.bytes[made.place][*place] = bytes;
-    most = std::max(most, static_cast<double>(bytes));
-  }
-  if (crosses_ranks(line, where)) {
-    size.seconds = message_seconds(machine_, most);
-  }
-  return size;
 }
 
 // Closes the window, since this line must not be ordered with it.

@@ -21,8 +21,8 @@
 #include <utility>
 
 #include "base/result.h"
-#include "program/walker.h"
 #include "shard/config.h"
+#include "shard/line_sizes.h"
 #include "shard/window.h"
 #include "spmd/machine.h"
 #include "stream/line.h"
@@ -70,7 +70,7 @@ class Scheduler {
   Scheduler(const Schedule& schedule, const Machine& machine,
             OnEarlyEnd on_early_end)
       : schedule_(schedule),
-        machine_(machine),
+        sizes_(machine),
         on_early_end_(std::move(on_early_end)) {}
 
   // Takes lines, each with LF, and appends to `out` the lines that leave.
@@ -97,7 +97,6 @@ class Scheduler {
   void take_lines(std::string_view lines, std::string& out);
   void take_line(std::string_view text, std::string& out);
   bool belongs(const Line& line) const;
-  LineSize size_of(const Line& line, const LineRanks& where);
   void pass(std::string_view text, const Line& line, const LineRanks& where,
             std::string& out);
   void close_before(std::string_view text, std::string& out);
@@ -105,9 +104,8 @@ class Scheduler {
   void close(std::string& out);
 
   const Schedule schedule_;
-  const Machine machine_;
+  LineSizes sizes_;
   const OnEarlyEnd on_early_end_;
-  Walker walker_;
   Window window_;
   RegisterBytes memory_;
   size_t bytes_ = 0;  // bytes of the window's text

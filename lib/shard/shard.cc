@@ -52,6 +52,24 @@ class ShardInput {
     return Item::kEnd;
   }
 
+  // Returns the text of the line that is `index` lines behind the one that
+  // next() returned last, or "" if there is none. It waits for that line. The
+  // texts that were returned before are then no longer valid.
+  std::string_view ahead(size_t index) {
+    size_t begin = 0;
+    for (;;) {
+      const std::string_view text = source_->buffered();
+      const size_t end = text.find('\n', begin);
+      if (end == text.npos) {
+        if (!source_->wait_for_more()) return {};
+      } else if (index-- == 0) {
+        return text.substr(begin, end - begin);
+      } else {
+        begin = end + 1;
+      }
+    }
+  }
+
   // Returns the source of the line that next() returned last.
   Source& source() { return *source_; }
   // Returns the name of the first stream, for messages.
@@ -173,8 +191,8 @@ class Sharder {
   }
 
   void run_lines() {
-    std::string_view line;
-    std::string out;
+    std::string_view read;
+    std::string line, out;
     while (writer_.ok()) {
       if (replay_.ready()) {
         const size_t rounds =
@@ -184,16 +202,18 @@ class Sharder {
             });
         partitioner_.repeat_costs(static_cast<double>(rounds));
       }
-      const ShardInput::Item item = input_.next(line);
+      const ShardInput::Item item = input_.next(read);
       if (item == ShardInput::Item::kEnd) break;
       if (item == ShardInput::Item::kOther) {
         replay_.reset();
         continue;
       }
       out.clear();
+      line = read;  // looking ahead moves what was read
       check_notes(line);
       const Status done = partitioner_.take(
-          line, out, job_.explain ? input_.place_of(line) : "");
+          line, out, job_.explain ? input_.place_of(line) : "",
+          [this](size_t index) { return input_.ahead(index); });
       if (!done.ok()) reject(done.error(), line);
       replay_.note(line, out);
       write(out);

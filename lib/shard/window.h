@@ -22,6 +22,7 @@
 
 #include "base/number_pool.h"
 #include "shard/config.h"
+#include "shard/line_sizes.h"
 #include "shard/rank_classes.h"
 #include "shard/register_bytes.h"
 #include "shard/schedule.h"
@@ -39,13 +40,6 @@ struct WindowPart {
   // ones of their classes, and the bytes on each.
   Ranks held_on;
   std::vector<uint64_t> bytes;
-};
-
-// The time and the memory that a line takes.
-struct LineSize {
-  double seconds = 0;  // ScheduledLine::seconds
-  // By result, then by rank, ascending.
-  std::vector<std::vector<uint64_t>> bytes;
 };
 
 struct WindowLine {

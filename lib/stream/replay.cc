@@ -61,7 +61,7 @@ void Replay::search(uint64_t hash) {
 
 bool Replay::may_start() const {
   return period_ > 0 && matched_ >= period_ && index_ >= next_attempt_ &&
-         rewriter_.state_size() < kMaxState &&
+         !rewriter_.has_looked_ahead() && rewriter_.state_size() < kMaxState &&
          rewriter_.state_size() <= credit_;
 }
 
@@ -112,7 +112,9 @@ void Replay::record(uint64_t hash, std::string_view line,
 // True if the rewriter is in the state in which the recording began; then sets
 // shift_.
 bool Replay::is_back() {
-  if (rewriter_.history() != history_) return false;
+  if (rewriter_.history() != history_ || rewriter_.has_looked_ahead()) {
+    return false;
+  }
   std::string state;
   std::vector<size_t> lines;
   take_state(state, lines);

@@ -40,6 +40,9 @@ class Rewriter {
   virtual void state(std::string& text, const PlaceVisitor& visit) = 0;
   // Returns how many messages for people there were so far.
   virtual size_t messages() const = 0;
+  // Returns true if what was written depends on lines that are still to come.
+  // No round begins or ends there.
+  virtual bool has_looked_ahead() const { return false; }
   // Called when Replay begins to record a round.
   virtual void begin_round() {}
   // Called when the recorded round has brought the same state back, and so will

@@ -27,6 +27,9 @@ class Source {
   virtual std::string_view buffered() const = 0;
   virtual void consume(size_t bytes, size_t lines) = 0;
   virtual bool fill_if_ready() = 0;
+  // Reads more text, and waits for it; false if no more will come. The line
+  // that next() returned last is then no longer valid.
+  virtual bool wait_for_more() { return false; }
   // Returns the number, from 1, of the last line that next() returned or
   // consume() removed.
   virtual size_t line() const = 0;
@@ -45,6 +48,7 @@ class FileSource final : public Source {
   std::string_view buffered() const override { return reader_.buffered(); }
   void consume(size_t bytes, size_t lines) override;
   bool fill_if_ready() override { return reader_.fill_if_ready(); }
+  bool wait_for_more() override { return reader_.wait_for_more(); }
   size_t line() const override { return line_; }
   int errno_value() const override { return reader_.errno_value(); }
   bool is_empty_pipe() const override { return reader_.is_empty_pipe(); }
