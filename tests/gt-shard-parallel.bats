@@ -242,10 +242,10 @@ sent() { sed -nE 's/.*: (all_gather|reduce_scatter|all_to_all): .*, (.*) MB.*/\2
   printf '%s\n' 'x = randn f32[8,8] 1 #signal=s' 'w = randn f32[8,8] 2 #signal=s' 'x = mul x 1' \
     'w = mul w 1' 'y = matmul x w' 'print y' >line.gt
   mkfifo in out
-  gt-shard -c tp.yaml <in >out &
+  spawn bash -c 'exec gt-shard -c tp.yaml <in >out'
   exec 8>in 9<out
   cat line.gt >&8
   until read -r -t 20 line <&9 && [[ $line == print* ]]; do [ -n "$line" ]; done
   exec 8>&- 9<&-
-  wait
+  wait "${spawned[@]}"
 }
