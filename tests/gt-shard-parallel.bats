@@ -246,6 +246,8 @@ sent() { sed -nE 's/.*: (all_gather|reduce_scatter|all_to_all): .*, (.*) MB.*/\2
   exec 8>in 9<out
   cat line.gt >&8
   until read -r -t 20 line <&9 && [[ $line == print* ]]; do [ -n "$line" ]; done
-  exec 8>&- 9<&-
+  exec 8>&-
+  cat <&9 >rest
+  exec 9<&-
   wait "${spawned[@]}"
 }
