@@ -84,8 +84,7 @@ Status types_elementwise_loss(Call& call) {
   const Dtype dtype = promote(call.arguments);
   if (!is_float(dtype)) return Error{call.describe(0) + " must hold floats"};
   reduce_losses(call, dtype, call.type(0).shape);
-  return need(!call.has_key("divisor") || call.integer("divisor") >= 0,
-              "divisor= is negative");
+  return need_divisor(call);
 }
 
 Status types_huber(Call& call) {

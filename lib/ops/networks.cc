@@ -114,8 +114,8 @@ constexpr Row kNetworkRows[] = {
      .flops = 12,
      .sense = "The logarithm of softmax.",
      .details = "Exact where softmax itself would round to 0 or to 1. f16 and "
-                "bf16 are "
-                "computed in f32. Errors: an axis that is not there; integers.",
+                "bf16 are computed in f32. Errors: an axis that is not there; "
+                "integers.",
      .source = "torch.log_softmax",
      .places = "axis",
      .example = "x = tensor f32[1] 5\n"

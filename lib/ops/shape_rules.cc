@@ -429,6 +429,12 @@ Status need_elements(const Call& call, size_t i) {
   return ok_status();
 }
 
+Status need_divisor(const Call& call) {
+  return need(!call.has_key("divisor") || call.integer("divisor") >= 0,
+              "key divisor must be at least 0, got " +
+                  std::string(call.key("divisor")));
+}
+
 Dtype wide_dtype(Dtype dtype) {
   return dtype == Dtype::kF64 ? Dtype::kF64 : Dtype::kF32;
 }

@@ -117,6 +117,8 @@ Status types_reduced_grad(Call& call);
 // Returns an error if an axis that is reduced has size 0: no elements have no
 // largest one.
 Status need_elements(const Call& call, size_t i = 0);
+// Returns an error if the key divisor, where there is one, is negative.
+Status need_divisor(const Call& call);
 
 // Returns the dtype that sums are taken in so that they lose no digits: f64 for
 // f64, f32 for all others.

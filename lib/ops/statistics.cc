@@ -19,7 +19,7 @@ Status types_var(Call& call) {
 }
 
 Status types_part_mean(Call& call) {
-  if (call.integer("divisor") < 0) return Error{"divisor= is negative"};
+  if (Status s = need_divisor(call); !s.ok()) return s;
   return types_reduced(call);
 }
 

@@ -2,8 +2,8 @@
 # usage: tests/oracle/gpu_sets.sh "GPUS ..." SET ...
 #
 # Runs sets of tests that name no backend, tests/SET.bats, on the fake device
-# (tests/cuda/fake) with so many GPUs, one after the other; after "no-graphs" in the
-# list, with --no-graphs. This shows nothing about CUDA itself.
+# (tests/cuda/fake), once for each number of GPUs in the list; for those after
+# "no-graphs" in the list, with --no-graphs. This shows nothing about CUDA itself.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 export GT_BIN=${GT_BIN:-$PWD/build/bin} BATS_TEST_TIMEOUT=${BATS_TEST_TIMEOUT:-120}
