@@ -56,6 +56,14 @@ share_of() {
   if [[ ${GT_TEST_SHARE:-} == all ]]; then echo 0 1; else echo $((16#${hash:0:8} % $1)) "$1"; fi
 }
 
+# seeds_of COUNT N prints how many of COUNT random programs, the seeds 0 to COUNT - 1, are
+# made for this commit, a share of N, and the first of their seeds.
+seeds_of() {
+  local share shares
+  read -r share shares < <(share_of "$2")
+  echo $(($1 / shares)) $((share * ($1 / shares)))
+}
+
 # build_dir PRESET prints the folder in which that preset builds.
 build_dir() {
   if [[ $1 == release ]]; then

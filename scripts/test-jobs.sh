@@ -77,7 +77,7 @@ for_each() {
 unit_jobs() {
   local n share shares=8 cuda='Cuda*'
   [[ $preset != tsan ]] || cuda='CudaFake*'
-  share=$(share_of 12)
+  share=$(share_of 20)
   for ((n = 0; n < shares; n++)); do
     job "gt_tests $n of $shares" "GTEST_TOTAL_SHARDS=$shares GTEST_SHARD_INDEX=$n $bin/gt_tests --gtest_brief=1"
   done

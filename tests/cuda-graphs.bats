@@ -75,8 +75,10 @@ make_steps() {
   } | gt-emit --no-at >lenet.s
   gt-emit --no-at "$GT_EXAMPLES/linear-init.gt" --repeat 40 \
     "$GT_EXAMPLES/linear.gt" -e 'print w' -e 'print b' >linear.s
-  local program
-  for program in digits lenet linear; do
+  local program share shares
+  local programs=(digits lenet linear)
+  read -r share shares < <(share_of 3)
+  for program in "${programs[@]:share:3 / shares}"; do
     same_bits $program.s
     gt-work $program.s | gt-cmp --rtol 1e-4 - with
   done
@@ -280,7 +282,7 @@ y = ones f32[6,6]'
   } >p.s
   gt-work --backend cuda p.s >wanted
   local memory status step share shares
-  read -r share shares < <(share_of 8)
+  read -r share shares < <(share_of 12)
   step=$((150000 * shares))
   # 4,050,000 bytes are enough in any share.
   for ((memory = 300000 + 150000 * share; memory < 4050000 + step; memory += step)); do

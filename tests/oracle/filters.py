@@ -219,7 +219,7 @@ def main():
         folder = pathlib.Path(name)
         first, step = options.share
         commands = COMMANDS + (BATS if options.all else [])
-        texts = recorded(folder, commands[first::step], 600 if step == 1 else 60)
+        texts = recorded(folder, commands[first::step], 600 if step == 1 else 15)
         os.chdir(folder)
         streams = shipped.shipped(folder)
         for stream, text in streams.items():

@@ -3,13 +3,15 @@
 tensors, point by point: tensors with tensors, tensors with numbers, and numbers
 with tensors, in every dtype; comparisons also between all dtypes.
 
-usage: pairs.py BACKEND...
+usage: pairs.py [--share K N] BACKEND...
 
 The ops are those of gt-emit --ops=json: a new one fails here until TRUTHS has
 it. The truth is computed with Python's integers and fractions and with NumPy's
 80 bits, and rounded once to the result's dtype. A number that an integer dtype
-does not hold must be refused by arithmetic, and compared by its value.
+does not hold must be refused by arithmetic, and compared by its value. With
+--share, only each N-th case is tried, from the K-th on.
 """
+import argparse
 import dataclasses
 import fractions
 import json
@@ -357,7 +359,7 @@ def table():
             yield op
 
 
-def main(backends):
+def main(backends, first, step):
     tally = Tally()
     ops = {op["name"]: op for op in table()}
     for name in ops:
@@ -367,6 +369,7 @@ def main(backends):
         tally.check(f"{name} is an op", None if name in ops else
                     "TRUTHS has an op that gt-emit --ops=json does not name")
     found = [case for name, op in ops.items() if name in TRUTHS for case in cases(op)]
+    found = found[first::step]
     stream, _, _ = emit(program(found))
     made = {}
     for backend in backends:
@@ -381,4 +384,10 @@ def main(backends):
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:] or ["ref", "cpu", "cpu:sse2"]))
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("--share", type=int, nargs=2, default=(0, 1),
+                        metavar=("K", "N"))
+    parser.add_argument("backends", nargs="*",
+                        default=["ref", "cpu", "cpu:sse2"])
+    options = parser.parse_args()
+    sys.exit(main(options.backends, *options.share))

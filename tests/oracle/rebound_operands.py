@@ -1,15 +1,17 @@
 #!/usr/bin/env python3
 """Binds every operand of every op again, or frees it: nothing else changes.
 
-usage: rebound_operands.py BACKEND...
+usage: rebound_operands.py [--share K N] BACKEND...
 
 Takes a line of every form that the oracle knows, with names for its operands,
 and with the name of a scalar in place of each number that allows it. The line
 runs unchanged; then, for each operand, its name is bound to something else
 right after the line, or by the line itself, or freed, or only once the loss is
 there, or between two gradients of one history. Results, gradients and
-gradients of gradients must stay the same to the bit; with ranks as well.
+gradients of gradients must stay the same to the bit; with ranks as well. With
+--share, each N-th form is spoiled so, from the K-th on.
 """
+import argparse
 import copy
 import re
 import sys
@@ -156,17 +158,19 @@ def run(programs, backend):
             and "the loss does not depend on" not in m], printed
 
 
-def check(tally, backend, found, at):
+def check(tally, backend, found, at, share):
     """The legal ones among the forms; some ops take no scalar in place of a
-    number."""
+    number. Those of the share are spoiled."""
+    first, step = share
     _, plain = run([f.program(f"f{i}", at=at) for i, f in enumerate(found)],
                    backend)
-    programs, wanted = [], {}
+    programs, wanted, legal = [], {}, set()
     for i, form in enumerate(found):
         expected = plain.get(f"f{i}", {"0": "fail"})
         if any(value.startswith("fail") for value in expected.values()):
             continue
-        for operand in form.operands():
+        legal |= {form.line} if form.operands() else set()
+        for operand in form.operands() if i % step == first else ():
             for way in WAYS:
                 prefix = f"v{len(programs)}"
                 programs.append(form.program(prefix, operand, way, at))
@@ -179,7 +183,7 @@ def check(tally, backend, found, at):
                         for n, v in expected.items()
                         if got.get(prefix, {}).get(n) != v), None)
         tally.check(f"{where}: {what}", problem)
-    return {what.split(": ")[0] for _, what in wanted.values()}
+    return legal
 
 
 def coverage(tally, forms_checked):
@@ -194,16 +198,22 @@ def coverage(tally, forms_checked):
                     "no form of it has operands that are bound again")
 
 
-def main(backends):
+def main(backends, share):
     tally = Tally()
     with tempfile.TemporaryDirectory() as folder:
         cases = [Form(case) for case in forms(folder)]
         scalars = [s for form in cases for s in form.with_scalars()]
         for backend in backends:
-            coverage(tally, check(tally, backend, cases + scalars, ""))
-            check(tally, backend, cases + scalars, "@0-1")
+            coverage(tally, check(tally, backend, cases + scalars, "",
+                                  share))
+            check(tally, backend, cases + scalars, "@0-1", share)
     return tally.end()
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:] or ["ref"]))
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("--share", type=int, nargs=2, default=(0, 1),
+                        metavar=("K", "N"))
+    parser.add_argument("backends", nargs="*", default=["ref"])
+    options = parser.parse_args()
+    sys.exit(main(options.backends, options.share))

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Compares gt-shard with the same programs without it: every op with its operands
-# cut at random, random programs and networks under random configs, and schedules.
+# cut at random, random programs and networks under random configs, and schedules; for
+# one commit a share of them.
 set -uo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.." || exit
 export PATH=${GT_BIN:-$PWD/build/bin}:$PATH PYTHONDONTWRITEBYTECODE=1
@@ -9,10 +10,13 @@ unset GT_BACKEND GT_VERBOSE GT_CONFIG
 need_torch
 {
   status=0
-  /usr/bin/python3 tests/oracle/shard.py --rounds 3 --part 6 --templates 1 || status=1
-  /usr/bin/python3 tests/oracle/shard_programs.py 25 || status=1
-  /usr/bin/python3 tests/oracle/shard_networks.py 20 || status=1
-  /usr/bin/python3 tests/oracle/schedules.py 25 || status=1
+  read -r count first < <(seeds_of 3 3)
+  /usr/bin/python3 tests/oracle/shard.py --rounds "$count" --seed "$first" --part 6 \
+    --templates 1 || status=1
+  read -r count first < <(seeds_of 24 2)
+  for programs in shard_programs shard_networks schedules; do
+    /usr/bin/python3 tests/oracle/$programs.py "$count" "$first" || status=1
+  done
   exit $status
 } | awk '/^[0-9]+ passed,/ { passed += $1; failed += $3; next }
   { print }
