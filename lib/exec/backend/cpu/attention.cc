@@ -12,25 +12,6 @@
 namespace gt::exec::cpu {
 namespace {
 
-// Scratch memory for each worker, aligned for packs.
-template <typename T>
-class WorkerScratch {
- public:
-  void reserve(int64_t workers, int64_t elements) {
-    constexpr int64_t kLine = 64 / sizeof(T);
-    each_ = (elements + kLine - 1) / kLine * kLine;
-    data_.resize(static_cast<size_t>(workers * each_ + kLine));
-  }
-  T* of(int64_t worker) {
-    const auto at = reinterpret_cast<uintptr_t>(data_.data());
-    return data_.data() + (64 - at % 64) % 64 / sizeof(T) + worker * each_;
-  }
-
- private:
-  int64_t each_ = 0;
-  std::vector<T> data_;
-};
-
 // o [lse] = attention q k v
 template <typename T>
 class AttentionKernel final : public Kernel {

@@ -6,6 +6,7 @@
 #include <atomic>
 #include <cstdint>
 #include <cstring>
+#include <vector>
 
 namespace gt::exec::cpu {
 
@@ -79,5 +80,25 @@ void shared_by_workers(int64_t workers, int64_t units, const Part& part) {
     for (int64_t u = next++; u < units; u = next++) part(u, w);
   }
 }
+
+// Scratch memory for each worker, aligned for packs. No two workers share a
+// cache line, which each write of one would take from the other.
+template <typename T>
+class WorkerScratch {
+ public:
+  void reserve(int64_t workers, int64_t elements) {
+    constexpr int64_t kLine = 64 / sizeof(T);
+    each_ = (elements + kLine - 1) / kLine * kLine;
+    data_.resize(static_cast<size_t>(workers * each_ + kLine));
+  }
+  T* of(int64_t worker) {
+    const auto at = reinterpret_cast<uintptr_t>(data_.data());
+    return data_.data() + (64 - at % 64) % 64 / sizeof(T) + worker * each_;
+  }
+
+ private:
+  int64_t each_ = 0;
+  std::vector<T> data_;
+};
 
 }  // namespace gt::exec::cpu

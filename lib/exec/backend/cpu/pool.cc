@@ -152,13 +152,14 @@ class Mean final : public Kernel {
   Mean(const Call& call, const Context& context)
       : sizes_(call, context),
         rows_(counts_of(sizes_.height(), call.flag("count_include_pad"))),
-        columns_(counts_of(sizes_.width(), call.flag("count_include_pad"))),
-        row_(columns_.size() * static_cast<size_t>(sizes_.workers)) {}
+        columns_(counts_of(sizes_.width(), call.flag("count_include_pad"))) {
+    row_.reserve(sizes_.workers, sizes_.width().out());
+  }
 
   Status run(std::span<const void* const> in,
              std::span<void* const> out) override {
     shared_by_workers(sizes_.workers, sizes_.planes, [&](int64_t i, int64_t w) {
-      Sum* row = row_.data() + w * sizes_.width().out();
+      Sum* row = row_.of(w);
       auto* y = static_cast<T*>(out[0]);
       if constexpr (kIsGradient) {
         spread(Sizes::plane<T>(in, sizes_.of.made, i, sizes_.made), row,
@@ -231,7 +232,7 @@ class Mean final : public Kernel {
 
   Sizes sizes_;
   std::vector<double> rows_, columns_;
-  std::vector<Sum> row_;
+  WorkerScratch<Sum> row_;
 };
 template <typename T>
 using AvgPool = Mean<T, false>;
