@@ -50,6 +50,8 @@ inline void rank_row(const PoolPlane<T>& plane, int64_t row) {
   const T* x = plane.x + row * n;
   PoolPlace<T>* to = ranks_of(plane, row);
   each_pack<T>(n, [&](int64_t i, int64_t left) {
+    // A plane is longer than a page, where the hardware stops to look ahead.
+    __builtin_prefetch(x + i + 1024);
     const Mask<T> ranks = pool_ranks<T>(
         left == kWidth<T> ? load(x + i) : load_part(x + i, left, least));
     std::memcpy(to + i, &ranks, sizeof ranks);
