@@ -39,9 +39,10 @@ void Messages::take(const RunLog::Span& span,
 
 std::span<const Messages::Exchange> Messages::exchanges_of(uint64_t worker,
                                                            uint64_t seq) const {
-  const auto found = std::ranges::equal_range(
-      exchanges_, std::pair(worker, seq), {}, place_of);
-  return {found.begin(), found.end()};
+  // Not ranges::equal_range, which Debian 12's clang does not compile.
+  const std::pair place(worker, seq);
+  return {std::ranges::lower_bound(exchanges_, place, {}, place_of),
+          std::ranges::upper_bound(exchanges_, place, {}, place_of)};
 }
 
 // Finds when what each line reads came from another worker, and when what it
