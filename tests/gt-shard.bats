@@ -435,6 +435,37 @@ END
   [ "$(grep -c all_gather placed)" = 2 ]
 }
 
+@test "regather: the next gather leaves behind the one before, and overlap: false compares" {
+  local config='mesh: {dp: 2}\nregather: true\nsignals: {b: {shard: {dp: 0}, results: {dp: 0}}}'
+  config+='\ntensors: {w*: {shard: {dp: 0}}}\n'
+  {
+    printf 'w%d = randn f32[6,6] %d scale=0.4\n' 1 1 2 2 3 3
+    echo 'x = randn f32[4,6] 4 #signal=b'
+  } >init.gt
+  {
+    printf '%s #signal=b\n' 'h = matmul x w1' 'h = tanh h' 'h = matmul h w2' 'h = tanh h' \
+      'h = matmul h w3' 'h = tanh h' 'l = sum h'
+    echo 'g1 g2 g3 = grad l w1 w2 w3'
+    printf 'w%d = sgd w%d g%d 0.1\n' 1 1 1 2 2 2 3 3 3
+  } >step.gt
+  gt-emit --no-at init.gt --repeat 30 step.gt -e 'print l' -e 'print w1' >p.s
+  printf "$config" >on.yaml
+  (cat on.yaml && echo 'overlap: false') >off.yaml
+  gt-shard -c on.yaml p.s >on
+  gt-shard -c off.yaml p.s >off
+  # The same lines, in another order.
+  cmp <(sort on) <(sort off)
+  run -1 cmp -s on off
+  # A product reads what was gathered two gathers before it, and right before it.
+  forward='/ = (all_gather|matmul) / && !/#bwd/ && NR > 40 { printf "%s", substr($3, 1, 1); if (++n == 12) exit }'
+  [ "$(awk "$forward" off)" = amamamamamam ]
+  [ "$(awk "$forward" on)" = aamammaamamm ]
+  gt-check -q on
+  gt-work p.s >wanted
+  gt-work on | gt-cmp --rtol 1e-5 wanted -
+  cmp <(gt-work on) <(gt-work off)
+}
+
 @test "a load comes before the save that writes its file anew" {
   printf 'mesh: {tp: 2}\n' >two.yaml
   local path

@@ -189,6 +189,15 @@ size_t Config::first_entry() const {
   return first;
 }
 
+bool Config::gathers_ahead() const {
+  if (!overlap()) return false;
+  const auto regathers = [](const ConfigEntry& entry) {
+    return entry.scope.regather.value_or(false);
+  };
+  return regather() ||
+         std::any_of(file_.signals.begin(), file_.signals.end(), regathers);
+}
+
 bool Config::has_recompute() const {
   return std::any_of(
       file_.signals.begin(), file_.signals.end(),

@@ -119,6 +119,7 @@ struct ConfigFile {
   Machine machine;
   std::optional<Schedule> schedule;
   bool regather = false;
+  bool overlap = true;
   int64_t chunks = 1;        // for products whose entries do not say it
   Dtype sums = Dtype::kF32;  // likewise
   Dtype precision = Dtype::kF32;
@@ -152,6 +153,11 @@ class Config {
   // there is none.
   size_t first_entry() const;
   bool regather() const { return file_.regather; }
+  // False: each communication is written where it is needed, so that runs with
+  // and without overlap can be compared.
+  bool overlap() const { return file_.overlap; }
+  // Returns true if gathers are moved to earlier places (gathers_ahead.h).
+  bool gathers_ahead() const;
   int64_t chunks() const { return file_.chunks; }
   Dtype sums() const { return file_.sums; }
   Dtype precision() const { return file_.precision; }

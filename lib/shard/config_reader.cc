@@ -14,7 +14,8 @@ namespace {
 // as well.
 const std::vector<std::string_view> kOwnKeys = {"mesh", "signals", "tensors"};
 const std::vector<std::string_view> kSettings = {
-    "schedule", "machine", "regather", "chunks", "sums", "precision"};
+    "schedule", "machine", "regather", "overlap",
+    "chunks",   "sums",    "precision"};
 
 const YamlNode* child(const YamlNode& map, std::string_view key) {
   if (map.kind != YamlNode::Kind::kMap) return nullptr;
@@ -218,6 +219,8 @@ bool ConfigReader::read_own_key(const YamlNode& key, const YamlNode& value) {
     is_read = read_schedule(value);
   } else if (key.text == "regather") {
     is_read = read_bool(value, out_.regather);
+  } else if (key.text == "overlap") {
+    is_read = read_bool(value, out_.overlap);
   } else if (key.text == "chunks") {
     is_read = read_chunks(value, out_.chunks);
   } else if (key.text == "sums") {

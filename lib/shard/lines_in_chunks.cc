@@ -25,7 +25,8 @@ void LineRewriter::note_gathered(const LineWork& work) {
 // config's chunks: does not apply to steps of an expansion. An operand that
 // waits is written, so that its layout is known.
 std::optional<Chunking> LineRewriter::chunking_of(LineWork& work) {
-  const int64_t wanted = work.scope.chunks.value_or(config_.chunks());
+  const int64_t wanted =
+      config_.overlap() ? work.scope.chunks.value_or(config_.chunks()) : 1;
   if (wanted == 1 || work.at.depth > 0 || is_trial_ ||
       work.call.op->row->weight_operand < 0) {
     return std::nullopt;

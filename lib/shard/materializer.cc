@@ -59,12 +59,29 @@ std::string Materializer::fetch(const ShardValuePtr& value,
     change(value, summed, why, at);
     return fetch(value, wanted, is_shared, why, at);
   }
-  const std::string name = values_.new_name(at.space);
+  const bool passes = is_local(way) || at.regathers;
+  const std::string name = passes && !is_local(way)
+                               ? name_for_gather(value, at)
+                               : values_.new_name(at.space);
   move(*value, layouts[from], wanted, name, value->name_of(value->copies[from]),
        at.notes, "", why);
   value->copies.push_back({wanted, name});
-  if (is_local(way) || at.regathers) at.passing.push_back(name);
+  if (passes) at.passing.push_back(name);
   return name;
+}
+
+// Returns the name of the register for a copy that is dropped behind the line.
+std::string Materializer::name_for_gather(const ShardValuePtr& value,
+                                          const LineContext& at) {
+  const auto is_held = [&](const ShardCopy& copy) {
+    return copy.name == value->regathered;
+  };
+  if (value->regathered.empty()) {
+    value->regathered = values_.new_name(at.space);
+  } else if (std::any_of(value->copies.begin(), value->copies.end(), is_held)) {
+    return values_.new_name(at.space);
+  }
+  return value->regathered;
 }
 
 void Materializer::create_for(const ShardValuePtr& value, const Layout& wanted,
@@ -110,7 +127,10 @@ void Materializer::drop_passing(const ShardValuePtr& value,
     const bool drop =
         !copy.name.empty() && std::find(at.passing.begin(), at.passing.end(),
                                         copy.name) != at.passing.end();
-    if (drop) values_.free_later(copy.name, copy.layout.set);
+    if (drop) {
+      values_.free_later(copy.name, copy.layout.set,
+                         copy.name == value->regathered);
+    }
     return drop;
   });
 }
@@ -316,6 +336,10 @@ void Materializer::let_go(const ShardValuePtr& value, LineContext& at) {
   for (const ShardCopy& copy : value->copies) {
     const std::string& name = value->name_of(copy);
     if (!name.empty()) values_.free_later(name, copy.layout.set);
+    if (copy.name == value->regathered) value->regathered.clear();
+  }
+  if (!value->regathered.empty()) {
+    values_.give_back(std::exchange(value->regathered, {}));
   }
   value->copies.clear();
 }

@@ -103,6 +103,8 @@ class Materializer {
             const std::string& name, const std::string& source,
             const std::string& notes, const std::string& last_note,
             const std::string& why);
+  std::string name_for_gather(const ShardValuePtr& value,
+                              const LineContext& at);
   Layout made_as(const ShardValuePtr& value, const Layout& wanted) const;
   Layout made_by_default(const ShardValuePtr& value) const;
   void create(const ShardValuePtr& value, const Layout& layout,

@@ -4,7 +4,6 @@
 
 #include "base/text.h"
 #include "ops/table.h"
-#include "spmd/placed.h"
 #include "stream/marks.h"
 #include "stream/ranks.h"
 
@@ -17,17 +16,6 @@ int64_t microbatch_of(const Line& line) {
   int64_t number = -1;
   if (note == nullptr || !read_number(*note, number) || number < 0) return -1;
   return number;
-}
-
-// Returns true if no line may be held back beyond this one: the line shows what
-// was computed, or its names alone do not tell what it depends on.
-bool ends_window(const Line& line) {
-  const Statement statement = statement_of(line.op);
-  const bool has_glob = std::any_of(
-      line.operands.begin(), line.operands.end(),
-      [](const Operand& o) { return o.kind == Operand::Kind::kGlob; });
-  return is_output(statement) || is_declaration(statement) || has_glob ||
-         statement == Statement::kGrad || !is_placed(line);
 }
 
 // Returns true if gt-emit or gt-shard wrote the line for other lines. Then it
@@ -80,14 +68,6 @@ void Scheduler::take_round(std::string_view lines, std::string& out) {
   round_ = {std::string(lines), std::move(made), before, costs_, is_steady};
 }
 
-void Scheduler::take_lines(std::string_view lines, std::string& out) {
-  while (!lines.empty()) {
-    const size_t end = std::min(lines.find('\n'), lines.size());
-    take_line(lines.substr(0, end), out);
-    lines.remove_prefix(std::min(end + 1, lines.size()));
-  }
-}
-
 void Scheduler::take_line(std::string_view text, std::string& out) {
   Line line;
   const bool is_line = parse_line(text, line).ok();
@@ -99,7 +79,7 @@ void Scheduler::take_line(std::string_view text, std::string& out) {
     return;
   }
   const auto where = line_ranks(line);
-  if (ends_window(line) || !where.ok()) {
+  if (ends_order(line) || !where.ok()) {
     close_before(text, out);
     return pass(text, line, where.ok() ? where.value() : LineRanks(), out);
   }
@@ -119,25 +99,6 @@ void Scheduler::take_line(std::string_view text, std::string& out) {
   window_.add(text, line, where.value(), microbatch,
               sizes_.take(line, where.value()));
   bytes_ += text.size();
-}
-
-// Passes on a line that is not ordered.
-void Scheduler::pass(std::string_view text, const Line& line,
-                     const LineRanks& where, std::string& out) {
-  out += text;
-  out += '\n';
-  if (statement_of(line.op) == Statement::kFree) {
-    for (size_t o = 0; o < where.operands.size(); ++o) {
-      memory_.free(std::string(line.operands[o].text),
-                   ascending(where.operands[o]));
-    }
-  }
-  const LineSize size = sizes_.take(line, where);
-  for (size_t r = 0; r < line.results.size(); ++r) {
-    memory_.bind(std::string(line.results[r].text), ascending(where.ranks),
-                 size.bytes[r]);
-  }
-  memory_.end_line();
 }
 
 // Returns true if a line of no microbatch is ordered with the window.

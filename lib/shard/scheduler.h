@@ -1,6 +1,5 @@
-// The last part of gt-shard if the config has a schedule: it takes the placed
-// lines in the order of the program and passes them on in the order of the
-// schedule.
+// The last part of gt-shard if the config has a schedule: it passes the placed
+// lines on in the order of the schedule.
 //
 // The first line of a microbatch (#mb=) opens a window, which holds lines back.
 // The window closes, and its lines leave in their new order, before any line
@@ -22,7 +21,7 @@
 
 #include "base/result.h"
 #include "shard/config.h"
-#include "shard/line_sizes.h"
+#include "shard/line_order.h"
 #include "shard/window.h"
 #include "spmd/machine.h"
 #include "stream/line.h"
@@ -65,49 +64,34 @@ struct OnEarlyEnd {
       say;
 };
 
-class Scheduler {
+class Scheduler final : public LineOrder {
  public:
   Scheduler(const Schedule& schedule, const Machine& machine,
             OnEarlyEnd on_early_end)
-      : schedule_(schedule),
-        sizes_(machine),
+      : LineOrder(machine),
+        schedule_(schedule),
         on_early_end_(std::move(on_early_end)) {}
 
-  // Takes lines, each with LF, and appends to `out` the lines that leave.
-  void take(std::string_view lines, std::string& out);
-  // Does the same for a round of a loop (stream/replay.h), after which all
-  // names hold what they held before it. If a round gave the same output twice,
-  // one time after the other, it will give it again, so that output is then
-  // repeated.
-  void take_round(std::string_view lines, std::string& out);
-  // Appends the lines that are held back. To be called at the end of the
-  // stream, and before lines that must not be ordered.
-  void finish(std::string& out) { close(out); }
+  void take(std::string_view lines, std::string& out) override;
+  void take_round(std::string_view lines, std::string& out) override;
+  void finish(std::string& out) override { close(out); }
 
   const ScheduleCosts& costs() const { return costs_; }
-  // Returns the most bytes that a rank held at a time, of all lines that have
-  // left.
-  uint64_t peak_bytes() const { return memory_.most(); }
 
  private:
   // A window with this many lines, or bytes of text, is full.
   static constexpr size_t kMostLines = size_t{1} << 17;
   static constexpr size_t kMostBytes = size_t{1} << 26;
 
-  void take_lines(std::string_view lines, std::string& out);
-  void take_line(std::string_view text, std::string& out);
+  void take_line(std::string_view text, std::string& out) override;
   bool belongs(const Line& line) const;
-  void pass(std::string_view text, const Line& line, const LineRanks& where,
-            std::string& out);
   void close_before(std::string_view text, std::string& out);
   void check_end(int64_t microbatch);
   void close(std::string& out);
 
   const Schedule schedule_;
-  LineSizes sizes_;
   const OnEarlyEnd on_early_end_;
   Window window_;
-  RegisterBytes memory_;
   size_t bytes_ = 0;  // bytes of the window's text
   ScheduleCosts costs_;
   // The line that closed the last window, if no microbatch came since.

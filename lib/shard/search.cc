@@ -116,6 +116,7 @@ class Search {
     file.mesh = mesh.mesh;
     file.machine = job_.given.machine();
     file.regather = job_.given.regather();
+    file.overlap = job_.given.overlap();
     file.chunks = job_.given.chunks();
     file.sums = job_.given.sums();
     file.precision = job_.given.precision();
@@ -301,6 +302,7 @@ class Search {
     }
     out += "}\n" + machine_yaml(job_.given.machine()) +
            (job_.given.regather() ? "regather: true\n" : "") +
+           (job_.given.overlap() ? "" : "overlap: false\n") +
            (chunks == 1 ? ""
             : chunks == kChunksByCost
                 ? "chunks: auto\n"

@@ -8,6 +8,7 @@
 
 #include "base/message.h"
 #include "ops/table.h"
+#include "shard/gathers_ahead.h"
 #include "shard/partitioner.h"
 #include "shard/scheduler.h"
 #include "shard/search.h"
@@ -163,13 +164,17 @@ class Sharder {
                      plans_),
         replay_(partitioner_) {
     if (config.schedule()) {
-      scheduler_.emplace(
+      auto scheduler = std::make_unique<Scheduler>(
           *config.schedule(), config.machine(),
           OnEarlyEnd{
               [this](auto line) { return input_.place_of(line); },
               [this](const auto& place, const auto& line, int64_t microbatch) {
                 tell_early_end(place, line, microbatch);
               }});
+      scheduler_ = scheduler.get();
+      order_ = std::move(scheduler);
+    } else if (config.gathers_ahead()) {
+      order_ = std::make_unique<GathersAhead>(config.machine());
     }
   }
 
@@ -220,17 +225,16 @@ class Sharder {
     }
   }
 
-  // Writes placed lines, through the scheduler if there is one. Lines that came
+  // Writes placed lines, in another order if there is one. Lines that came
   // with ranks already have the order that is meant, and their names may look
   // like invented ones, so from the first of them on nothing is ordered.
   void write(std::string_view lines, bool is_round = false) {
-    if (scheduler_ && partitioner_.has_passed_ranks()) finish_schedule();
-    if (!scheduler_ || partitioner_.has_passed_ranks()) {
+    if (order_ && partitioner_.has_passed_ranks()) finish_order();
+    if (!order_ || partitioner_.has_passed_ranks()) {
       return writer_.write(lines);
     }
     std::string out;
-    is_round ? scheduler_->take_round(lines, out)
-             : scheduler_->take(lines, out);
+    is_round ? order_->take_round(lines, out) : order_->take(lines, out);
     writer_.write(out);
   }
 
@@ -238,12 +242,12 @@ class Sharder {
     std::string out;
     partitioner_.finish(out);
     write(out);
-    if (scheduler_) finish_schedule();
+    if (order_) finish_order();
   }
 
-  void finish_schedule() {
+  void finish_order() {
     std::string out;
-    scheduler_->finish(out);
+    order_->finish(out);
     writer_.write(out);
   }
 
@@ -341,8 +345,8 @@ class Sharder {
     }
     std::snprintf(line, sizeof line,
                   "gt-shard: %.6g MB a rank at most; %.6g ms expected\n",
-                  (scheduler_ && !partitioner_.has_passed_ranks()
-                       ? static_cast<double>(scheduler_->peak_bytes())
+                  (order_ && !partitioner_.has_passed_ranks()
+                       ? static_cast<double>(order_->peak_bytes())
                        : costs.peak_bytes) /
                       1e6,
                   costs.seconds * 1e3);
@@ -374,7 +378,8 @@ class Sharder {
   PlanCache plans_;
   Partitioner partitioner_;
   Replay replay_;
-  std::optional<Scheduler> scheduler_;  // empty: no schedule
+  std::unique_ptr<LineOrder> order_;  // null: that of the program
+  Scheduler* scheduler_ = nullptr;    // the order, if it is a schedule
   Exit status_ = Exit::kDone;
 };
 

@@ -50,6 +50,7 @@ class Description {
     out_ += to_string(value.type) + (value.is_source ? "s" : "") +
             (value.is_failed ? "f" + value.message : "") + value.hidden +
             std::to_string(value.held_readers);
+    if (!value.regathered.empty()) out_ += "^" + value.regathered;
     if (!value.narrow.empty()) out_ += "~" + value.narrow + value.scale;
     if (value.is_gradient) out_ += 'g';
     if (value.sum_dtype) out_ += "+" + std::string(to_string(*value.sum_dtype));
@@ -141,6 +142,9 @@ void ValueTable::visit(size_t number, const Rename& f) {
   };
   const auto visit = [&](const auto& self, const ShardValuePtr& value) -> void {
     if (value == nullptr || !seen.insert(value.get()).second) return;
+    if (!value->regathered.empty() && number_of(value->regathered) == number) {
+      value->regathered.clear();
+    }
     for (ShardCopy& copy : value->copies) {
       rename(copy.name, copy.layout, value->type);
     }
@@ -166,12 +170,15 @@ void ValueTable::visit(size_t number, const Rename& f) {
   bind(*name, value);
 }
 
-void ValueTable::free_later(const std::string& name, uint32_t set) {
+void ValueTable::free_later(const std::string& name, uint32_t set,
+                            bool keeps_name) {
   frees_.emplace_back(name, set);
+  if (!keeps_name) freed_names_.push_back(name);
 }
 
 std::vector<std::pair<std::string, uint32_t>> ValueTable::take_frees() {
-  for (const auto& [name, set] : frees_) give_back(name);
+  for (const std::string& name : freed_names_) give_back(name);
+  freed_names_.clear();
   return std::exchange(frees_, {});
 }
 

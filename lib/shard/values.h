@@ -67,6 +67,11 @@ struct ShardValue {
   // The dtype in which its sum is sent, if the config wants fewer digits there
   // than the type has (gt-config(5), sums:).
   std::optional<Dtype> sum_dtype;
+  // The invented name under which the value is gathered again and again, if the
+  // config says regather:. The value keeps it between times, so that the next
+  // gather can be written while the last one's result is still read
+  // (gathers_ahead.h). "": it was not gathered so.
+  std::string regathered;
   // The name of ours that holds the value's cast to f16 or bf16 (precision.h);
   // "": there is none.
   std::string narrow;
@@ -131,10 +136,11 @@ class ValueTable {
   void visit(size_t number, const Rename& f);
 
   // Notes that the invented register, on that set of ranks (Cluster::ranks), is
-  // to be freed after the current line.
-  void free_later(const std::string& name, uint32_t set);
+  // to be freed after the current line. `keeps_name`: its number stays in use.
+  void free_later(const std::string& name, uint32_t set,
+                  bool keeps_name = false);
   // Returns the registers that are to be freed, each with its set of ranks, and
-  // forgets them. Their numbers can be used again.
+  // forgets them. The numbers of the others can be used again.
   std::vector<std::pair<std::string, uint32_t>> take_frees();
 
   // Returns a table for a trial: it has changeable copies of the values that
@@ -161,6 +167,7 @@ class ValueTable {
   NumberPool numbers_;
   std::set<size_t> foreign_;  // numbers of input names that look invented
   std::vector<std::pair<std::string, uint32_t>> frees_;
+  std::vector<std::string> freed_names_;  // those of `frees_` that are not kept
 };
 
 }  // namespace gt::shard

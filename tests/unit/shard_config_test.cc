@@ -126,6 +126,7 @@ tensors:
   w*: {shard: {tp: 0}, on: {pp: 1}}
 machine: {flops: 1e12, memory: 16e9}
 regather: true
+overlap: false
 chunks: 8
 sums: bf16
 precision: bf16
@@ -142,6 +143,7 @@ TEST(Config, ReadsNamedAxes) {
   EXPECT_EQ(config.machine().flops, 1e12);
   EXPECT_EQ(config.machine().memory, 16e9);
   EXPECT_TRUE(config.regather());
+  EXPECT_FALSE(config.overlap());
   EXPECT_EQ(config.chunks(), 8);
   EXPECT_EQ(config.sums(), Dtype::kBf16);
   EXPECT_EQ(config.precision(), Dtype::kBf16);
@@ -317,8 +319,8 @@ constexpr Bad kBadGt[] = {
 constexpr Bad kBadOwn[] = {
     {"mesh: {tp: 2}\nsignls: {}\n",
      "c.yaml:2: unknown key 'signls'; expected mesh, signals, tensors, "
-     "schedule, machine, regather, chunks, sums or precision; did you mean "
-     "'signals'?"},
+     "schedule, machine, regather, overlap, chunks, sums or precision; did "
+     "you mean 'signals'?"},
     {"mesh: {tp: 2}\ncolpar:\n  shard: {axis: 1}\n",
      "c.yaml:2: 'colpar' is a signal in GT's form, beside which there is no "
      "mesh:, signals: or tensors:; put it under signals: and name its axis, as "
@@ -340,7 +342,8 @@ constexpr Bad kBadOwn[] = {
      "c.yaml:2: signal 'a': no axis 'TP' in mesh tp=2; did you mean 'tp'?"},
     {"msh: {tp: 2}\nsignals: {a: {shard: {tp: 1}}}\n",
      "c.yaml:1: unknown key 'msh'; expected mesh, signals, tensors, schedule, "
-     "machine, regather, chunks, sums or precision; did you mean 'mesh'?"},
+     "machine, regather, overlap, chunks, sums or precision; did you mean "
+     "'mesh'?"},
     {"mesh: {tp: 2}\n# A note.\n%signals: {a: {shard: {tp: 1}}}\n",
      "c.yaml:3: is no YAML: '%' begins no line here; put the word into "
      "quotes, or leave it out"},

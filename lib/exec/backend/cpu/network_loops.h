@@ -444,7 +444,7 @@ inline bool any_far(Pack<T> x) {
   constexpr auto kHigh = static_cast<T>(uint64_t{1} << kBits);
   const Pack<T> a = x < 0 ? -x : x;
   const Mask<T> near = (a <= splat(kHigh)) & (a >= splat(1 / kHigh));
-  return any(near == 0);
+  return any(~near);
 }
 
 // Multiplies map(i, left) over the packs of a row. Where elements are near 1,
@@ -505,7 +505,8 @@ void prod_grad(T g, const T* x, T* z, int64_t n) {
   bool has_zero = false;
   const Scaled others_of = multiply_row<T>(n, [&](int64_t i, int64_t left) {
     const Pack<T> a = load_rest<Product, T>(x + i, left);
-    has_zero = any(a == 0) || has_zero;
+    const Mask<T> is_zero = a == 0;
+    has_zero = any(is_zero) || has_zero;
     const Pack<T> b = a == 0 ? one : a;
     far = any_far<T, 2>(b) || far;
     return b;
