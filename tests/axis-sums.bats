@@ -60,6 +60,7 @@ sums_of() {
     [ "$(sums_of '')" = "0 of $n" ]
     rm moves report
     run -0 --separate-stderr within 100 gt-route --fast-sums -n gpus axes.s
+    echo "$stderr"
     [ -z "$stderr" ]
     echo "$output" >fast
     gt-cmp --rtol 1e-1 --atol 1e-1 fast exact

@@ -36,9 +36,13 @@ teardown() {
 }
 
 # start_sshd starts it at a free port, $port. Its settings for every session make
-# the folder `home` the home of the host.
+# the folder `home` the home of the host. A session keeps nothing of this environment
+# by itself, but sanitizers need their options there.
 start_sshd() {
-  local tries
+  local tries name options=''
+  for name in ASAN_OPTIONS TSAN_OPTIONS UBSAN_OPTIONS; do
+    [[ ! -v $name ]] || options+=" $name=\"${!name}\""
+  done
   mkdir -p home
   for ((tries = 0; tries < 20; tries++)); do
     port=${port:-$(free_port)}
@@ -50,7 +54,7 @@ PidFile none
 StrictModes no
 UsePAM no
 PasswordAuthentication no
-SetEnv HOME=$PWD/home XDG_STATE_HOME="$PWD/home/the state"
+SetEnv HOME=$PWD/home XDG_STATE_HOME="$PWD/home/the state"$options
 CONF
     spawn "$(command -v sshd)" -D -e -f "$PWD/sshd.conf" 2>sshd.log
     sshd=$!
