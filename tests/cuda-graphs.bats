@@ -79,8 +79,8 @@ make_steps() {
   local programs=(digits lenet linear)
   read -r share shares < <(share_of 3)
   for program in "${programs[@]:share:3 / shares}"; do
-    same_bits $program.s
-    gt-work $program.s | gt-cmp --rtol 1e-4 - with
+    same_bits "$program.s"
+    gt-work "$program.s" | gt-cmp --rtol 1e-4 - with
   done
 }
 

@@ -436,8 +436,6 @@ END
 }
 
 @test "regather: the next gather leaves behind the one before, and overlap: false compares" {
-  local config='mesh: {dp: 2}\nregather: true\nsignals: {b: {shard: {dp: 0}, results: {dp: 0}}}'
-  config+='\ntensors: {w*: {shard: {dp: 0}}}\n'
   {
     printf 'w%d = randn f32[6,6] %d scale=0.4\n' 1 1 2 2 3 3
     echo 'x = randn f32[4,6] 4 #signal=b'
@@ -449,15 +447,16 @@ END
     printf 'w%d = sgd w%d g%d 0.1\n' 1 1 1 2 2 2 3 3 3
   } >step.gt
   gt-emit --no-at init.gt --repeat 30 step.gt -e 'print l' -e 'print w1' >p.s
-  printf "$config" >on.yaml
+  printf '%s\n' 'mesh: {dp: 2}' 'regather: true' 'tensors: {w*: {shard: {dp: 0}}}' \
+    'signals: {b: {shard: {dp: 0}, results: {dp: 0}}}' >on.yaml
   (cat on.yaml && echo 'overlap: false') >off.yaml
   gt-shard -c on.yaml p.s >on
   gt-shard -c off.yaml p.s >off
   # The same lines, in another order.
   cmp <(sort on) <(sort off)
   run -1 cmp -s on off
-  # A product reads what was gathered two gathers before it, and right before it.
-  forward='/ = (all_gather|matmul) / && !/#bwd/ && NR > 40 { printf "%s", substr($3, 1, 1); if (++n == 12) exit }'
+  # The letters are those of the forward's gathers and products.
+  local forward='/ = (all_gather|matmul) / && !/#bwd/ && NR > 40 { printf "%s", substr($3, 1, 1); if (++n == 12) exit }'
   [ "$(awk "$forward" off)" = amamamamamam ]
   [ "$(awk "$forward" on)" = aamammaamamm ]
   gt-check -q on
