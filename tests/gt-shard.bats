@@ -419,6 +419,26 @@ END
   same_values pair.gt -c s.yaml
 }
 
+@test "a weight that is printed before its first product is cut from that on" {
+  cat >early.gt <<'END'
+w = randn f32[8,8] 1
+print w
+x = randn f32[4,8] 2
+y = matmul x w #signal=colpar
+l = sum y
+g = grad l w
+w = sgd w g 0.1
+y = matmul x w #signal=colpar
+print y
+END
+  printf 'mesh: {tp: 2}\nsignals: {colpar: {shard: {tp: 1}}}\n' >early.yaml
+  run -0 bash -c 'gt-emit early.gt | gt-shard -c early.yaml >placed'
+  grep -q '^w@0-1 = convert w@0-1 over=tp src=R dst=S1 .*#why="the config says so"' placed
+  grep -q '^print y@0-1 split=tp:1' placed
+  run -1 grep -E 'all_gather|all_reduce' placed
+  same_values early.gt -c early.yaml
+}
+
 @test "regather: what was gathered is gathered again" {
   cat >twice.gt <<'END'
 w = randn f32[8,4] 1

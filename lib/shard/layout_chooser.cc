@@ -156,6 +156,21 @@ void LayoutChooser::pin_weight(const LineWork& work, size_t argument) {
   pin_held(at_its_place, argument);
 }
 
+std::optional<Layout> LayoutChooser::cut_of_whole_weight(LineWork& work) {
+  const int weight = work.call.op->row->weight_operand;
+  if (weight < 0 || !work.scope.shard) return std::nullopt;
+  const ShardValuePtr& value = work.value(static_cast<size_t>(weight));
+  if (value->held != nullptr || !value->is_source || value->copies.empty() ||
+      !value->layout().cuts.empty() || value->layout().partial != 0) {
+    return std::nullopt;
+  }
+  work.set = set_of(work);
+  if (value->layout().set != work.set) return std::nullopt;
+  std::optional<Layout> pin = weight_pin(work, static_cast<size_t>(weight));
+  if (!pin || pin->cuts.empty()) return std::nullopt;
+  return pin;
+}
+
 void LayoutChooser::find_pin(LineWork& work) {
   const Call& call = work.call;
   if (call.results.empty()) return;

@@ -177,6 +177,7 @@ void LineRewriter::wait(const LineWork& work) {
 }
 
 void LineRewriter::run(LineWork& work) {
+  cut_whole_weight(work);
   chooser_.choose(work);
   if (std::string narrow = precision_.write_view(work); !narrow.empty()) {
     wait(work);
@@ -186,6 +187,15 @@ void LineRewriter::run(LineWork& work) {
   look_ahead(work);
   explanation_.add_choice(work);
   carry_out(work);
+}
+
+// A weight that something else has read before its first product, as a print,
+// was written whole. From this product on it is cut as it would have been.
+void LineRewriter::cut_whole_weight(LineWork& work) {
+  const std::optional<Layout> cut = chooser_.cut_of_whole_weight(work);
+  if (!cut) return;
+  const auto weight = static_cast<size_t>(work.call.op->row->weight_operand);
+  materializer_.change(work.value(weight), *cut, "the config says so", work.at);
 }
 
 void LineRewriter::carry_out(LineWork& work) {

@@ -82,6 +82,7 @@ class LineRewriter {
   Status bind(LineWork& work) const;
   void wait(const LineWork& work);
   void run(LineWork& work);
+  void cut_whole_weight(LineWork& work);
   void carry_out(LineWork& work);
 
   // ---- with regard to the lines behind it
