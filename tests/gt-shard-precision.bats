@@ -172,6 +172,10 @@ END
       gt-route -n 2 --threads 1 placed | cmp - one
     done
   done
+  # Every product reads f16, also where the backward reads a view of the forward.
+  grep -q ' = reshape x@' placed
+  [ "$(grep -c ' = matmul ' placed)" = 5 ]
+  [ "$(grep ' = matmul ' placed | grep -c ' out=f32')" = 5 ]
   # It is plain lines, and only of the backward.
   run ! grep -E '= (abs|maximum) ' <(grep -v '#bwd' placed)
   grep -qE '^_s[0-9]+@0-3 = div 16384 _s[0-9]+@0-3 #bwd$' placed
@@ -181,4 +185,30 @@ END
   # In bf16 there is nothing to scale.
   sed 's/f16/bf16/' f16.yaml >bf16.yaml
   gt-shard -c bf16.yaml f16.s | grep -c 'div 16384' | grep -qx 0
+}
+
+@test "a view that waits is cut in units that it can be cut into" {
+  cat >view.gt <<'END'
+w1 = randn f32[2,8] 1 scale=0.4
+w2 = ones f32[8]
+w3 = randn f32[8,2] 5 scale=0.4
+i = tensor i64[2,5] 0 1 1 1 0 0 0 0 1 1 #signal=batch #mb=0
+t = tensor i64[2,5] 0 0 0 0 1 1 1 0 1 0 #signal=batch #mb=0
+x = embedding w1 i #mb=0
+x = rms_norm x w2 eps=0.1 #signal=norm #mb=0
+y = matmul x w3 #signal=head #mb=0
+l = cross_entropy y t #mb=0
+g1 g2 g3 = grad l w1 w2 w3
+print g1
+print g2
+print g3
+END
+  gt-emit --no-at view.gt >view.s
+  for precision in f16 bf16; do
+    printf '%s\n' 'mesh: {dp: 2, tp: 2}' "precision: $precision" signals: '  head: {shard: {tp: 1}}' \
+      '  norm: {results: {tp: 1}}' '  batch: {shard: {dp: 0}}' >view.yaml
+    run -0 --separate-stderr bash -c 'gt-shard -c view.yaml view.s >placed'
+    gt-check -q placed
+    gt-cmp --rtol 3e-2 --atol 1e-2 <(gt-work view.s) <(gt-work placed)
+  done
 }

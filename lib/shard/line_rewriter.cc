@@ -169,7 +169,7 @@ Status LineRewriter::bind(LineWork& work) const {
 void LineRewriter::wait(const LineWork& work) {
   LineContext at = work.at;
   const ShardValuePtr value = waiting_.make(work, chooser_, cluster_);
-  value->is_gradient = makes_gradient(work.line);
+  value->is_gradient = makes_gradient(work);
   const std::string name(work.line.results[0].text);
   materializer_.keep_for_readers(name, at);
   materializer_.unbind(name, at);
@@ -348,7 +348,7 @@ void LineRewriter::bind_results(LineWork& work, const std::vector<Type>& types,
     const ShardValuePtr made = bind_result(std::string(results[r].text),
                                            types[r], plan.results[r], work.at);
     made->is_source = is_source;
-    made->is_gradient = makes_gradient(work.line);
+    made->is_gradient = makes_gradient(work);
     made->sum_dtype = work.sum_dtype;
   }
 }

@@ -15,6 +15,35 @@ bool is_local(const std::vector<Move>& moves) {
   });
 }
 
+// Returns the layout with only those cuts that a line can make without moving
+// anything. The units of a cut must be whole in the operands: a reshape of
+// [2,5] to [10] can be cut into units of 5, and so into 5 and 5, but not into 3,
+// 3, 2 and 2.
+Layout makeable(const Cluster& cluster, const Call& call,
+                const Layout& wanted) {
+  const Shape& whole = call.results[0].shape;
+  Layout out{wanted.set, wanted.partial, {}};
+  const std::vector<Label> labels = index_rule(call);
+  for (const AxisCut& cut : wanted.cuts) {
+    const auto label =
+        std::find_if(labels.begin(), labels.end(), [&](const Label& l) {
+          return l.results[0].dim == cut.dim;
+        });
+    if (label == labels.end() || cut.unit % label->results[0].unit == 0) {
+      out.add(cut);
+      continue;
+    }
+    Layout as_is = out, in_units = out;
+    as_is.add(cut);
+    in_units.add({cut.axis, cut.dim, label->results[0].unit});
+    if (cluster.is_same_cut(as_is, in_units, cut.dim,
+                            whole[static_cast<size_t>(cut.dim)])) {
+      out = in_units;
+    }
+  }
+  return out;
+}
+
 // Returns the plan in which the result has this layout and each argument is cut
 // as the result is, in the dimensions that have the same index.
 Plan plan_as_result(const Call& call, const Layout& layout) {
@@ -190,7 +219,7 @@ std::string Materializer::summands_note(const Layout& layout) const {
 
 // Writes the line of a waiting value, which gets this layout. `reader` is the
 // place of the line that reads it, for explanations; "" stands for none.
-void Materializer::create(const ShardValuePtr& value, const Layout& layout,
+void Materializer::create(const ShardValuePtr& value, const Layout& wanted,
                           const std::string& reader, LineContext& at) {
   const std::shared_ptr<UnwrittenLine> held = value->held;
   Line line;
@@ -202,10 +231,11 @@ void Materializer::create(const ShardValuePtr& value, const Layout& layout,
   }
   Call call;
   GT_CHECK(gt::bind(line, types, call).ok());
+  const Layout layout = makeable(cluster_, call, wanted);
   const Plan plan = plan_as_result(call, layout);
   if (value->names.empty()) value->hidden = values_.new_name(at.space);
   value->held = nullptr;
-  value->copies = {{layout, ""}};
+  value->copies = {{cluster_.simplest(layout, value->type.shape), ""}};
   explanation_.add_created(*held, layout, reader);
   std::vector<std::string> operands(line.operands.size());
   for (size_t i = 0; i < call.arguments.size(); ++i) {

@@ -107,7 +107,7 @@ class Materializer {
                               const LineContext& at);
   Layout made_as(const ShardValuePtr& value, const Layout& wanted) const;
   Layout made_by_default(const ShardValuePtr& value) const;
-  void create(const ShardValuePtr& value, const Layout& layout,
+  void create(const ShardValuePtr& value, const Layout& wanted,
               const std::string& reader, LineContext& at);
   void write_made(const Line& line, const Call& call,
                   const std::vector<std::string>& operands,

@@ -35,8 +35,13 @@ bool is_scaled(const ShardValue& value, Dtype dtype) {
 
 }  // namespace
 
-bool makes_gradient(const Line& line) {
-  return line.note("bwd") != nullptr && line.note("recompute") == nullptr;
+bool makes_gradient(const LineWork& work) {
+  if (work.line.note("bwd") == nullptr ||
+      work.line.note("recompute") != nullptr) {
+    return false;
+  }
+  const bool is_view = work.call.op->row->alias && work.values[0] != nullptr;
+  return !is_view || work.values[0]->is_gradient;
 }
 
 std::optional<Dtype> MixedPrecision::dtype_for(const LineWork& work) const {
