@@ -105,6 +105,10 @@ plain() {
   # The tarball also knows its commit where it lies in a repository of somebody
   # else.
   git init -q .
+  if [[ -d $GT_ROOT/build/headers ]]; then # of packages that are not installed
+    mkdir gt/build
+    ln -s "$GT_ROOT/build/headers" gt/build
+  fi
   cmake -S gt -B out -G Ninja -DGT_TESTS=OFF >/dev/null
   cmake --build out --target gt_version
   grep -F "$(git -C "$GT_ROOT" rev-parse HEAD | cut -c 1-12)" out/gen/version.cc

@@ -47,8 +47,8 @@ gt.ones(2).tolist()'
   for code in 'gt.ones(2, 3) @ gt.ones(2, 3)' 'gt.load("nothing.npy")' 'gt.ones(1).save("no/x.npy")' \
     'gt.tensor([1]) // gt.tensor([0])' '(gt.ones(2, 3) @ gt.ones(2, 3)).print_("y")' \
     'x = gt.load("nothing.npy", "f32[2]"); x.requires_grad_(); x.sum().backward(); print(gt.ones(1).item())'; do
-    run -1 python "$code"
-    [[ $output == *'gt: <string>:2: '*': no exception has shown this, so the process ends with status 1' ]]
+    run -1 --separate-stderr python "$code"
+    [[ $stderr == *'gt: <string>:2: '*': no exception has shown this, so the process ends with status 1' ]]
   done
   run -1 python 'gt.ones(2, 3) @ gt.ones(2, 3)
 gt.sync()'

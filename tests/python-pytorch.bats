@@ -350,7 +350,7 @@ taken: [[1.0, 2.0], [3.0, 4.0]]'
 }
 
 @test "products with vectors, and operands that make no product" {
-  run -0 python 'told(lambda: gt.matmul([1, 2], [[1, 2], [3, 4]]).tolist(), lambda: gt.matmul(n, n, name="s").name,
+  run -0 --separate-stderr python 'told(lambda: gt.matmul([1, 2], [[1, 2], [3, 4]]).tolist(), lambda: gt.matmul(n, n, name="s").name,
      lambda: (gt.ones(3, 2)[0:1].slice(0, axis=0, size=1) @ n.float()).tolist(), lambda: gt.dot(m, m), lambda: m.mv(m), lambda: n.mv(n), lambda: n.outer(m),
      lambda: gt.dot([1, 2], n).item(), lambda: gt.matmul(n), lambda: (n @ gt.tensor([1, 2, 3])).item())'
   told='found the tensor t0, which has 2; gt.matmul takes vectors and matrices'

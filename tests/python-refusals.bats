@@ -35,9 +35,10 @@ def told(f):
 told(lambda: gt.cat([])); told(lambda: gt.stack([])); told(lambda: nn.Parameter(gt.tensor([1])))
 told(lambda: nn.functional.cross_entropy(gt.ones(2, 3), gt.tensor([0.0, 1.0])))
 gt.sync()
-import os
+import os, sys
+sys.stdout.flush()
 if not (child := os.fork()):
-    told(lambda: gt.ones(2)); os._exit(0)
+    told(lambda: gt.ones(2)); sys.stdout.flush(); os._exit(0)
 os.waitpid(child, 0)'
   lines_are "Error concat: expected one tensor or more; found none
 Error stack: expected one tensor or more; found none

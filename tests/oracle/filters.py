@@ -102,7 +102,8 @@ class Recorder:
         for process in pathlib.Path("/proc").glob("[0-9]*"):
             with contextlib.suppress(OSError):
                 if mine in (process / "environ").read_bytes().split(b"\0"):
-                    left[int(process.name)] = (process / "comm").read_text().strip()
+                    word = (process / "cmdline").read_bytes().split(b"\0")[0]
+                    left[int(process.name)] = os.path.basename(word.decode())
         return left
 
     def end_rest(self):
