@@ -357,12 +357,15 @@ tie() {
 }
 
 # interrupt SIGNAL passes it on to the stages, unless the terminal has sent it to
-# them. `interrupted` says which it was.
+# them. `interrupted` says which it was. With `hasty` the stages do not end what they
+# have begun.
 interrupt() {
-  local stat pids
+  local stat pids signal
   interrupted=$1
   read -ra stat </proc/$$/stat
-  [[ $1 != INT || ${stat[4]} != "${stat[7]}" ]] || return 0
+  [[ $1 != INT || ${stat[4]} != "${stat[7]}" || -n ${hasty:-} ]] || return 0
   read -ra pids <"/proc/$$/task/$$/children" || true
-  kill -s "$1" "${pids[@]}" 2>/dev/null || true
+  for signal in "$1" ${hasty:+INT TERM}; do # by the second gt-route ends at once
+    kill -s "$signal" "${pids[@]}" 2>/dev/null || true
+  done
 }

@@ -14,7 +14,8 @@
 # and profile.tsv with the rows, and plot.svg with the shown numbers of all configs.
 
 cluster_profile() {
-  local work=${TMPDIR:-/tmp}/gt-profile.XXXXXX folder given file worst=0 interrupted=''
+  local work=${TMPDIR:-/tmp}/gt-profile.XXXXXX folder given file worst=0
+  local interrupted='' hasty=yes # a run that is cut short tells nothing
   local drawn=() names=/ same=1 input=3 # where each of the programs finds its standard input
   ((${#configs[@]})) || configs=("${GT_CONFIG:-none}")
   unset GT_CONFIG GT_VERBOSE
@@ -34,7 +35,7 @@ cluster_profile() {
   [[ -z $dry ]] || return 0
   progress
   [[ -z $kept ]] || keep || worst=2
-  show table
+  (($(wc -l <"$work/rows") == 1)) || show table
   [[ -z $interrupted ]] || exit $((128 + $(kill -l "$interrupted")))
   exit "$worst"
 }
@@ -159,13 +160,12 @@ printed='
 check_names() {
   local name names
   names=$(awk "$printed"'
-    $1 == "print" && !($0 in seen) { seen[$0]; name = printed($0) }
-    $1 == "print" && !(name in told) { told[name]; print name }' "$file.s")
+    $1 == "print" && !told[printed($0)]++ { print printed($0) }' "$file.s")
   for name in "$step" "${shown[@]}"; do
     grep -qxF -e "$name" <<<"$names" && continue
     progress
     die 2 "no '$name' is printed; --step takes a name that is, once a step, and --show" \
-      "takes any${names:+: $(tr '\n' ' ' <<<"$names")}"
+      "takes any${names:+: ${names//$'\n'/, }}"
   done
 }
 
@@ -210,7 +210,7 @@ computed() {
     }
     END {
       all = (to - from) * workers
-      printf "%.6f %.6f\n", busy / all, flops / (all / 1e9 * peak)
+      printf "%.6g %.6g\n", busy / all, flops / (all / 1e9 * peak)
     }' "$file.trace"
 }
 
