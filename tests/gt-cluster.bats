@@ -115,6 +115,7 @@ worker 1	$HOSTNAME	here	-"
   printf '%s\n' 'y = load "w.npy"' 'y = add y 1' 'save y "sub/y.npy"' >files.gt
   gt-emit -e 'x = full f32[3] 7' -e 'save x "w.npy"' | gt-work
   gt-cluster run -n 1 files.gt
+  [ "$(stat -c %a sub/y.npy)" = "$(printf %o $((0666 & ~$(umask))))" ]
   mv sub/y.npy whole.npy
   gt-cluster up -n 2
   gt-cluster run files.gt 2>err

@@ -30,7 +30,7 @@ completed() {
 
 @test "bash completes the values of backends, instruction sets and GPUs" {
   local program
-  for program in 'gt-work' 'gt-route' 'gt-cluster up' 'gt-cluster run'; do
+  for program in 'gt-work' 'gt-route' 'gt-cluster up' 'gt-cluster run' 'gt-cluster profile'; do
     [ "$(completed "$program --backend ")" = 'cpu ref null cuda' ]
     [ "$(completed "$program --backend=n")" = null ]
   done
@@ -45,14 +45,16 @@ completed() {
 }
 
 @test "bash completes commands, and the options of each" {
-  [ "$(completed 'gt-cluster ')" = 'run up status logs down' ]
+  [ "$(completed 'gt-cluster ')" = 'run profile up status logs down' ]
   [ "$(completed 'gt-cluster s')" = status ]
   [ "$(completed 'gt-cluster -')" = '--help --version' ]
   [ -z "$(completed 'gt-cluster run p')" ]
-  local all='--name --dry-run --help --version' workers
-  workers='-n --hosts --slurm -c --config --files --root --backend --threads --memory --address --port --timeout'
+  local all='--name --dry-run --help --version' own workers
+  own='-n -c --config --root --backend --threads --memory'
+  workers="$own --hosts --slurm --files --address --port --timeout"
   [ "$(completed 'gt-cluster run -')" = "$all $workers" ]
   [ "$(completed 'gt-cluster run --name a p.gt --')" = "$(tr ' ' '\n' <<<"$all $workers" | grep -e -- | xargs)" ]
+  [ "$(completed 'gt-cluster profile -')" = "$all $own --step --show --tokens --peak --pace --tsv -o" ]
   [ "$(completed 'gt-cluster up -')" = "$all $workers --listen --allow" ]
   [ "$(completed 'gt-cluster status -')" = "$all" ]
   [ "$(completed 'gt-cluster logs -')" = "$all -f --follow" ]
@@ -66,7 +68,7 @@ completed() {
   local option
   for option in $(gt-cluster --help | grep -oE '^ +-[^ ]+' | tr , ' '); do
     [[ $option == -- ]] ||
-      [[ " $(for word in run up status logs down; do completed "gt-cluster $word $option"; done) " == *"$option"* ]]
+      [[ " $(for word in run profile up status logs down; do completed "gt-cluster $word $option"; done) " == *"$option"* ]]
   done
 }
 

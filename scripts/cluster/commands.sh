@@ -1,5 +1,5 @@
 # shellcheck shell=bash disable=SC2034,SC2154 # variables of gt-cluster
-# The commands up, logs, down and run.
+# The commands up, logs, down and run, and how a run's programs are started and ended.
 
 # granted_cores prints how many processors this machine grants gt, which in a container
 # may be fewer than it has.
@@ -243,6 +243,7 @@ cluster_run() {
     printf '%s\n' "$(quoted "${last[@]}")"
     return
   fi
+  umask "$user_umask"
   run_stages
 }
 
@@ -342,7 +343,7 @@ run_stages() {
   done
   trap '' INT TERM
   echo >&6 || true
-  exit "$status"
+  return "$status"
 }
 
 # tie MARK ends the processes with that mark when this process ends without a line
@@ -356,11 +357,15 @@ tie() {
 }
 
 # interrupt SIGNAL passes it on to the stages, unless the terminal has sent it to
-# them.
+# them. `interrupted` says which it was. With `hasty` the stages do not end what they
+# have begun.
 interrupt() {
-  local stat pids
+  local stat pids signal
+  interrupted=$1
   read -ra stat </proc/$$/stat
-  [[ $1 != INT || ${stat[4]} != "${stat[7]}" ]] || return 0
+  [[ $1 != INT || ${stat[4]} != "${stat[7]}" || -n ${hasty:-} ]] || return 0
   read -ra pids <"/proc/$$/task/$$/children" || true
-  kill -s "$1" "${pids[@]}" 2>/dev/null || true
+  for signal in "$1" ${hasty:+INT TERM}; do # by the second gt-route ends at once
+    kill -s "$signal" "${pids[@]}" 2>/dev/null || true
+  done
 }
