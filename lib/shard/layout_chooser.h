@@ -39,8 +39,8 @@ class LayoutChooser {
   // To be called for an argument that the line will not read itself. If it is a
   // weight that is still to be created, it is cut as this line wants it.
   void pin_weight(const LineWork& work, size_t argument);
-  // Returns the layout in which the line's shard: wants the weight that it reads
-  // if that was written whole, or else nothing.
+  // Returns the layout in which the line's shard: wants the weight that it
+  // reads if that was written whole, or else nothing.
   std::optional<Layout> cut_of_whole_weight(LineWork& work);
   // Sets on which ranks the line runs, the layout that the config wants for
   // result 0 (the pin), and the plan. The line runs on the ranks that the

@@ -17,18 +17,17 @@ bool is_local(const std::vector<Move>& moves) {
 
 // Returns the layout with only those cuts that a line can make without moving
 // anything. The units of a cut must be whole in the operands: a reshape of
-// [2,5] to [10] can be cut into units of 5, and so into 5 and 5, but not into 3,
-// 3, 2 and 2.
+// [2,5] to [10] can be cut into units of 5, and so into 5 and 5, but not into
+// 3, 3, 2 and 2.
 Layout makeable(const Cluster& cluster, const Call& call,
                 const Layout& wanted) {
   const Shape& whole = call.results[0].shape;
   Layout out{wanted.set, wanted.partial, {}};
   const std::vector<Label> labels = index_rule(call);
   for (const AxisCut& cut : wanted.cuts) {
-    const auto label =
-        std::find_if(labels.begin(), labels.end(), [&](const Label& l) {
-          return l.results[0].dim == cut.dim;
-        });
+    const auto label = std::find_if(
+        labels.begin(), labels.end(),
+        [&](const Label& l) { return l.results[0].dim == cut.dim; });
     if (label == labels.end() || cut.unit % label->results[0].unit == 0) {
       out.add(cut);
       continue;

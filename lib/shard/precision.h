@@ -77,8 +77,8 @@ class MixedPrecision {
   std::vector<std::weak_ptr<ShardValue>> narrow_;  // have casts, no weights
 };
 
-// Returns true if the line makes gradients: it is of the backward, and neither a
-// forward line that is run again nor a view of what the forward made.
+// Returns true if the line makes gradients: it is of the backward, and neither
+// a forward line that is run again nor a view of what the forward made.
 bool makes_gradient(const LineWork& work);
 
 }  // namespace gt::shard
