@@ -1,7 +1,5 @@
 #include "shard/line_rewriter.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <map>
 #include <set>
@@ -184,7 +182,7 @@ void LineRewriter::run(LineWork& work) {
     return precision_.keep_view(values_.find(work.line.results[0].text),
                                 std::move(narrow));
   }
-  look_ahead(work);
+  LineTrial::look_ahead(*this, work);
   explanation_.add_choice(work);
   carry_out(work);
 }
@@ -227,38 +225,6 @@ void LineRewriter::carry_out(LineWork& work) {
                           work.line.results.empty()
                               ? nullptr
                               : values_.find(work.line.results[0].text));
-}
-
-// ---- with regard to the lines behind it
-// --------------------------------------
-
-// A product that moves an operand may be followed by others that read the same
-// value, as those of queries, keys and values do, or the gradients of a weight
-// and of what it was multiplied with. Each by itself may do better by moving
-// something else, such as its weight, while all together do best by moving what
-// they share. So each plan of the product is tried with the lines behind it.
-void LineRewriter::look_ahead(LineWork& work) {
-  if (work.at.ahead == nullptr || work.at.depth > 0 || work.plan().bytes == 0 ||
-      !work.call.op->is_product()) {
-    return;
-  }
-  std::vector<PlanCache::Entry>& others = chooser_.others(work);
-  if (others.empty()) return;
-  LineTrial::Prospect least = LineTrial(*this, work).prospect(*work.planned);
-  if (least.readers == 0) return;
-  for (PlanCache::Entry& other : others) {
-    // Whether a sum that is put off will be taken is not seen so soon.
-    if (other.plan.results[0].partial != work.plan().results[0].partial) {
-      continue;
-    }
-    const LineTrial::Prospect found = LineTrial(*this, work).prospect(other);
-    if (found.seconds >= least.seconds * (1 - 1e-9)) continue;
-    work.why_ahead = fmt::format(
-        "{:.3g} us with lines behind it that read the same, and not {:.3g} us",
-        found.seconds * 1e6, least.seconds * 1e6);
-    least = found;
-    work.planned = &other;
-  }
 }
 
 // ---- as planned -------------------------------------------------------------

@@ -85,9 +85,6 @@ class LineRewriter {
   void cut_whole_weight(LineWork& work);
   void carry_out(LineWork& work);
 
-  // ---- with regard to the lines behind it
-  void look_ahead(LineWork& work);
-
   // ---- as planned
   void share(LineWork& work);
   void reshape_instead(LineWork& work);

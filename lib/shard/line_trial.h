@@ -12,6 +12,15 @@ namespace gt::shard {
 
 class LineTrial {
  public:
+  // Takes the plan of a line that costs least together with the lines behind
+  // it. A product that moves an operand may be followed by others that read the
+  // same value, as those of queries, keys and values do, or the gradients of a
+  // weight and of what it was multiplied with. Each by itself may do better by
+  // moving something else, such as its weight, while all together do best by
+  // moving what they share. So each plan of the product is tried with the lines
+  // behind it. The line's layouts must be chosen.
+  static void look_ahead(LineRewriter& rewriter, LineWork& work);
+
   // The line must be about to be written by `tried`, its layouts must be
   // chosen, and work.at.ahead must not be null.
   LineTrial(const LineRewriter& tried, const LineWork& work);

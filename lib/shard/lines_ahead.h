@@ -1,6 +1,6 @@
 // The lines of the input behind the one that is rewritten. Most lines are
 // written without regard to them. A line is read ahead only where its best plan
-// depends on what comes next (LineRewriter::look_ahead): then at most 12 lines
+// depends on what comes next (LineTrial::look_ahead): then at most 12 lines
 // are waited for, and none behind a line that shows something, has ranks,
 // or is a mark, so that whoever waits for an answer gets it.
 #pragma once
