@@ -59,8 +59,6 @@ void GathersAhead::take_line(std::string_view text, std::string& out) {
   last.text = text;
   const bool is_line = parse_line(last.text, last.line).ok() &&
                        last.line.kind == Line::Kind::kInstruction;
-  const auto where = is_line ? line_ranks(last.line) : LineRanks();
-  if (where.ok()) last.where = where.value();
   if (!is_line) {
     held_.pop_back();
     finish(out);
@@ -68,7 +66,8 @@ void GathersAhead::take_line(std::string_view text, std::string& out) {
     out += '\n';
     return;
   }
-  if (!where.ok() || ends_order(last.line)) return finish(out);
+  last.where = line_ranks(last.line);
+  if (!last.where.ok() || ends_order(last.line)) return finish(out);
   if (collective_of(last.line.op) == Collective::kAllGather) {
     const auto end = std::prev(held_.end());
     const auto stays =

@@ -31,7 +31,7 @@ class GathersAhead final : public LineOrder {
   struct Held {
     std::string text;
     Line line;  // points into `text`
-    LineRanks where;
+    Result<LineRanks> where = LineRanks();
   };
 
   void take_line(std::string_view text, std::string& out) override;

@@ -16,9 +16,11 @@ void LineOrder::take_lines(std::string_view lines, std::string& out) {
 }
 
 void LineOrder::pass(std::string_view text, const Line& line,
-                     const LineRanks& where, std::string& out) {
+                     const Result<LineRanks>& ranks, std::string& out) {
   out += text;
   out += '\n';
+  if (!ranks.ok()) return;  // the line does nothing
+  const LineRanks& where = ranks.value();
   if (statement_of(line.op) == Statement::kFree) {
     for (size_t o = 0; o < where.operands.size(); ++o) {
       memory_.free(std::string(line.operands[o].text),

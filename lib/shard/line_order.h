@@ -8,6 +8,7 @@
 #include <string>
 #include <string_view>
 
+#include "base/result.h"
 #include "shard/line_sizes.h"
 #include "shard/register_bytes.h"
 #include "spmd/machine.h"
@@ -42,8 +43,8 @@ class LineOrder {
   // Takes a line without its LF.
   virtual void take_line(std::string_view text, std::string& out) = 0;
   // Appends a line that runs on these ranks, and notes what it holds and frees.
-  void pass(std::string_view text, const Line& line, const LineRanks& where,
-            std::string& out);
+  void pass(std::string_view text, const Line& line,
+            const Result<LineRanks>& ranks, std::string& out);
 
   LineSizes sizes_;
   RegisterBytes memory_;

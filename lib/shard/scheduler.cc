@@ -81,7 +81,7 @@ void Scheduler::take_line(std::string_view text, std::string& out) {
   const auto where = line_ranks(line);
   if (ends_order(line) || !where.ok()) {
     close_before(text, out);
-    return pass(text, line, where.ok() ? where.value() : LineRanks(), out);
+    return pass(text, line, where, out);
   }
   const int64_t microbatch = microbatch_of(line);
   const bool is_full =
@@ -93,7 +93,7 @@ void Scheduler::take_line(std::string_view text, std::string& out) {
   }
   if (microbatch < 0 && !belongs(line)) {
     if (window_.is_read_by(line)) close_before(text, out);
-    return pass(text, line, where.value(), out);
+    return pass(text, line, where, out);
   }
   if (microbatch >= 0) check_end(microbatch);
   window_.add(text, line, where.value(), microbatch,

@@ -50,8 +50,9 @@ TEST(GathersAhead, StaysBehindWhatItNeedsAndWhatNeedsItsName) {
 }
 
 TEST(GathersAhead, HoldsNothingBackBeyondWhatIsShown) {
-  for (const std::string shown : {"print x@0\n", "#sync a/1\n", "# a comment\n",
-                                  "z = zeros f32[2]\n", "mesh dp=2\n"}) {
+  for (const std::string shown :
+       {"print x@0\n", "free x@0-1 y\n", "#sync a/1\n", "# a comment\n",
+        "z = zeros f32[2]\n", "mesh dp=2\n"}) {
     const std::string lines =
         kBegin + gather("a", "v") + "x@0-1 = tanh a@0-1\n" + shown;
     GathersAhead order(kMachine);
