@@ -81,14 +81,15 @@ void shared_by_workers(int64_t workers, int64_t units, const Part& part) {
   }
 }
 
-// Scratch memory for each worker, aligned for packs. No two workers share a
-// cache line, which each write of one would take from the other.
+// Scratch memory for each worker, aligned for packs. That of two workers is a
+// page apart: a processor fetches the lines behind those that it uses as well,
+// and would take them from the one that writes them.
 template <typename T>
 class WorkerScratch {
  public:
   void reserve(int64_t workers, int64_t elements) {
     constexpr int64_t kLine = 64 / sizeof(T);
-    each_ = (elements + kLine - 1) / kLine * kLine;
+    each_ = (elements + kLine - 1) / kLine * kLine + 64 * kLine;
     data_.resize(static_cast<size_t>(workers * each_ + kLine));
   }
   T* of(int64_t worker) {
