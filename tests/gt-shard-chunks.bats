@@ -33,6 +33,16 @@ END
   same_values block.gt -c ch.yaml
 }
 
+@test "overlap: false computes no product in chunks, whoever asks for them" {
+  make_block
+  with_chunks 2
+  sed 's/^chunks: 2$/chunks: 1/' ch.yaml >whole.yaml
+  (echo 'overlap: false' && cat ch.yaml) >off.yaml
+  run -1 cmp -s whole.yaml ch.yaml
+  gt-emit block.gt >block.s
+  cmp <(gt-shard -c off.yaml block.s) <(gt-shard -c whole.yaml block.s)
+}
+
 @test "a sum of summands follows its product, and is cut as the gathered operand was" {
   make_block
   with_chunks 2

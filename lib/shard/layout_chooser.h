@@ -40,7 +40,8 @@ class LayoutChooser {
   // weight that is still to be created, it is cut as this line wants it.
   void pin_weight(const LineWork& work, size_t argument);
   // Returns the layout in which the line's shard: wants the weight that it
-  // reads if that was written whole, or else nothing.
+  // reads if that was written whole, or else nothing. Sets on which ranks the
+  // line runs, as choose() does.
   std::optional<Layout> cut_of_whole_weight(LineWork& work);
   // Sets on which ranks the line runs, the layout that the config wants for
   // result 0 (the pin), and the plan. The line runs on the ranks that the

@@ -208,17 +208,11 @@ def rehearsed(report, folder):
                "latency": 1e-5}
 
     def took(kind, stage):
-        with open(f"{folder}/{kind}.yaml", "w") as out:
-            out.write("mesh: {pp: 4}\nschedule: {kind: %s}\nmachine: {%s}\n"
-                      "signals:\n" % (kind, ", ".join(
-                          f"{key}: {value:g}" for key, value in machine.items())))
-            out.writelines(f"  l{i}: {{on: {{pp: {stage(i)}}}}}\n"
-                           for i in range(layers))
-        pace = ",".join(f"{key}={value:g}" for key, value in machine.items())
-        return printed_steps(
-            f"{EMIT} --no-at {folder}/init.gt --repeat {steps} "
-            f"{folder}/step.gt | {SHARD} -c {folder}/{kind}.yaml 2>/dev/null | "
-            f"{ROUTE} -n 4 --threads 1 --backend null --pace {pace}", steps)[1]
+        config = "mesh: {pp: 4}\nschedule: {kind: %s}\n%ssignals:\n" % (
+            kind, yaml_of(machine))
+        config += "".join(f"  l{i}: {{on: {{pp: {stage(i)}}}}}\n"
+                          for i in range(layers))
+        return rehearsed_step(folder, kind, 4, machine, config, steps)
 
     def beside(kind, stage):
         def measure():
@@ -231,6 +225,23 @@ def rehearsed(report, folder):
                 beside("zb-h2", lambda i: i // 2), 1.25, 1.36)
     report.pair("a rehearsed pipeline's step, 1f1b s : zb-v",
                 beside("zb-v", lambda i: min(i, 7 - i)), 1.05, 1.29)
+
+
+def rehearsed_step(folder, name, workers, machine, config, steps):
+    """The seconds of a step of init.gt and step.gt in the folder under this text of a
+    config, NAME.yaml, on workers that sleep as long as the machine would compute."""
+    with open(f"{folder}/{name}.yaml", "w") as out:
+        out.write(config)
+    pace = ",".join(f"{key}={value:g}" for key, value in machine.items())
+    return printed_steps(
+        f"{EMIT} --no-at {folder}/init.gt --repeat {steps} "
+        f"{folder}/step.gt | {SHARD} -c {folder}/{name}.yaml 2>/dev/null | "
+        f"{ROUTE} -n {workers} --threads 1 --backend null --pace {pace}", steps)[1]
+
+
+def yaml_of(machine):
+    figures = ", ".join(f"{key}: {value:g}" for key, value in machine.items())
+    return f"machine: {{{figures}}}\n"
 
 
 def chunks(report, folder):
@@ -255,17 +266,11 @@ def chunks(report, folder):
     def took(count, bandwidth):
         machine = {"flops": 1e10, "memory_bandwidth": 1e12, "latency": 1e-4,
                    "bandwidth": bandwidth}
-        with open(f"{folder}/chunks.yaml", "w") as out:
-            out.write("mesh: {tp: 2}\nregather: true\nchunks: %s\nmachine: {%s}\n"
-                      "signals:\n  norm: {results: {tp: 1}}\n"
-                      "  up: {shard: {tp: 1}, results: {tp: -1}}\n"
-                      "  down: {shard: {tp: 0}}\n" % (count, ", ".join(
-                          f"{key}: {value:g}" for key, value in machine.items())))
-        pace = ",".join(f"{key}={value:g}" for key, value in machine.items())
-        return printed_steps(
-            f"{EMIT} --no-at {folder}/init.gt --repeat {steps} "
-            f"{folder}/step.gt | {SHARD} -c {folder}/chunks.yaml 2>/dev/null | "
-            f"{ROUTE} -n 2 --threads 1 --backend null --pace {pace}", steps)[1]
+        config = ("mesh: {tp: 2}\nregather: true\nchunks: %s\n%s"
+                  "signals:\n  norm: {results: {tp: 1}}\n"
+                  "  up: {shard: {tp: 1}, results: {tp: -1}}\n"
+                  "  down: {shard: {tp: 0}}\n" % (count, yaml_of(machine)))
+        return rehearsed_step(folder, "chunks", 2, machine, config, steps)
 
     def measure():
         ours, serial = took("auto", 2e7), took(1, 2e7)
@@ -301,15 +306,10 @@ def gathers(report, folder):
     def took(bandwidth):
         machine = {"flops": 1e11, "memory_bandwidth": 1e12, "latency": 1e-5,
                    "bandwidth": bandwidth}
-        with open(f"{folder}/gathers.yaml", "w") as out:
-            out.write("mesh: {dp: 2}\nregather: true\nsignals:\n"
-                      "  batch: {shard: {dp: 0}, results: {dp: 0}}\n"
-                      "tensors:\n  w*: {shard: {dp: 0}}\n")
-        pace = ",".join(f"{key}={value:g}" for key, value in machine.items())
-        return printed_steps(
-            f"{EMIT} --no-at {folder}/init.gt --repeat {steps} "
-            f"{folder}/step.gt | {SHARD} -c {folder}/gathers.yaml | "
-            f"{ROUTE} -n 2 --threads 1 --backend null --pace {pace}", steps)[1]
+        config = ("mesh: {dp: 2}\nregather: true\nsignals:\n"
+                  "  batch: {shard: {dp: 0}, results: {dp: 0}}\n"
+                  "tensors:\n  w*: {shard: {dp: 0}}\n")
+        return rehearsed_step(folder, "gathers", 2, machine, config, steps)
 
     def share():
         ours, computing = took(2e8), took(1e13)

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Programs are placed before gt-emit differentiates them. gt-check finds nothing
-# wrong in the gradients, and they are those of the program for one device. For one commit that is a third
-# of the programs.
+# wrong in the gradients, and they are those of the program for one device. For one
+# commit that is a third of the programs.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 export PATH=${GT_BIN:-$PWD/build/bin}:$PATH PYTHONDONTWRITEBYTECODE=1
