@@ -68,20 +68,22 @@ PY
   done && echo "$(cat me.pub) user=me" >clients.allow)
   local base pod
   base=$(free_port 2)
-  for pod in head work; do
-    mkdir -p "run.$pod"
-    script "$pod" | sed "s,/run/gt,$PWD/run.$pod,g; s,/keys,$PWD/keys,g
+  # Each pod has a /run/gt of its own.
+  for pod in head work-0 work-1; do
+    mkdir "run.$pod"
+    script "${pod%-*}" | sed "s,/run/gt,$PWD/run.$pod,g; s,/keys,$PWD/keys,g
       s,tcp://gt-head,tcp://127.0.0.1,; s,:5550,:$base,; s,:5560,:$((base + 1)),
       s/--workers 4/--workers 2/" >"$pod.sh"
   done
   spawn bash -o pipefail head.sh 2>head.err
-  spawn env HOSTNAME=gt-work-0 bash work.sh
-  spawn env HOSTNAME=gt-work-1 bash work.sh
+  for pod in work-0 work-1; do
+    spawn env "HOSTNAME=gt-$pod" bash "$pod.sh" 2>"$pod.err"
+  done
   local end=$((SECONDS + 60))
-  until run gt-emit --to "tcp://127.0.0.1:$base" --key keys/me.key \
+  until run within 60 gt-emit --to "tcp://127.0.0.1:$base" --key keys/me.key \
     --server-key keys/emit.pub -e 'x = ones f32[2]' -e 'print x' &&
     [ "$status" -eq 0 ]; do
-    ((SECONDS < end)) || { cat head.err && echo "$output" && return 1; }
+    ((SECONDS < end)) || { cat ./*.err && echo "$output" && return 1; }
     sleep 0.2
   done
   lines_are 'x = tensor f32[2] 1 1'
@@ -104,7 +106,7 @@ PY
   GT_WORKERS=1 spawn bash -o pipefail head.sh 2>head.err
   spawn gt-work --connect "tcp://127.0.0.1:$((base + 1))" --key work.key --route-key route.pub
   local end=$((SECONDS + 60))
-  until run gt-emit --to "tcp://127.0.0.1:$base" --key me.key --server-key emit.pub \
+  until run within 60 gt-emit --to "tcp://127.0.0.1:$base" --key me.key --server-key emit.pub \
     -e 'x = ones f32[2]' -e 'print x' && [ "$status" -eq 0 ]; do
     ((SECONDS < end)) || { cat head.err && echo "$output" && return 1; }
     sleep 0.2
