@@ -131,10 +131,12 @@ struct PoolAxis {
 template <typename T>
 using PoolPlace = std::conditional_t<sizeof(T) == 4, int32_t, int64_t>;
 
-// One channel of an image, and for each window the place of its largest
-// element: of equal ones the first, and nan before all others; -1 if only the
-// margin, which is -inf, is as large. Rows of places are pool_row() elements
-// apart, so that whole packs fit.
+// One channel of an image. Its windows are handled a row of them at a time,
+// from the first row to the last, so that what is made of their places finds
+// the image's rows in the nearest cache. places has, for each window of the
+// row, the place of its largest element: of equal ones the first, and nan
+// before all others; -1 if only the margin, which is -inf, is as large. It is
+// pool_row() elements long, so that whole packs fit.
 template <typename T>
 struct PoolPlane {
   PoolAxis height, width;
@@ -142,6 +144,7 @@ struct PoolPlane {
   int64_t kept;         // pool_kept()
   PoolPlace<T>* ranks;  // scratch: as many rows of pool_kept_row() elements
   PoolPlace<T>* places;
+  int64_t reached = 0;  // the rows of the image that windows have reached
 };
 
 // The most windows that are handled together. The functions are static, since
@@ -242,7 +245,8 @@ struct FloatLoops {
   // Computes x / keep, or 0 where bit first + i of element i is not set.
   void (*drop)(const T* x, T* y, int64_t n, const uint64_t* bits, int64_t first,
                T keep);
-  void (*pool_largest)(const PoolPlane<T>& plane);
+  // Finds the places of row p of the windows, and updates `reached`.
+  void (*pool_largest)(PoolPlane<T>& plane, int64_t p);
   void (*attention)(const AttentionBlock<T>& block);
   void (*attention_grad)(const AttentionGradBlock<T>& block);
   // Computes c[m,n] = a[m,k] b[k,n] (+ bias[n] unless it is null).

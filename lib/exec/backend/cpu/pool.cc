@@ -60,7 +60,7 @@ class Largest final : public Kernel {
         space_(static_cast<size_t>(sizes_.workers)) {
     for (Space& space : space_) {
       space.ranks.resize(static_cast<size_t>(kept_ * pool_kept_row(width_)));
-      space.places.resize(static_cast<size_t>(height_.out * pool_row(width_)));
+      space.places.resize(static_cast<size_t>(pool_row(width_)));
     }
   }
 
@@ -69,21 +69,14 @@ class Largest final : public Kernel {
     shared_by_workers(sizes_.workers, sizes_.planes, [&](int64_t i, int64_t w) {
       Space& space = space_[static_cast<size_t>(w)];
       const T* x = Sizes::plane<T>(in, sizes_.of.image, i, sizes_.image);
-      largest_(
-          {height_, width_, x, kept_, space.ranks.data(), space.places.data()});
+      PoolPlane<T> plane{
+          height_, width_, x, kept_, space.ranks.data(), space.places.data()};
       auto* y = static_cast<T*>(out[0]);
       if constexpr (kIsGradient) {
-        y += i * sizes_.image;
-        const T* g = Sizes::plane<T>(in, sizes_.of.made, i, sizes_.made);
-        std::fill_n(y, sizes_.image, T{0});
-        each_window(space, [=](int64_t window, int64_t at) {
-          if (at >= 0) y[at] += g[window];
-        });
+        spread(plane, Sizes::plane<T>(in, sizes_.of.made, i, sizes_.made),
+               y + i * sizes_.image);
       } else {
-        y += i * sizes_.made;
-        each_window(space, [=](int64_t window, int64_t at) {
-          y[window] = at < 0 ? -std::numeric_limits<T>::infinity() : x[at];
-        });
+        collect(plane, y + i * sizes_.made);
       }
     });
     return ok_status();
@@ -94,21 +87,33 @@ class Largest final : public Kernel {
     std::vector<PoolPlace<T>> ranks, places;
   };
 
-  // Calls use(window, at) for each window, whose largest element is at `at`.
-  template <typename Use>
-  void each_window(const Space& space, const Use& use) const {
-    const int64_t rows = height_.out;
-    const int64_t n = width_.out;
-    const PoolPlace<T>* places = space.places.data();
-    for (int64_t p = 0; p < rows; ++p, places += pool_row(width_)) {
-      for (int64_t q = 0; q < n; ++q) use(p * n + q, places[q]);
+  void collect(PoolPlane<T>& plane, T* y) const {
+    for (int64_t p = 0; p < height_.out; ++p, y += width_.out) {
+      largest_(plane, p);
+      for (int64_t q = 0; q < width_.out; ++q) {
+        const PoolPlace<T> at = plane.places[q];
+        y[q] = at < 0 ? -std::numeric_limits<T>::infinity() : plane.x[at];
+      }
     }
+  }
+
+  void spread(PoolPlane<T>& plane, const T* g, T* y) const {
+    for (int64_t p = 0; p < height_.out; ++p, g += width_.out) {
+      const int64_t begin = plane.reached * width_.in;
+      largest_(plane, p);
+      std::fill(y + begin, y + plane.reached * width_.in, T{0});
+      for (int64_t q = 0; q < width_.out; ++q) {
+        const PoolPlace<T> at = plane.places[q];
+        if (at >= 0) y[at] += g[q];
+      }
+    }
+    std::fill(y + plane.reached * width_.in, y + sizes_.image, T{0});
   }
 
   Sizes sizes_;
   PoolAxis height_, width_;
   int64_t kept_;
-  void (*largest_)(const PoolPlane<T>&);
+  void (*largest_)(PoolPlane<T>&, int64_t);
   std::vector<Space> space_;
 };
 template <typename T>

@@ -140,43 +140,42 @@ inline void pool_packs(const PoolPlane<T>& plane, int64_t p, int64_t q,
   }
   // One by one, so that they stay in registers until then.
   for (int64_t n = 0; n < kPacks; ++n) {
-    std::memcpy(plane.places + p * pool_row(w) + q + n * kWidth<T>, &at[n],
-                sizeof at[n]);
+    std::memcpy(plane.places + q + n * kWidth<T>, &at[n], sizeof at[n]);
   }
 }
 
 template <int64_t kStride, typename T>
-void pool_apart(const PoolPlane<T>& plane) {
+void pool_apart(PoolPlane<T>& plane, int64_t p) {
   Mask<T> steps{};
   for (int64_t i = 0; i < kWidth<T>; ++i) {
     steps[i] = static_cast<PoolPlace<T>>(i * plane.width.stride);
   }
+  if (p == 0) rank_margins(plane);
   const PoolAxis& h = plane.height;
-  rank_margins(plane);
-  int64_t ranked = 0;
-  for (int64_t p = 0; p < h.out; ++p) {
-    const int64_t top = p * h.stride - h.padding;
-    const int64_t end = top + pool_reach(h) < h.in ? top + pool_reach(h) : h.in;
-    for (ranked = ranked < top ? top : ranked; ranked < end; ++ranked) {
-      rank_row(plane, ranked);
-    }
-    int64_t q = 0;
-    for (; q + kWidth<T> < plane.width.out; q += 2 * kWidth<T>) {
-      pool_packs<kStride, 2>(plane, p, q, steps);
-    }
-    if (q < plane.width.out) pool_packs<kStride, 1>(plane, p, q, steps);
+  const int64_t top = p * h.stride - h.padding;
+  const int64_t end = top + pool_reach(h) < h.in ? top + pool_reach(h) : h.in;
+  // Rows between windows need no ranks.
+  for (int64_t row = plane.reached < top ? top : plane.reached; row < end;
+       ++row) {
+    rank_row(plane, row);
   }
+  if (plane.reached < end) plane.reached = end;
+  int64_t q = 0;
+  for (; q + kWidth<T> < plane.width.out; q += 2 * kWidth<T>) {
+    pool_packs<kStride, 2>(plane, p, q, steps);
+  }
+  if (q < plane.width.out) pool_packs<kStride, 1>(plane, p, q, steps);
 }
 
 template <typename T>
-void pool_largest(const PoolPlane<T>& plane) {
+void pool_largest(PoolPlane<T>& plane, int64_t p) {
   switch (plane.width.stride) {
     case 1:
-      return pool_apart<1>(plane);
+      return pool_apart<1>(plane, p);
     case 2:
-      return pool_apart<2>(plane);
+      return pool_apart<2>(plane, p);
     default:
-      return pool_apart<0>(plane);
+      return pool_apart<0>(plane, p);
   }
 }
 
