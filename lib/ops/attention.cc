@@ -165,6 +165,10 @@ Status check_mask(const Call& call, Attention& a) {
 
 }  // namespace
 
+bool is_attention(const Op& op) { return op.name == "attention"; }
+
+bool is_attention_gradient(const Op& op) { return op.name == "attention_grad"; }
+
 Result<Attention> attention_of(const Call& call) {
   Attention a;
   if (Status s = check_ranks(call); !s.ok()) return s.error();

@@ -29,6 +29,11 @@ struct Attention {
   const char* masked = "none";
 };
 
+// True for attention, and for its gradient; their first operands are q, k and
+// v.
+bool is_attention(const Op& op);
+bool is_attention_gradient(const Op& op);
+
 // Returns the sizes of a call of attention or attention_grad, whose first
 // operands are q, k and v. Errors: sizes that do not fit together.
 Result<Attention> attention_of(const Call& call);

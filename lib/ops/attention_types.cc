@@ -278,7 +278,7 @@ class AttentionLabels {
       : call_(call),
         a_(attention_of(call).value()),
         has_heads_(call.has_key("heads")),
-        backward_(call.op->name == "attention_grad"),
+        backward_(is_attention_gradient(*call.op)),
         lead_(static_cast<int32_t>(a_.lead.size())) {}
 
   std::vector<Label> find() const {

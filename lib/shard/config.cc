@@ -74,6 +74,7 @@ Status ScopeMerge::add(const ConfigEntry& inner) {
   if (said.results) scope_.results = said.results;
   if (said.compile) scope_.compile = said.compile;
   if (said.regather) scope_.regather = said.regather;
+  if (said.ring) scope_.ring = said.ring;
   if (said.chunks) scope_.chunks = said.chunks;
   if (said.sums) scope_.sums = said.sums;
   if (said.precision) scope_.precision = said.precision;

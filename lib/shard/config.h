@@ -66,6 +66,7 @@ struct Scope {
   std::optional<Ranks> ranks;         // the ranks on which lines run, ascending
   std::optional<bool> compile;
   std::optional<bool> regather;  // true: gathered copies are not kept
+  std::optional<bool> ring;      // true: attention as a ring (ring.h)
   // The number of chunks in which a product is computed (chunks.h). For
   // kChunksByCost the estimate of times decides.
   std::optional<int64_t> chunks;
@@ -119,6 +120,7 @@ struct ConfigFile {
   Machine machine;
   std::optional<Schedule> schedule;
   bool regather = false;
+  bool ring = false;
   bool overlap = true;
   int64_t chunks = 1;        // for products whose entries do not say it
   Dtype sums = Dtype::kF32;  // likewise
@@ -153,6 +155,7 @@ class Config {
   // there is none.
   size_t first_entry() const;
   bool regather() const { return file_.regather; }
+  bool ring() const { return file_.ring; }
   // False: each communication is written where it is needed, so that runs with
   // and without overlap can be compared.
   bool overlap() const { return file_.overlap; }

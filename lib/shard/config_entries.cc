@@ -20,13 +20,13 @@ bool is_gt_key(std::string_view key) {
 // The settings of an entry, those of one in GT's form, and those that only a
 // signal has.
 const std::vector<std::string_view> kKeys = {
-    "shard",    "results", "on",   "workers",   "backward",  "compile",
-    "regather", "chunks",  "sums", "precision", "recompute", "optional"};
+    "shard", "results", "on",   "workers",   "backward",  "compile", "regather",
+    "ring",  "chunks",  "sums", "precision", "recompute", "optional"};
 const std::vector<std::string_view> kGtKeys = {
     "shard", "workers",   "backward",  "compile",
     "sums",  "precision", "recompute", "optional"};
 const std::vector<std::string_view> kSignalKeys = {
-    "backward", "compile", "chunks", "sums", "precision", "recompute"};
+    "backward", "compile", "ring", "chunks", "sums", "precision", "recompute"};
 
 }  // namespace
 
@@ -143,6 +143,7 @@ bool ConfigReader::read_own_setting(const YamlNode& key, const YamlNode& value,
   if (key.text == "workers") return read_workers(key, value, entry);
   if (key.text == "compile") return read_bool(value, scope.compile.emplace());
   if (key.text == "regather") return read_bool(value, scope.regather.emplace());
+  if (key.text == "ring") return read_bool(value, scope.ring.emplace());
   if (key.text == "chunks") return read_chunks(value, scope.chunks.emplace());
   if (key.text == "sums") return read_dtype(value, scope.sums.emplace());
   if (key.text == "recompute") return read_recompute(value, scope);

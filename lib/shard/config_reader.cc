@@ -14,8 +14,15 @@ namespace {
 // as well.
 const std::vector<std::string_view> kOwnKeys = {"mesh", "signals", "tensors"};
 const std::vector<std::string_view> kSettings = {
-    "schedule", "machine", "regather", "overlap",
-    "chunks",   "sums",    "precision"};
+    "schedule", "machine", "regather", "ring",
+    "overlap",  "chunks",  "sums",     "precision"};
+
+// Returns the setting of that key that is true or false; null: there is none.
+bool* flag_of(ConfigFile& file, std::string_view key) {
+  if (key == "regather") return &file.regather;
+  if (key == "ring") return &file.ring;
+  return key == "overlap" ? &file.overlap : nullptr;
+}
 
 const YamlNode* child(const YamlNode& map, std::string_view key) {
   if (map.kind != YamlNode::Kind::kMap) return nullptr;
@@ -217,10 +224,8 @@ bool ConfigReader::read_own_key(const YamlNode& key, const YamlNode& value) {
   bool is_read = true;
   if (key.text == "schedule") {
     is_read = read_schedule(value);
-  } else if (key.text == "regather") {
-    is_read = read_bool(value, out_.regather);
-  } else if (key.text == "overlap") {
-    is_read = read_bool(value, out_.overlap);
+  } else if (bool* flag = flag_of(out_, key.text)) {
+    is_read = read_bool(value, *flag);
   } else if (key.text == "chunks") {
     is_read = read_chunks(value, out_.chunks);
   } else if (key.text == "sums") {

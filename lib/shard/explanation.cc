@@ -29,6 +29,11 @@ void Explanation::add_chunks(const LineWork& work, const Chunking& chunking) {
   line_ += "\n";
 }
 
+void Explanation::add_ring(const LineWork& work, const std::string& axis) {
+  if (!is_wanted() || work.at.depth > 0) return;
+  line_ += "    as a ring over " + axis + "\n";
+}
+
 void Explanation::add_whole(const LineWork& work, std::string_view why) {
   if (!is_wanted() || work.at.depth > 0) return;
   line_ += "    in one piece: " + std::string(why) + "\n";

@@ -211,7 +211,10 @@ void LineRewriter::carry_out(LineWork& work) {
   const size_t begin = writer_.text().size();
   std::string_view expanded;
   note_gathered(work);
-  if (is_better_expanded(work)) {
+  if (auto ring = ring_of(work)) {
+    write_in_ring(work, *ring);
+    epilogue_.settle(work);
+  } else if (is_better_expanded(work)) {
     expand(work);
     epilogue_.settle(work);
     expanded = std::string_view(writer_.text()).substr(begin);
@@ -275,9 +278,7 @@ void LineRewriter::write_planned(LineWork& work) {
   const Call& call = work.call;
   const Plan& plan = work.plan();
   std::vector<std::string> operands = fetch_operands(work, 0);
-  for (const Name& name : work.line.results) {
-    materializer_.keep_for_readers(std::string(name.text), work.at);
-  }
+  materializer_.keep_for_readers(work);
   take_all_of_parts(call, plan.arguments.empty() ? Layout{} : plan.arguments[0],
                     operands);
   std::vector<Type> types(call.results.begin(), call.results.end());
@@ -292,14 +293,41 @@ void LineRewriter::write_planned(LineWork& work) {
   writer_.spend(work_seconds(cluster_, config_.machine(), call, plan));
   planned_seconds_ += plan.seconds;
   const bool is_source = makes_source(work);
-  for (const ShardValuePtr& value : work.values) {
-    if (value != nullptr) materializer_.drop_passing(value, work.at);
-  }
+  materializer_.drop_passing(work);
   const bool goes_on = trial_ != nullptr && trial_->reads_sum(work);
   bind_results(work, types, is_source);
   waiting_.note_sum(work);
   if (goes_on) trial_->follow(values_.find(work.line.results[0].text));
   epilogue_.settle_written(work);
+}
+
+// Returns how the line is written as a ring, or nothing if it is not. Operands
+// that wait are written, so that their layouts are known.
+std::optional<Ring> LineRewriter::ring_of(LineWork& work) {
+  const bool is_wanted = work.scope.ring.value_or(config_.ring());
+  if (!is_wanted || work.at.depth > 0 || !can_be_ring(work.call)) {
+    return std::nullopt;
+  }
+  for (size_t i = 0; i < work.call.arguments.size(); ++i) {
+    if (!is_tensor(work.call.arguments[i])) continue;
+    materializer_.create_for(work.value(i), work.plan().arguments[i], work.at);
+  }
+  return find_ring(cluster_, work, chooser_.others(work));
+}
+
+void LineRewriter::write_in_ring(LineWork& work, Ring& ring) {
+  explanation_.add_ring(work, cluster_.axis_name(ring.axis));
+  work.planned = &ring.planned;
+  const std::vector<std::string> operands = fetch_operands(work, 0);
+  materializer_.keep_for_readers(work);
+  LocalLines lines(cluster_, config_.machine(), values_, writer_, work.at,
+                   "attention in a ring");
+  RingWriter(work, epilogue_.without_early_notes(work), cluster_, ring.axis,
+             operands, lines)
+      .write();
+  materializer_.drop_passing(work);
+  bind_results(work, {work.call.results.begin(), work.call.results.end()},
+               false);
 }
 
 void LineRewriter::bind_results(LineWork& work, const std::vector<Type>& types,

@@ -22,6 +22,7 @@
 #include "shard/outputs.h"
 #include "shard/placed_writer.h"
 #include "shard/precision.h"
+#include "shard/ring.h"
 #include "shard/values.h"
 #include "shard/waiting.h"
 
@@ -90,6 +91,8 @@ class LineRewriter {
   void reshape_instead(LineWork& work);
   std::vector<std::string> fetch_operands(LineWork& work, size_t first);
   void write_planned(LineWork& work);
+  std::optional<Ring> ring_of(LineWork& work);
+  void write_in_ring(LineWork& work, Ring& ring);
   void bind_results(LineWork& work, const std::vector<Type>& types,
                     bool is_source);
   ShardValuePtr bind_result(const std::string& name, const Type& type,

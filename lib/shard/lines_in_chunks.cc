@@ -65,9 +65,7 @@ void LineRewriter::write_in_chunks(LineWork& work, const Chunking& chunking) {
                               values_.find(chunks[0])->layout(), chunking, at);
     drop_temporaries(chunks, at);
   }
-  for (const ShardValuePtr& value : work.values) {
-    if (value != nullptr) materializer_.drop_passing(value, work.at);
-  }
+  materializer_.drop_passing(work);
   join(work, chunking, products, at);
 }
 

@@ -163,6 +163,12 @@ void Materializer::drop_passing(const ShardValuePtr& value,
   });
 }
 
+void Materializer::drop_passing(const LineWork& work) {
+  for (const ShardValuePtr& value : work.values) {
+    if (value != nullptr) drop_passing(value, work.at);
+  }
+}
+
 ShardValuePtr Materializer::alone(const std::string& name) {
   const ShardValuePtr value = values_.find(name);
   if (value->held != nullptr || value->names.size() == 1) return value;
@@ -391,6 +397,12 @@ void Materializer::keep_for_readers(const std::string& name, LineContext& at) {
   value->hidden = values_.new_name(at.space);
   writer_.write_local("copy", value->hidden, name, value->layout(), value->type,
                       "");
+}
+
+void Materializer::keep_for_readers(LineWork& work) {
+  for (const Name& name : work.line.results) {
+    keep_for_readers(std::string(name.text), work.at);
+  }
 }
 
 }  // namespace gt::shard

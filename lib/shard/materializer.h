@@ -55,6 +55,7 @@ class Materializer {
   // Drops the copies of the value that were made for this line only
   // (at.passing).
   void drop_passing(const ShardValuePtr& value, const LineContext& at);
+  void drop_passing(const LineWork& work);  // of all values that it reads
   // Writes the frees of the invented registers that are no longer needed.
   void write_frees() { writer_.write_frees(values_.take_frees()); }
 
@@ -66,6 +67,7 @@ class Materializer {
   // copy keeps it under an invented name. If the value's own line waits and
   // nobody will read it, that line is written if running it may fail.
   void keep_for_readers(const std::string& name, LineContext& at);
+  void keep_for_readers(LineWork& work);  // of all names that it binds
   // Lets the name hold nothing. Drops the value with its last name, unless a
   // waiting line will read it.
   void unbind(const std::string& name, LineContext& at);

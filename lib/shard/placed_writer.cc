@@ -139,6 +139,21 @@ void PlacedWriter::write_moves(const std::vector<Move>& moves,
   if (!left.empty()) write_free(to, left);
 }
 
+void PlacedWriter::write_copy(const std::string& to, const Ranks& targets,
+                              const std::string& from, const Ranks& sources,
+                              const Type& piece, const std::string& notes) {
+  declare_mesh();
+  text_ += to + "@" + to_string(targets) + " = copy " + from + "@" +
+           to_string(sources) + notes + "\n";
+  const auto bytes = static_cast<uint64_t>(piece.bytes());
+  memory_.bind(to, ascending(targets), bytes);
+  end_line();
+  ShardCosts::Traffic& traffic = costs_.traffic["copy"];
+  ++traffic.lines;
+  traffic.bytes += static_cast<double>(bytes);
+  spend(message_seconds(config_.machine(), static_cast<double>(bytes)));
+}
+
 void PlacedWriter::write_local(std::string_view op, const std::string& to,
                                const std::string& from, const Layout& layout,
                                const Type& type,

@@ -74,6 +74,11 @@ class PlacedWriter {
                    const std::string& to, uint32_t set, std::string from,
                    const std::string& notes, const std::string& last_note,
                    const std::string& why);
+  // Writes a copy of pieces of this type from sources[i] to targets[i], whose
+  // order may be any.
+  void write_copy(const std::string& to, const Ranks& targets,
+                  const std::string& from, const Ranks& sources,
+                  const Type& piece, const std::string& notes);
   // Writes a line without communication, such as "y@0-1 = cast x@0-1 f32".
   void write_local(std::string_view op, const std::string& to,
                    const std::string& from, const Layout& layout,

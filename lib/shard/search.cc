@@ -116,6 +116,7 @@ class Search {
     file.mesh = mesh.mesh;
     file.machine = job_.given.machine();
     file.regather = job_.given.regather();
+    file.ring = job_.given.ring();
     file.overlap = job_.given.overlap();
     file.chunks = job_.given.chunks();
     file.sums = job_.given.sums();
@@ -302,6 +303,7 @@ class Search {
     }
     out += "}\n" + machine_yaml(job_.given.machine()) +
            (job_.given.regather() ? "regather: true\n" : "") +
+           (job_.given.ring() ? "ring: true\n" : "") +
            (job_.given.overlap() ? "" : "overlap: false\n") +
            (chunks == 1 ? ""
             : chunks == kChunksByCost

@@ -395,7 +395,8 @@ Exit plan_config(const ShardJob& job, const Config& given, int64_t ranks,
   if (const size_t line = given.first_entry(); line > 0) {
     say("gt-shard: " + given.place(line) +
         ": --plan finds signals: and tensors: itself; give it a config without "
-        "them, of mesh:, machine:, regather:, chunks:, sums:, precision: and "
+        "them, of mesh:, machine:, regather:, ring:, chunks:, sums:, "
+        "precision: and "
         "schedule:\n");
     return Exit::kRejected;
   }

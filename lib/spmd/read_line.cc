@@ -132,7 +132,7 @@ ShardedValue ReadLine::read(const ShardedValue& value,
       fail(Rule::kSumPartlyRead);
     } else if (a.pending != 0) {
       fail(Rule::kExtremePartlyRead);
-    } else if (value.type.dim_of(a.axis) >= 0) {
+    } else if (value.type.dim_of(a.axis) >= 0 && !is_local(a.axis)) {
       fail(Rule::kShardsPartlyRead);
     }
     if (left > 1) continue;

@@ -319,6 +319,38 @@ def gathers(report, folder):
                 0.99)
 
 
+def ring(report, folder):
+    """Causal attention of 8 heads of 64 over 8,192 tokens, forward and backward, on
+    four workers with 2,048 tokens each that sleep as long as a machine of 1 Tflop a
+    second would compute, with links of 1 GB/s: as a ring beside keys and values that
+    are gathered, in time, and in bytes of a rank's keys and values of other ranks."""
+    steps, tokens, width = 6, 8192, 512
+    with open(folder + "/init.gt", "w") as out:
+        out.writelines(f"{name} = randn f32[1,{tokens},{width}] {seed} #signal=rows\n"
+                       for seed, name in enumerate("xyzd"))
+    with open(folder + "/step.gt", "w") as out:
+        out.write("q = mul x 2\nk = mul y 2\nv = mul z 2\n"
+                  "o = attention q k v causal=1 heads=8\n"
+                  "p = mul o d\nl = sum p\ngq gk gv = grad l q k v\n"
+                  "free q k v o p gq gk gv\nprint l\n")
+    machine = {"flops": 1e12, "memory_bandwidth": 2e11, "latency": 1e-5,
+               "bandwidth": 1e9}
+
+    def config(form):
+        return (f"mesh: {{cp: 4}}\nring: {form}\n{yaml_of(machine)}"
+                "signals:\n  rows: {shard: {cp: 1}}\n")
+
+    def took(form):
+        return rehearsed_step(folder, "ring", 4, machine, config(form), steps)
+
+    def beside():
+        ours, gathered = took("true"), took("false")
+        return ours, gathered, gathered / ours
+
+    report.pair("rehearsed attention over 8 K tokens on 4 ranks, gathered s : ring",
+                beside, 1 / 0.9, 1 / 0.8)
+
+
 def minigpt(report, folder):
     """The GPT of examples/minigpt under TP=2 x PP=4: what a rank sends if products
     read bf16 and sums are sent so, and for which share of the time workers that
@@ -362,4 +394,5 @@ BENCHES = {"shard-lines": shard_lines, "check-lines": check_lines,
            "shard-jax": jax, "shard-memory": memory, "shard-ddp": ddp, "shard-tensor": tensor,
            "shard-pipeline": pipeline, "shard-rehearsed": rehearsed,
            "shard-chunks": chunks, "shard-gathers": gathers,
+           "shard-ring": ring,
            "shard-minigpt": minigpt}
