@@ -32,6 +32,9 @@ setup_file() {
     gt-emit --no-at >transformer-microbatches.s
   gt-emit --no-at "$GT_EXAMPLES/linear-init.gt" --repeat 5 \
     "$GT_EXAMPLES/linear.gt" -e 'print w' -e 'print b' >linear.s
+  gt-emit --no-at "$GT_EXAMPLES/experts-init.gt" --repeat 2 \
+    "$GT_EXAMPLES/experts.gt" -e 'print loss' -e 'print dropped' \
+    -e 'print router' -e 'print up' -e 'print shared.up' >experts.s
   gt-emit --no-at "$GT_EXAMPLES/quickstart.gt" >quickstart.s
   gt-emit --no-at "$GT_EXAMPLES/tape.gt" >tape.s
   for program in *.s; do
@@ -104,6 +107,14 @@ under() {
   under mixed all_reduce
   grep -q 'over=dp' "$BATS_TEST_TMPDIR/transformer0.s"
   grep -q 'over=tp' "$BATS_TEST_TMPDIR/transformer0.s"
+}
+
+@test "experts: what they are sent is exchanged, there and back" {
+  under experts all_to_all
+  # x needs no gradient, so one of the four ways is not gone.
+  run -0 grep -c ' all_to_all ' "$BATS_TEST_TMPDIR/experts.s"
+  lines_are 6
+  run ! grep -E '= (all_gather|reduce_scatter) ' "$BATS_TEST_TMPDIR/experts.s"
 }
 
 @test "a pipeline: values are copied from stage to stage" {

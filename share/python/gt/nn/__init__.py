@@ -418,7 +418,7 @@ _Keys = collections.namedtuple("Keys", "missing_keys unexpected_keys")
 # The least that the sizes of layers may be.
 _LEAST = {"in_features": 0, "out_features": 0, "num_embeddings": 0, "embedding_dim": 0, "normalized_shape": 0,
           "in_channels": 1, "out_channels": 1, "kernel_size": 1, "stride": 1, "padding": 0, "dilation": 1,
-          "groups": 1}
+          "groups": 1, "width": 1, "hidden": 1, "experts": 1, "top_k": 1, "shared": 0}
 
 
 def _check_sizes(layer, **sizes):
@@ -844,6 +844,7 @@ for _line in filter(None, _LAYERS.split("\n")):
     globals()[_name] = _layer(_name, _function, *_parameters)
 
 from . import functional, init, utils  # which are made of the functions, not of the modules
+from ._experts import MoE
 
 
 def __getattr__(name):
