@@ -267,6 +267,39 @@ TEST(Layers, ABlockCarriesTheSignalsOfTheConfigs) {
   }
 }
 
+// The order in which half of the shared expert is behind each exchange.
+TEST(Layers, ExpertsCarryTheSignalsOfTheConfig) {
+  const std::string text = written([] {
+    const nn::MoE moe(nullptr, "moe", 8, 16, 4, {.groups = 2, .shared = 4});
+    moe(gt::ones({2, 6, 8}));
+  });
+  std::string order;
+  for (const std::string& line : lines_of(text)) {
+    const size_t at = line.find("#signal=");
+    if (at == std::string::npos) continue;
+    const std::string signal = line.substr(at + 8, line.find(' ', at) - at - 8);
+    if (!order.ends_with(signal + ' ')) order += signal + ' ';
+  }
+  EXPECT_EQ(order, "router dispatch hidden experts out combine router ");
+}
+
+TEST(Layers, ExpertsUnderMixedAreSentNarrowAndChosenWide) {
+  const nn::MoE moe(nullptr, "mixedmoe", 8, 16, 4, {.top_k = 2, .shared = 4});
+  const gt::Tensor x = gt::randn({12, 8}, 1);
+  const nn::MoE::Result wide = moe(x);
+  const nn::Mixed mixed;
+  const std::string text = written([] {
+    const nn::MoE other(nullptr, "moe", 8, 16, 4);
+    other(gt::ones({6, 8}));
+  });
+  EXPECT_LT(text.find(" bf16 #signal=router"), text.find("#signal=dispatch"));
+  const nn::MoE::Result narrow = moe(x);
+  EXPECT_EQ(narrow.balance.item(), wide.balance.item());
+  const float apart = (wide.y - narrow.y).abs().max().item();
+  EXPECT_GT(apart, 0);
+  EXPECT_LT(apart, 0.1);
+}
+
 TEST(Layers, MixedComputesNarrowAndKeepsItsParameters) {
   Mlp mlp("mixed");
   mlp.eval();
@@ -324,6 +357,14 @@ TEST(Layers, RefuseSizesThatNoTensorHas) {
             "ConvTranspose2d: groups must divide the channels; found 2 of 3");
   EXPECT_EQ(told([] { gt::nn::Attention(nullptr, "a", 8, {.heads = 0}); }),
             "Attention: heads must be at least 1; found 0");
+  EXPECT_EQ(told([] { gt::nn::MoE(nullptr, "m", 8, 4, 2, {.top_k = 3}); }),
+            "MoE: experts must be at least 3; found 2");
+  EXPECT_EQ(told([] {
+              const nn::MoE moe(nullptr, "m", 8, 4, 2, {.groups = 3});
+              moe(gt::ones({4, 8}));
+            }),
+            "MoE: expected tokens of 8 numbers for 3 equal groups; found "
+            "f32[4,8]");
 }
 
 // Also where beta times a difference, or the difference's square, is out of

@@ -202,4 +202,73 @@ show(F.max_pool2d(image, 2), F.avg_pool2d(image, 2))
               1e-5);
 }
 
+// No two of them are equal, so the largest are the same here as there.
+gt::Tensor waves(const gt::Shape& shape, double step) {
+  const int64_t n = gt::Type(shape).elements();
+  return sin(gt::arange({{n}, gt::f64}) * step).cast(gt::f32).reshape(shape);
+}
+
+// Some choices find no place; with k of 2, second ones after all first ones.
+TEST_F(Torch, ExpertsAgree) {
+  std::vector<double> got;
+  const auto add = [&](const gt::Tensor& x) {
+    for (const double value : x.to_vector<double>()) got.push_back(value);
+  };
+  for (const int64_t k : {1, 2}) {
+    const nn::MoE moe(nullptr, "moe" + std::to_string(k), 6, 5, 4,
+                      {.top_k = k,
+                       .capacity_factor = k == 1 ? 0.9 : 0.8,
+                       .groups = 2,
+                       .shared = k == 1 ? 0 : 7});
+    {
+      const gt::NoGrad no_grad;
+      double step = 1.3;
+      for (gt::Tensor& w : moe.parameters()) {
+        w.mul_(0);
+        w.add_(waves(w.shape(), step += 0.1));
+      }
+    }
+    gt::Tensor x = waves({2, 8, 6}, 0.7).requires_grad_();
+    const nn::MoE::Result made = moe(x);
+    add(made.y);
+    add(made.balance);
+    add(made.dropped);
+    ((made.y * made.y).mean() + made.balance).backward();
+    add(x.grad());
+    for (const gt::Tensor& w : moe.parameters()) add(w.grad());
+  }
+  expect_near(got, run(R"(
+def waves(step, *shape):
+  n = torch.arange(torch.Size(shape).numel(), dtype=torch.float64)
+  return torch.sin(n * step).float().reshape(shape).requires_grad_()
+def moe(x, k, places, up, down, router, more=None, less=None):
+  y, balance, dropped = [], 0, 0
+  for rows in x:
+    shares = (rows @ router).softmax(-1)
+    values, experts = shares.topk(k)
+    if k > 1: values = values / values.sum(-1, keepdim=True)
+    taken = [0] * 4
+    out = [F.gelu(row @ more) @ less if k > 1 else 0 * row for row in rows]
+    for choice in range(k):
+      for t, row in enumerate(rows):
+        e = int(experts[t, choice])
+        taken[e] += 1
+        if taken[e] > places: dropped += 1; continue
+        out[t] = out[t] + values[t, choice] * (F.gelu(row @ up[e]) @ down[e])
+    y.append(torch.stack(out))
+    balance += 2 * sum(taken[e] / 8 / k * shares[:, e].mean() for e in range(4))
+  return torch.stack(y), balance, torch.tensor(dropped)
+for k, places in (1, 2), (2, 4):
+  x = waves(0.7, 2, 8, 6)
+  w = [waves(1.4, 4, 6, 5), waves(1.5, 4, 5, 6), waves(1.6, 6, 4)]
+  if k == 2: w += [waves(1.7, 6, 7), waves(1.8, 7, 6)]
+  y, balance, dropped = moe(x, k, places, *w)
+  assert dropped > 0
+  show(y, balance, dropped)
+  ((y * y).mean() + balance).backward()
+  show(x.grad, *(v.grad for v in w))
+)"),
+              1e-5);
+}
+
 }  // namespace
