@@ -212,3 +212,13 @@ END
     gt-cmp --rtol 3e-2 --atol 1e-2 <(gt-work view.s) <(gt-work placed)
   done
 }
+
+@test "products that the backward computes again read bf16 there, too" {
+  printf '%s\n' 'x = ones f32[1,4,8] #signal=l' 'w = ones f32[8,8]' 'q = matmul x w #signal=l' \
+    'h = attention q q q causal=1 heads=2 #signal=l' 'z = mean h' 'g = grad z w' 'print g' >again.gt
+  printf '%s\n' 'mesh: {one: 1}' 'precision: bf16' 'signals: {l: {recompute: true}}' >again.yaml
+  gt-emit --no-at -c again.yaml again.gt >again.s
+  run -0 --separate-stderr bash -c 'gt-shard -c again.yaml again.s >placed'
+  [ -z "$stderr" ]
+  gt-cmp --rtol 3e-2 --atol 1e-2 <(gt-work again.s) <(gt-work placed)
+}

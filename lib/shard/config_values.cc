@@ -13,11 +13,22 @@ namespace gt::shard {
 std::string machine_yaml(const Machine& machine) {
   const Machine usual;
   std::string out;
+  const auto text = [](double figure) {
+    char value[32];
+    std::snprintf(value, sizeof value, "%.15g", figure);
+    return std::string(value);
+  };
+  const auto add = [&](const std::string& item) {
+    out += (out.empty() ? "" : ", ") + item;
+  };
   for (const MachineFigure& figure : machine_figures()) {
     if (machine.*figure.field == usual.*figure.field) continue;
-    char value[32];
-    std::snprintf(value, sizeof value, "%.15g", machine.*figure.field);
-    out += (out.empty() ? "" : ", ") + std::string(figure.key) + ": " + value;
+    add(std::string(figure.key) + ": " + text(machine.*figure.field));
+  }
+  for (const LinkLevel& level : machine.levels) {
+    add(level.name + ": {ranks: " + std::to_string(level.ranks) +
+        ", bandwidth: " + text(level.link.bandwidth) +
+        ", latency: " + text(level.link.latency) + "}");
   }
   return out.empty() ? "" : "machine: {" + out + "}\n";
 }
@@ -101,16 +112,29 @@ bool ConfigReader::read_numbers(const YamlNode& value, const std::string& what,
 }
 
 bool ConfigReader::read_machine(const YamlNode& value) {
+  Machine& machine = out_.machine;
   Keys keys;
   for (const MachineFigure& f : machine_figures()) keys.push_back(f.key);
-  return each(value, "{flops: 1e12, bandwidth: 1e10}",
-              [&](const YamlNode& key, const YamlNode& said) {
-                const MachineFigure* figure = find_machine_figure(key.text);
-                if (figure == nullptr) return unknown_key(key, keys);
-                return read_machine_figure(said.text,
-                                           out_.machine.*figure->field) ||
-                       expected(said, std::string(figure->what));
-              });
+  const auto read_level = [&](const YamlNode& level, const YamlNode& figures) {
+    return each(figures, "{ranks: 8, bandwidth: 4e11}",
+                [&](const YamlNode& key, const YamlNode& said) {
+                  const Status s = set_level_figure(machine, level.text,
+                                                    key.text, said.text);
+                  return s.ok() || fail(said, s.error().message);
+                });
+  };
+  const auto read_figure = [&](const YamlNode& key, const YamlNode& said) {
+    const MachineFigure* figure = find_machine_figure(key.text);
+    if (figure != nullptr) {
+      return read_machine_figure(said.text, machine.*figure->field) ||
+             expected(said, std::string(figure->what));
+    }
+    return said.kind == YamlNode::Kind::kMap ? read_level(key, said)
+                                             : unknown_key(key, keys);
+  };
+  if (!each(value, "{flops: 1e12, bandwidth: 1e10}", read_figure)) return false;
+  const Status s = settle_levels(machine);
+  return s.ok() || fail(value, s.error().message);
 }
 
 bool ConfigReader::read_schedule(const YamlNode& value) {

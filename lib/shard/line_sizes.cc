@@ -174,6 +174,26 @@ std::string LineSizes::key_of(const Line& line,
   return key;
 }
 
+// Returns the link over which a line that crosses ranks sends.
+Link LineSizes::link_for(const Line& line, const LineRanks& where) const {
+  const Mesh* mesh = meshes_.of(line);
+  const std::string_view* over = line.key("over");
+  std::vector<const MeshAxis*> axes;
+  if (over != nullptr && mesh != nullptr) {
+    if (auto found = mesh->resolve(unquote(*over)); found.ok()) {
+      axes = std::move(found.value());
+    }
+  }
+  const bool is_copy = find_op(line.op)->row->collective == Collective::kCopy;
+  return link_of(machine_, [&](int64_t n) {
+    if (is_copy) return is_within(where.operands[0], where.ranks, n);
+    if (axes.empty()) return is_within({where.ranks[0]}, where.ranks, n);
+    return std::all_of(axes.begin(), axes.end(), [&](const MeshAxis* axis) {
+      return n % (axis->stride * axis->size) == 0;
+    });
+  });
+}
+
 LineSizes::Known LineSizes::find(const Line& line, const LineRanks& where,
                                  const std::vector<TypeId>& operands) {
   Known known;
@@ -205,7 +225,8 @@ LineSizes::Known LineSizes::find(const Line& line, const LineRanks& where,
     known.results[r] = types_.id(std::move(ids));
   }
   if (crosses_ranks(line, where)) {
-    known.seconds = message_seconds(machine_, static_cast<double>(most));
+    known.seconds =
+        message_seconds(link_for(line, where), static_cast<double>(most));
   }
   return known;
 }

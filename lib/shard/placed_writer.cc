@@ -151,7 +151,10 @@ void PlacedWriter::write_copy(const std::string& to, const Ranks& targets,
   ShardCosts::Traffic& traffic = costs_.traffic["copy"];
   ++traffic.lines;
   traffic.bytes += static_cast<double>(bytes);
-  spend(message_seconds(config_.machine(), static_cast<double>(bytes)));
+  const Link link = link_of(config_.machine(), [&](int64_t n) {
+    return is_within(sources, targets, n);
+  });
+  spend(message_seconds(link, static_cast<double>(bytes)));
 }
 
 void PlacedWriter::write_local(std::string_view op, const std::string& to,

@@ -176,7 +176,8 @@ void MixedPrecision::write_product(const LineWork& work) {
     line.keys.push_back({"out", "f32", 0});
   }
   if (adds_in_f32 && scale.empty()) return take_(line, work.at);
-  line.notes = shared_notes(line);
+  // widen() says what the results are gradients of.
+  std::erase_if(line.notes, [](const Note& n) { return n.key == "grad"; });
   std::vector<std::string> made;
   for (size_t r = 0; r < line.results.size(); ++r) {
     made.push_back(values_.new_name(work.at.space));

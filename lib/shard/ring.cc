@@ -169,6 +169,7 @@ RingWriter::RingWriter(const LineWork& work, const Line& line,
       line_(line),
       cluster_(cluster),
       lines_(lines),
+      axis_(axis),
       ranks_(cluster.ranks(work.plan().arguments[kQ].set), cluster.axis(axis)),
       all_(ranks_.between(0, ranks_.size())),
       is_causal_(work.call.flag("causal")),
@@ -263,11 +264,14 @@ bool RingWriter::pays_to_balance() const {
       lines_.type(operands_[kQ]).shape[static_cast<size_t>(dim)];
   if (!is_causal_ || rows == 0 || rows % 2 != 0) return false;
   const std::string results = is_gradient_ ? "a b c" : "a b";
+  const Link link = link_of(lines_.machine(), [&](int64_t n) {
+    return cluster_.is_within(uint32_t{1} << axis_, n);
+  });
   const double step = lines_.seconds_of(results + " = " + product(operands_));
   double moving = 0;
   const auto add = [&](const std::string& name) {
     const auto bytes = static_cast<double>(lines_.type(name).bytes()) / 2;
-    moving += 2 * message_seconds(lines_.machine(), bytes);
+    moving += 2 * message_seconds(link, bytes);
   };
   for (const std::string& name : operands_) add(name);
   for (size_t r = 0; r < (is_gradient_ ? 3 : 1); ++r) add(operands_[r]);

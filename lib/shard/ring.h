@@ -113,6 +113,7 @@ class RingWriter {
   const Line& line_;
   const Cluster& cluster_;
   LocalLines& lines_;
+  uint32_t axis_;
   RankRows ranks_;
   Ranks all_;
   bool is_causal_, is_gradient_;

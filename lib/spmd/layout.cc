@@ -54,6 +54,15 @@ size_t Cluster::axis_index(std::string_view name) const {
   return i;
 }
 
+bool Cluster::is_within(uint32_t axes, int64_t n) const {
+  for (size_t a = 0; a < axes_.size(); ++a) {
+    if ((axes >> a & 1) != 0 && n % (axes_[a].stride * axes_[a].size) != 0) {
+      return false;
+    }
+  }
+  return true;
+}
+
 uint32_t Cluster::set_of(const Ranks& ranks) {
   for (size_t i = 0; i < sets_.size(); ++i) {
     if (sets_[i].ranks == ranks) return static_cast<uint32_t>(i);

@@ -67,6 +67,10 @@ class Cluster {
   // Returns the index of the axis, or axes() if the name is unknown.
   size_t axis_index(std::string_view name) const;
 
+  // True if ranks that differ along these axes alone, a bit for each, are among
+  // the same n: ranks 0 to n - 1, or n to 2 n - 1, ...
+  bool is_within(uint32_t axes, int64_t n) const;
+
   // Returns the index of a set of ranks, which is added if it is new.
   uint32_t set_of(const Ranks& ranks);
   const Ranks& ranks(uint32_t set) const { return sets_[set].ranks; }

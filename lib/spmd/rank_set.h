@@ -59,4 +59,15 @@ inline Ranks together(const Ranks& a, const Ranks& b) {
   return out;
 }
 
+// True if each pair of ranks, sources[i] and targets[i], or if there are not as
+// many of both all of them, are among the same n: ranks 0 to n - 1, or n to
+// 2 n - 1, ...
+inline bool is_within(const Ranks& sources, const Ranks& targets, int64_t n) {
+  const bool is_paired = sources.size() == targets.size();
+  for (size_t i = 0; i < targets.size(); ++i) {
+    if (targets[i] / n != sources[is_paired ? i : 0] / n) return false;
+  }
+  return true;
+}
+
 }  // namespace gt

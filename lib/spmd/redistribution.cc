@@ -96,7 +96,13 @@ class Moves {
     if (collective_of(op) == Collective::kConvert) {
       move.seconds = larger / machine_.memory_bandwidth;
     } else {
-      move.seconds = message_seconds(machine_, move.bytes);
+      const Ranks& sources = cluster_.ranks(at_->set);
+      const Ranks& targets = cluster_.ranks(move.after.set);
+      const Link link = link_of(machine_, [&](int64_t n) {
+        return axes == 0 ? is_within(sources, targets, n)
+                         : cluster_.is_within(axes, n);
+      });
+      move.seconds = message_seconds(link, move.bytes);
     }
     out_.push_back(std::move(move));
   }
@@ -244,7 +250,7 @@ class Moves {
 
 // True if the target's ranks already hold what they need: along the axes on
 // which the set narrows, all ranks hold the same.
-bool is_within(const Cluster& cluster, const Layout& from, const Layout& to) {
+bool holds_what(const Cluster& cluster, const Layout& from, const Layout& to) {
   if (from.set == to.set) return true;
   if (!includes(cluster.ranks(from.set), cluster.ranks(to.set))) return false;
   for (size_t a = 0; a < cluster.axes(); ++a) {
@@ -304,7 +310,7 @@ class Search {
   };
 
   const Step& best(Layout at) {
-    if (is_within(cluster_, at, to_)) at.set = to_.set;
+    if (holds_what(cluster_, at, to_)) at.set = to_.set;
     for (const Step& step : known_) {
       if (step.at == at) return step;
     }

@@ -319,7 +319,8 @@ constexpr Bad kBadGt[] = {
 constexpr Bad kBadOwn[] = {
     {"mesh: {tp: 2}\nsignls: {}\n",
      "c.yaml:2: unknown key 'signls'; expected mesh, signals, tensors, "
-     "schedule, machine, regather, overlap, chunks, sums or precision; did "
+     "schedule, machine, regather, ring, overlap, chunks, sums or precision; "
+     "did "
      "you mean 'signals'?"},
     {"mesh: {tp: 2}\ncolpar:\n  shard: {axis: 1}\n",
      "c.yaml:2: 'colpar' is a signal in GT's form, beside which there is no "
@@ -342,7 +343,8 @@ constexpr Bad kBadOwn[] = {
      "c.yaml:2: signal 'a': no axis 'TP' in mesh tp=2; did you mean 'tp'?"},
     {"msh: {tp: 2}\nsignals: {a: {shard: {tp: 1}}}\n",
      "c.yaml:1: unknown key 'msh'; expected mesh, signals, tensors, schedule, "
-     "machine, regather, overlap, chunks, sums or precision; did you mean "
+     "machine, regather, ring, overlap, chunks, sums or precision; did you "
+     "mean "
      "'mesh'?"},
     {"mesh: {tp: 2}\n# A note.\n%signals: {a: {shard: {tp: 1}}}\n",
      "c.yaml:3: is no YAML: '%' begins no line here; put the word into "

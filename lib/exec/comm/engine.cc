@@ -138,8 +138,10 @@ void Engine::run(const RunPtr& run) {
     communicator_.show(run, s);
     communicator_.bring(*run, s);
     for (size_t t = 0; t < run->made[s].size(); ++t) make(*run, s, t);
-    const uint64_t brought = run->exchange->parts[s].bytes_in;
-    if (brought > 0) device_.brought(brought);
+    const Part& part = run->exchange->parts[s];
+    if (part.bytes_in > 0) {
+      device_.brought(part.bytes_in, run->exchange->self, part.owners);
+    }
     communicator_.release(*run, s);
   }
   communicator_.pass(*run);

@@ -136,6 +136,7 @@ std::shared_ptr<Exchange> make_exchange(const ExchangePlan& plan,
                                         const gt::Op& op, unsigned self,
                                         RecipeTable& programs) {
   auto exchange = std::make_shared<Exchange>();
+  exchange->self = self;
   exchange->group = plan.group();
   exchange->ranks = plan.sources();
   for (size_t s = 0; s < plan.steps(); ++s) {
@@ -179,6 +180,7 @@ std::shared_ptr<Exchange> make_exchange(const ExchangePlan& plan,
 std::shared_ptr<Exchange> make_exchange(const Transfer& transfer,
                                         unsigned self) {
   auto exchange = std::make_shared<Exchange>();
+  exchange->self = self;
   exchange->what = transfer.what;
   Part& part = exchange->parts.emplace_back();
   if (transfer.from == self) {

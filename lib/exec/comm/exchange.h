@@ -87,6 +87,7 @@ struct Part {
 
 // One worker's part in an exchange.
 struct Exchange {
+  unsigned self = 0;  // this worker
   std::string op;
   std::string text;            // the line, without notes
   uint32_t op_column = 0;      // of `text`

@@ -103,10 +103,12 @@ class Device {
   // False if values have no contents, as on the null backend. Then no file is
   // read or written, and no bytes go from worker to worker.
   virtual bool has_data() const { return true; }
-  // Called when the communication thread has received so many bytes from other
-  // workers for a step of an exchange. A device without data sleeps here for as
-  // long as the link of the machine that it stands for would take.
-  virtual void brought(size_t /*bytes*/) {}
+  // Called when the communication thread of worker `self` has received so many
+  // bytes from these workers for a step of an exchange. A device without data
+  // sleeps here for as long as the link of the machine that it stands for would
+  // take.
+  virtual void brought(size_t /*bytes*/, unsigned /*self*/,
+                       const std::vector<unsigned>& /*from*/) {}
 
   // Copies from the host to the device. The host's bytes may change as soon as
   // the call returns.

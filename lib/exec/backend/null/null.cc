@@ -3,6 +3,7 @@
 #include <cstring>
 
 #include "exec/backend/null/pace.h"
+#include "spmd/rank_set.h"
 
 namespace gt::exec {
 namespace {
@@ -57,9 +58,14 @@ class NullDevice final : public Device {
                            std::vector<char>& /*scratch*/) override {
     return static_cast<const void*>(nullptr);
   }
-  void brought(size_t bytes) override {
+  // A worker stands for the rank of its number.
+  void brought(size_t bytes, unsigned self,
+               const std::vector<unsigned>& from) override {
     if (!pace_) return;
-    link_.spend(message_seconds(*pace_, static_cast<double>(bytes)));
+    const Ranks ranks(from.begin(), from.end());
+    const Link link =
+        link_of(*pace_, [&](int64_t n) { return is_within({self}, ranks, n); });
+    link_.spend(message_seconds(link, static_cast<double>(bytes)));
   }
 
  private:
