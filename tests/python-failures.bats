@@ -70,6 +70,38 @@ gt.ones(2, 3) @ gt.ones(2, 3)'
   [[ $output == *'others end in peace'* ]]
 }
 
+@test "a process of multiprocessing ends its session, and its status tells what failed" {
+  local how
+  cat >children.py <<'END'
+import multiprocessing, sys
+import gt
+
+def saves(): gt.ones(2).save("child.npy")
+def fails(): gt.ones(2, 3) @ gt.ones(2, 3)
+def leaves(): fails(); sys.exit(0)
+def raises(): fails(); raise ValueError("mine")
+def gives(queue): queue.put(gt.ones(3).sum().item()); gt.ones(1).save("no/x.npy")
+
+if __name__ == "__main__":
+    multiprocessing.set_start_method(sys.argv[1])
+    queue = multiprocessing.Queue()
+    for f, *args in (saves,), (fails,), (leaves,), (raises,), (gives, queue):
+        child = multiprocessing.Process(target=f, args=args)
+        child.start()
+        if args:
+            print(queue.get())
+        child.join()
+        print(f.__name__, child.exitcode)
+END
+  for how in fork spawn; do
+    PYTHONPATH=$GT_ROOT/share/python run -0 --separate-stderr within 60 /usr/bin/python3 -B children.py "$how"
+    lines_are $'saves 0\nfails 1\nleaves 1\nraises 1\n3.0\ngives 1'
+    [[ $stderr == *'inner sizes 3 and 2 differ'*': no exception has shown this'*'ValueError: mine'*'save: no: '* ]]
+    [ -s child.npy ]
+    rm child.npy
+  done
+}
+
 @test "programs that cannot start are an exception, or the exit status" {
   GT_WORKERS=abc run -1 python 'gt.ones(2)'
   [[ $output == *"'abc' is neither a number"* && $output == *'gt: the program that runs the lines is gone: '*'gt-route ended with status 2'* ]]

@@ -613,6 +613,7 @@ def _the(where=None):
             _session = _Session(_endpoint(where))
             os.register_at_fork(after_in_child=_session.forget)
             _clean_at_signals()
+            _end_with_multiprocessing()
         return _session
 
 
@@ -630,13 +631,36 @@ def _end_process():
                 sys.stdout.flush()
                 os.write(1, b"#gt 1\n#end %d\n" % (getattr(sys, "last_type", None) is not None))
         return
+    if not _close_at_end():
+        _end_with(1)
+
+
+def _close_at_end():
+    """Ends the session, and tells what failed and nobody has seen. False if something has."""
     try:
         _session.close()
+        return True
     except Exception as error:
         print(f"gt: {error}: no exception has shown this, so the process ends with status 1",
               file=sys.stderr)
         sys.stderr.flush()
-        _end_with(1)
+        return False
+
+
+def _end_with_multiprocessing():
+    """Has a process that multiprocessing has forked end its session: such a one leaves by os._exit(),
+    which asks none but what is registered there."""
+    process = sys.modules.get("multiprocessing.process")
+    if process is None or process.parent_process() is None:
+        return
+
+    def end():
+        if _session is None or _session.pid != os.getpid() or _close_at_end():
+            return
+        if isinstance(sys.exc_info()[1], (SystemExit, type(None))):  # another exception is a status itself
+            raise SystemExit(1)
+    from multiprocessing import util
+    util.Finalize(None, end, exitpriority=-1000)  # after all others
 
 
 _first_process = os.getpid()
