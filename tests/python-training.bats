@@ -77,6 +77,46 @@ for lib in torch, gt:
 10.198 [[0.5883, 0.7845], [0.1961]]'
 }
 
+@test "schedules go on from what another schedule, or the program, makes of the lr" {
+  # The rates that PyTorch 2.15 gives.
+  run -0 python '
+s = gt.optim.lr_scheduler
+def rates(*make, at=None, to=None):
+    best = gt.SGD([gt.ones(1, requires_grad=True)], lr=0.1)
+    schedules, seen = [f(best) for f in make], []
+    for i in range(8):
+        best.step()
+        for schedule in schedules:
+            schedule.step()
+        seen.append(round(best.param_groups[0]["lr"], 5))
+        if i == at:
+            best.param_groups[0]["lr"] = to
+    print(seen)
+rates(lambda o: s.ExponentialLR(o, 0.9), lambda o: s.StepLR(o, 2, 0.5))
+rates(lambda o: s.LinearLR(o, 0.5, total_iters=4), lambda o: s.MultiStepLR(o, [3, 6], 0.1))
+rates(lambda o: s.CosineAnnealingLR(o, 5, 0.01), lambda o: s.ConstantLR(o, 0.5, 3))
+rates(lambda o: s.CosineAnnealingLR(o, 6), at=3, to=0.5)
+rates(lambda o: s.ExponentialLR(o, 0.5), at=1, to=0.8)
+rates(lambda o: s.StepLR(o, 3, 0.5), lambda o: s.LambdaLR(o, lambda e: 1 / (1 + e)))
+best = gt.SGD([gt.ones(1, requires_grad=True)], lr=0.1)
+both = [s.ExponentialLR(best, 0.9), s.StepLR(best, 2, 0.5)]
+for i in range(3): [schedule.step() for schedule in both]
+states = [schedule.state_dict() for schedule in both], best.state_dict()
+again = gt.SGD([gt.ones(1, requires_grad=True)], lr=0.1)
+both = [s.ExponentialLR(again, 0.9), s.StepLR(again, 2, 0.5)]
+again.load_state_dict(states[1])
+for schedule, state in zip(both, states[0]): schedule.load_state_dict(state)
+for schedule in both: schedule.step()
+print(round(again.param_groups[0]["lr"], 5))'
+  lines_are '[0.09, 0.0405, 0.03645, 0.0164, 0.01476, 0.00664, 0.00598, 0.00269]
+[0.0625, 0.075, 0.00875, 0.01, 0.01, 0.001, 0.001, 0.001]
+[0.04618, 0.03618, 0.04764, 0.0204, 0.01, 0.01859, 0.04109, 0.06891]
+[0.0933, 0.075, 0.05, 0.025, 0.13397, 0.0, 0.0067, 0.025]
+[0.05, 0.025, 0.4, 0.2, 0.1, 0.05, 0.025, 0.0125]
+[0.05, 0.03333, 0.025, 0.02, 0.01667, 0.01429, 0.0125, 0.01111]
+0.0164'
+}
+
 @test "steps are counted by a line for all parameters that step together" {
   run -0 python '
 gt.record("run.gt")

@@ -3,13 +3,17 @@ import bisect, math
 
 
 class LRScheduler:
-    """Says the lr of each group by how often step() was called. A subclass says by which factor."""
+    """Says the lr of each group by how often step() was called. A subclass says by which factor. What
+    something else makes of the lr, another schedule or the program itself, stays in it."""
+
+    eta_min = 0.0
 
     def __init__(self, optimizer, last_epoch=-1):
         self.optimizer, self.last_epoch = optimizer, last_epoch
         for group in optimizer.param_groups:
             group.setdefault("initial_lr", group["lr"])
         self.base_lrs = [group["initial_lr"] for group in optimizer.param_groups]
+        self._lrs = list(self.base_lrs) if last_epoch < 0 else self.get_lr()  # what was said last
         self.step()
 
     def get_lr(self):
@@ -23,8 +27,17 @@ class LRScheduler:
     def step(self, epoch=None):
         """Goes on by one."""
         self.last_epoch = self.last_epoch + 1 if epoch is None else epoch
-        for group, lr in zip(self.optimizer.param_groups, self.get_lr()):
-            group["lr"] = lr
+        before, self._lrs = self._lrs, self.get_lr()
+        for group, old, new in zip(self.optimizer.param_groups, before, self._lrs):
+            group["lr"] = new if epoch is not None else self._moved(group["lr"], old, new)
+
+    def _moved(self, lr, old, new):
+        """What the lr becomes where the schedule alone would go from old to new."""
+        if lr == old:
+            return new
+        if old == self.eta_min:
+            return lr + new - old
+        return self.eta_min + (lr - self.eta_min) * (new - self.eta_min) / (old - self.eta_min)
 
     def state_dict(self):
         """What load_state_dict() goes on from."""
@@ -33,12 +46,11 @@ class LRScheduler:
     def load_state_dict(self, state_dict):
         """Goes on from there."""
         self.last_epoch, self.base_lrs = state_dict["last_epoch"], list(state_dict["base_lrs"])
-        for group, lr in zip(self.optimizer.param_groups, self.get_lr()):
-            group["lr"] = lr
+        self._lrs = self.get_lr()
 
 
 class LambdaLR(LRScheduler):
-    """By the factor that a function gives."""
+    """By the factor that a function gives, of the lr in the beginning."""
 
     def __init__(self, optimizer, lr_lambda, last_epoch=-1):
         count = len(optimizer.param_groups)
@@ -47,6 +59,9 @@ class LambdaLR(LRScheduler):
 
     def get_lr(self):
         return [base * f(self.last_epoch) for base, f in zip(self.base_lrs, self.lambdas)]
+
+    def _moved(self, lr, old, new):
+        return new
 
 
 class StepLR(LRScheduler):
