@@ -177,6 +177,29 @@ rows is a list, and parameters in it are not trained, as in PyTorch: nn.Paramete
 named is a dict, and parameters in it are not trained, as in PyTorch: nn.ParameterDict has parameters that are" ]
 }
 
+@test "an attribute that begins with _ has a name of the language, too" {
+  run -0 python '
+from gt import nn
+class Model(nn.Module):
+    def __init__(self):
+        self._in, self.out, self._scale = nn.Linear(2, 3), nn.Linear(3, 1), nn.Parameter(gt.ones(1))
+    def forward(self, x):
+        return self.out(self._in(x)) * self._scale
+class Whole(nn.Module):
+    def __init__(self):
+        self.part = Model()
+model, whole = Model(), Whole()
+print(model(gt.ones(4, 2)).shape, *model.state_dict())
+print(*(name for name, _ in whole.named_parameters()))
+model.save("m.safetensors")
+other = Model()
+other.load("m.safetensors")
+print(other._in.w.tolist() == model._in.w.tolist())'
+  lines_are '(4, 1) m_in.w m_in.b out.w out.b m_scale
+part._in.w part._in.b part.out.w part.out.b part._scale
+True'
+}
+
 @test "parameters in a ParameterList and a ParameterDict are trained" {
   run -0 python '
 class Net(nn.Module):

@@ -202,7 +202,7 @@ class Module:
     def _places(self, prefix="", recurse=True):
         """Each place that has a parameter: its name and the parameter."""
         for key, value in list(vars(self).items()):
-            name = f"{prefix}{key}" if prefix or not key.isdigit() else f"m{key}"
+            name = f"{prefix}{key}" if prefix or key[0] not in "_0123456789" else f"m{key}"
             if isinstance(value, Parameter) or isinstance(value, Tensor) and value._leaf is not None and \
                     key not in self.__dict__.get("_buffers", ()):
                 yield name, value
