@@ -89,6 +89,23 @@ told(lambda: (v * v).sum().backward(True))'
 TypeError backward: expected a tensor as gradient; found True; retain_graph= is a keyword'
 }
 
+@test "calls give what PyTorch gives at the edges of functions, too" {
+  run -0 python '
+F = gt.nn.functional
+def slope(f, *values):
+    x = gt.tensor(values, requires_grad=True)
+    f(x).sum().backward()
+    return x.grad.tolist()
+print(slope(F.elu, 0.0, -0.0, 1.0), slope(lambda x: F.elu(x, 0.5), 0.0, 2.0), F.elu(gt.tensor([-0.0])).tolist())
+print(F.kl_div(gt.zeros(3), gt.tensor([-1.0, 0.0, 1.0]), reduction="none").tolist())
+print([p.shape for p in gt.ones(0, 2).chunk(2)], [p.shape for p in gt.ones(5).chunk(4)])
+print(gt.ones(2).dtype is gt.float32, gt.ones(2).argmax().dtype is gt.int64, (gt.ones(2) > 1).dtype is gt.bool)'
+  lines_are '[1.0, 1.0, 1.0] [0.5, 1.0] [-0.0]
+[nan, 0.0, 0.0]
+[(0, 2), (0, 2)] [(2,), (2,), (1,)]
+True True True'
+}
+
 @test "calls for which PyTorch has other words, without PyTorch" {
   run -0 python '
 print(m.transpose(0, 1).tolist(), m.norm(1).item(), gt.arange(2, 5).tolist(), gt.arange(0, 10, 2).tolist())

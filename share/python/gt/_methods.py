@@ -52,7 +52,7 @@ class _Methods:
         n, chunks = self.shape[dim], operator.index(chunks)
         if chunks < 1:
             raise Error(f"chunk: expected one part or more; found {chunks}")
-        return _ops["split"](self, -(-n // chunks) or 1, dim)
+        return _ops["split"](self, -(-n // chunks) if n else [0] * chunks, dim)
 
     def var_mean(self, *args, **keys):
         """var and mean, of which the first has these arguments."""

@@ -1,5 +1,5 @@
 """Tensors: registers of the program, how lines are made of them, and how values come and go."""
-import contextlib, copy as _copy, gc, math, operator, os, re, struct, weakref
+import contextlib, copy as _copy, gc, math, operator, os, re, struct, sys, weakref
 import builtins as _py
 
 from ._hints import _meant
@@ -94,7 +94,7 @@ class Tensor:
         self._dtype, self._shape, self._rank = other._dtype, other._shape, other._rank
         return self
 
-    dtype = property(lambda self: self._dtype or self._find_type()[0])
+    dtype = property(lambda self: sys.intern(self._dtype or self._find_type()[0]))  # x.dtype is gt.float32
     shape = property(lambda self: self._shape if self._shape is not None else self._find_type()[1])
     ndim = property(lambda self: len(self.shape) if self._rank is None else self._rank)
     is_leaf = property(lambda self: not self._history or self._leaf is not None)

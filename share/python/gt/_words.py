@@ -8,7 +8,7 @@ try:
 except ImportError:
     _np = None
 
-f32, f64, f16, bf16, i64, i32, u8 = "f32 f64 f16 bf16 i64 i32 u8".split()
+f32, f64, f16, bf16, i64, i32, u8 = "f32", "f64", "f16", "bf16", "i64", "i32", "u8"
 _DTYPES = [f32, f64, f16, bf16, i64, i32, u8, "bool"]
 _RESERVED = {*_DTYPES, "true", "false", "nan", "inf"}  # words of the language, no names
 _DTYPE_NAMES = {"float32": f32, "float": f32, "float64": f64, "double": f64, "float16": f16, "half": f16,

@@ -52,7 +52,7 @@ inline Tensor nll_loss(const Tensor& x, const Tensor& target,
 // rows (PyTorch's reduction="batchmean").
 inline Tensor kl_div(const Tensor& x, const Tensor& target,
                      At at = At::here()) {
-  const Tensor known = log(where(gt::gt(target, 0, at), target, 1, at), at);
+  const Tensor known = log(where(ne(target, 0, at), target, 1, at), at);
   const Tensor terms = mul(target, sub(known, x, at), at);
   return div(sum(terms, {}, at), x.size(0, at), at);
 }

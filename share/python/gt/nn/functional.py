@@ -71,8 +71,9 @@ def leaky_relu(input, negative_slope=0.01, inplace=False):
 
 def elu(input, alpha=1.0, inplace=False):
     """x above 0, below it alpha * (exp(x) - 1)."""
-    low = _ops["mul"](_ops["expm1"](_ops["minimum"](input, 0)), alpha)
-    return _in_place(_ops["where"](_ops["gt"](input, 0), input, low), input, inplace)
+    above = _ops["gt"](input, 0)  # 0 is not, as its gradient, alpha, says
+    low = _ops["mul"](_ops["expm1"](_ops["where"](above, 0, input)), alpha)
+    return _in_place(_ops["where"](above, input, low), input, inplace)
 
 
 def silu(input, inplace=False):
@@ -246,7 +247,7 @@ def kl_div(input, target, size_average=None, reduce=None, reduction="mean", log_
     if log_target:
         losses = _ops["mul"](_ops["exp"](target), _ops["sub"](target, input))
     else:
-        some = _ops["gt"](target, 0)
+        some = _ops["ne"](target, 0)
         logs = _ops["log"](_ops["where"](some, target, 1))
         losses = _ops["sub"](_ops["mul"](target, logs), _ops["mul"](target, input))
     if reduction == "batchmean":
