@@ -101,6 +101,26 @@ time.sleep(1000)' "${at#ipc://}"
   exec 5>&-
 }
 
+@test "a client whose lines are all mistakes loses nobody else" {
+  serve 1
+  local i pid
+  for ((i = 0; i < 20000; i++)); do echo "y$i = add zz$i zz$i"; done >bad.gt
+  # Names that are there make each mistake dearer.
+  for ((i = 0; i < 5000; i++)); do echo "n$i = zeros f32[1]"; done >names.gt
+  mkfifo slow
+  spawn gt-emit --to "$at" --user bob slow >bob.out 2>bob.err
+  pid=$!
+  exec 5>slow
+  printf 'x = ones f32[1]\nprint x\n' >&5
+  await '^x = tensor' bob.out
+  visit names.gt bad.gt --user ann
+  [ "$status" = 3 ]
+  echo 'print x as=again' >&5
+  await '^again = tensor' bob.out
+  exec 5>&-
+  wait "$pid"
+}
+
 @test "however many results and messages come at once, each reaches its client" {
   serve 1
   { echo 'x = ones f32[4]'; yes 'print x' | head -n 5000; } >burst.gt

@@ -53,7 +53,7 @@ Status Frees::collect(const Line& line, List& list) const {
       const Ranks ranks = ascending(parse_ranks(o.ranks).value());
       const auto reads = ledger_.find_pieces(o.text, ranks);
       if (!reads.missing.empty()) {
-        return unknown_name(line, i, ranks, ledger_.symbols.names_of_users());
+        return unknown_name(line, i, ranks, ledger_.symbols.names_like(o.text));
       }
       add(o.text, ranks, std::string(o.ranks), list);
       continue;
@@ -62,7 +62,7 @@ Status Frees::collect(const Line& line, List& list) const {
                             ? ledger_.symbols.find(o.text)
                             : kNoSymbol;
     if (id == kNoSymbol) {
-      return unknown_name(line, i, {}, ledger_.symbols.names_of_users());
+      return unknown_name(line, i, {}, ledger_.symbols.names_like(o.text));
     }
     add(id, list);
   }

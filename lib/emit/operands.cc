@@ -17,7 +17,8 @@ Status Operands::resolve(LineState& state, FailureText& failed) const {
     if (operands[i].kind != Operand::Kind::kName) continue;
     const SymbolId id = ledger_.symbols.find(operands[i].text);
     if (id == kNoSymbol) {
-      return unknown_name(state.line, i, {}, ledger_.symbols.names_of_users());
+      return unknown_name(state.line, i, {},
+                          ledger_.symbols.names_like(operands[i].text));
     }
     const Symbol& symbol = ledger_.symbols[id];
     if (symbol.failed) {
@@ -47,7 +48,7 @@ Status Operands::resolve_pieces(LineState& state, FailureText& failed,
     }
     state.reads[i] = ledger_.find_pieces(o.text, ranks);
     if (!state.reads[i].missing.empty()) {
-      return unknown_name(line, i, ranks, ledger_.symbols.names_of_users());
+      return unknown_name(line, i, ranks, ledger_.symbols.names_like(o.text));
     }
     for (const Ledger::PieceRead& read : state.reads[i].pieces) {
       if (ledger_.symbols[read.symbol].failed) {

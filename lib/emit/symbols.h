@@ -39,8 +39,17 @@ struct Symbol {
 
 class Symbols : public PlacedSymbolTable<Symbol> {
  public:
-  // Returns all live names except those that filters invented.
-  std::vector<std::string_view> names_of_users() const;
+  // Returns all live names except those that filters invented, or `most` of
+  // them.
+  std::vector<std::string_view> names_of_users(size_t most = SIZE_MAX) const;
+  // Returns what unknown_name() tells of a name that is not there: its parts,
+  // and others that may be spelt alike. They are looked for a thousand times,
+  // and no more: so mistakes do not cost the square of their number, and nobody
+  // reads further.
+  std::vector<std::string_view> names_like(std::string_view name) const;
+
+ private:
+  mutable size_t looks_ = 0;
 };
 
 // True if a filter invented the name: "_e0", or "c1/_e0" in name space c1.

@@ -197,10 +197,19 @@ void Multiplexer::look(ClientId id, Client& client) {
 
 bool Multiplexer::work() {
   bool has_worked = false;
-  for (auto& [id, client] : clients_) {
+  auto at = clients_.lower_bound(turn_);
+  for (size_t left = clients_.size(); left > 0; --left) {
+    if (at == clients_.end()) at = clients_.begin();
+    const ClientId id = at->first;
+    Client& client = at->second;
+    ++at;
     if (client.state != State::kRuns || client.program->has_block()) continue;
+    if (out_.is_late()) {
+      turn_ = id;
+      return true;
+    }
     const uint64_t before = client.program->bytes_read();
-    client.program->work();
+    client.program->work(out_.is_late);
     has_worked = has_worked || client.program->bytes_read() != before ||
                  client.program->has_block();
     look(id, client);
@@ -224,7 +233,7 @@ bool Multiplexer::next_block(std::string& out, int64_t now) {
   }
   ++client.unsynced;
   sync(id, client, out);
-  client.program->work();
+  client.program->work(out_.is_late);
   look(id, client);
   return true;
 }

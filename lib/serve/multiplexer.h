@@ -54,6 +54,9 @@ class Multiplexer {
     std::function<void(ClientId, Exit)> part;
     // As emit::ProgramOptions::begin_long_work.
     std::function<std::shared_ptr<void>()> begin_long_work;
+    // True once lines of clients have been checked for so long that messages
+    // may wait; the rest is checked in the next turn.
+    ClientProgram::IsLate is_late = [] { return false; };
   };
 
   // The files of clients are looked at on `disk`, which must outlive the
@@ -78,8 +81,8 @@ class Multiplexer {
 
   // Takes a line of the results, without its LF.
   void take_back(std::string_view line, int64_t now);
-  // Checks lines of clients that have no block ready. Returns false if there
-  // was nothing to check.
+  // Checks lines of clients that have no block ready, until it is late. Returns
+  // false if there was nothing to check.
   bool work();
   // Appends the block that is to go out next to `out`. Returns false if there
   // is none.
@@ -165,6 +168,7 @@ class Multiplexer {
   Out out_;
   Scheduler scheduler_;
   std::map<ClientId, Client> clients_;
+  ClientId turn_ = 0;  // the client that work() begins with
 };
 
 }  // namespace gt::serve

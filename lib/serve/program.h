@@ -63,8 +63,10 @@ class ClientProgram {
   // finish() must be called next.
   void drop();
 
-  // Checks lines until a block is complete, or until there are no more lines.
-  void work();
+  // Checks lines until a block is complete, there are no more lines, or others
+  // have waited long enough: then is_late() is true.
+  using IsLate = std::function<bool()>;
+  void work(const IsLate& is_late = [] { return false; });
   bool has_block() const {
     return !blocks_.empty() || (!open_.text.empty() && !awaits_save());
   }

@@ -33,6 +33,9 @@ namespace {
 constexpr size_t kMostOut = size_t{64} << 10;  // bytes that wait to be written
 constexpr int64_t kLook = 2000;      // ms between looks at the list of keys
 constexpr int64_t kPatience = 1000;  // ms that clients have to leave at the end
+// What lines of clients may take before the connections are looked at again, in
+// nanoseconds.
+constexpr int64_t kTurn = 100'000'000;
 constexpr size_t kReadOfResults = size_t{1} << 20;  // bytes of results
 
 net::LinkOptions link_options(const ServerOptions& options) {
@@ -151,7 +154,8 @@ class Server {
              .begin_long_work =
                  [this] {
                    return std::make_shared<net::Pulse>([this] { beat(); });
-                 }}) {}
+                 },
+             .is_late = [this] { return is_late(); }}) {}
 
   Exit run() {
     look_at_keys();
@@ -169,6 +173,7 @@ class Server {
     out_ = std::string(kOpenMark) + "\n" + std::string(kReportsMark) + "\n";
     while (status_ == Exit::kDone) {
       wait();
+      turn_began_ = steady_ns();
       listener_.step();
       look_at_reader();
       read_back();
@@ -178,6 +183,7 @@ class Server {
       if (out_.size() < kMostOut)
         marks_.write(multiplexer_, net::now_ms(), out_);
       write();
+      is_working_ = is_working_ || is_late();
       multiplexer_.each_room([this](ClientId client, uint64_t bytes) {
         connections_.make_room(client, bytes);
       });
@@ -194,6 +200,8 @@ class Server {
     door_.tick(net::now_ms(), false);
     listener_.flush();
   }
+
+  bool is_late() const { return steady_ns() - turn_began_ > kTurn; }
 
   void wait() {
     poller_.clear();
@@ -369,6 +377,7 @@ class Server {
   size_t back_ready_ = 0, out_ready_ = 0;
   std::string out_;  // on its way to standard output
   bool is_working_ = false;
+  int64_t turn_began_ = 0;
   int64_t next_look_ = 0;      // the time of the next look at the list of keys
   bool keys_empty_ = false;    // the list was empty at the last look
   std::string keys_wrong_;     // what is wrong with the list

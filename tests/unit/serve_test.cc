@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <map>
 #include <random>
 #include <string>
 #include <vector>
@@ -320,9 +321,9 @@ std::string message(net::Verb verb, std::string_view body = {}) {
 // A multiplexer, and what it has said to its only client.
 class MultiplexerTest : public testing::Test {
  protected:
-  void take(const std::string& text) {
+  void take(const std::string& text, ClientId client = 1) {
     const auto parsed = net::parse_message(text);
-    ASSERT_TRUE(parsed.ok() && multiplexer_.take(1, parsed.value()).ok());
+    ASSERT_TRUE(parsed.ok() && multiplexer_.take(client, parsed.value()).ok());
   }
   // Does all work at once; each print gives a line of that many bytes.
   void run(size_t bytes) {
@@ -356,8 +357,37 @@ class MultiplexerTest : public testing::Test {
            },
        .bye = [this](ClientId, Exit) { is_over_ = true; },
        .part = [this](ClientId, Exit) { has_parted_ = true; },
-       .begin_long_work = {}}};
+       .begin_long_work = {},
+       .is_late = [this] { return looks_++ >= looks_in_time_; }}};
+  size_t looks_ = 0, looks_in_time_ = SIZE_MAX;
 };
+
+// Such mistakes make no block, so nothing else ends the checking of them.
+TEST_F(MultiplexerTest, ChecksNoMoreOnceItIsLateAndGoesOnWithTheNextClient) {
+  std::string mistakes;
+  for (int i = 0; i < 10000; ++i) mistakes += "free z\n";
+  for (const ClientId client : {1, 2}) {
+    multiplexer_.come(client, ClientHello());
+    take(message(net::Verb::kInput), client);
+    take(message(net::Verb::kText, mistakes), client);
+  }
+  looks_in_time_ = 2;  // for one piece of one client's lines
+  std::map<ClientId, uint64_t> before;
+  for (const ClientId turn : {1, 2, 1, 2}) {
+    looks_ = 0;
+    EXPECT_TRUE(multiplexer_.work());
+    multiplexer_.each_room([&](ClientId client, uint64_t bytes) {
+      EXPECT_EQ(bytes > before[client], client == turn) << client;
+      before[client] = bytes;
+    });
+  }
+  EXPECT_LT(before[1], mistakes.size());
+  looks_in_time_ = SIZE_MAX;
+  while (multiplexer_.work()) {
+  }
+  multiplexer_.each_room(
+      [&](ClientId, uint64_t bytes) { EXPECT_EQ(bytes, mistakes.size()); });
+}
 
 TEST_F(MultiplexerTest, AClientIsForgottenOnceItHasAllOrIsGone) {
   for (const bool reads : {true, false}) {
