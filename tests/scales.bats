@@ -224,6 +224,18 @@ repeat() { # COUNT TEXT
   done
 }
 
+@test "the gradient of atan2 at the origin is 0, in every dtype" {
+  local backend dtype
+  for backend in ref cpu; do
+    for dtype in f32 f64 f16 bf16; do
+      printf '%s\n' "a = tensor ${dtype}[4] 0 -0 2 0" "b = tensor ${dtype}[4] 0 0 0 -0" 'y = atan2 a b' \
+        'l = sum y' 'g h = grad l a b' 'print g' 'print h' |
+        gt-emit | GT_BACKEND=$backend gt-work | gt-cmp - <(printf '%s\n' \
+          "g = tensor ${dtype}[4] 0 0 0 0" "h = tensor ${dtype}[4] 0 0 -0.5 0")
+    done
+  done
+}
+
 @test "the gradient of an even power has the sign of its base, however large the exponent" {
   local backend
   for backend in ref cpu; do

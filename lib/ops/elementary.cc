@@ -286,8 +286,10 @@ constexpr Row kElementaryRows[] = {
        db = neg v)",
      .flops = 16,
      .sense = "The angle, in radians, from the first axis to the point (b, a).",
-     .details = "From -pi to pi, with the sign of a; of 0 and 0 it is 0. Of a "
-                "and a b above 0 it is atan of a / b. Integers give f32.",
+     .details =
+         "From -pi to pi, with the sign of a; of 0 and 0 it is 0, and so "
+         "is the gradient, as in PyTorch. Of a and a b above 0 it is "
+         "atan of a / b. Integers give f32.",
      .source = "torch.atan2, torch.arctan2; of x and sqrt of (1 - x) (1 + x) "
                "it is torch.asin, of that and x torch.acos; of both parts of a "
                "complex number torch.angle",
@@ -317,7 +319,9 @@ constexpr Row kElementaryRows[] = {
      .expansion = R"(
        k = abs a
        l = abs b
-       m = maximum k l
+       h = maximum k l
+       i = eq h 0
+       m = where i 1 h
        n = minimum k l
        r = div n m
        s = mul n r
@@ -327,7 +331,8 @@ constexpr Row kElementaryRows[] = {
        z = mul g e)",
      .in_f32 = true,
      .flops = 12,
-     .sense = "Gradient of atan2 by a: g b / (a a + b b).",
+     .sense = "Gradient of atan2 by a: g b / (a a + b b), 0 where both are "
+              "0.",
      .source = "The chain rule",
      .internal = true},
     {.signature = "y = erf x",
