@@ -21,6 +21,8 @@ namespace gt::top {
 namespace {
 
 constexpr unsigned kMostConnections = 16;
+// One machine that connects again and again keeps no other out.
+constexpr unsigned kMostOfAddress = kMostConnections / 2;
 constexpr unsigned kSilence = 10;            // seconds without any data
 constexpr size_t kConnectionMemory = 16384;  // bytes for a request
 
@@ -155,6 +157,7 @@ Result<std::unique_ptr<MetricsServer>> MetricsServer::make(
       reinterpret_cast<sockaddr*>(&at.value().storage),
       MHD_OPTION_NOTIFY_CONNECTION, &notice_connection, server.get(),
       MHD_OPTION_CONNECTION_LIMIT, kMostConnections,
+      MHD_OPTION_PER_IP_CONNECTION_LIMIT, kMostOfAddress,
       MHD_OPTION_CONNECTION_TIMEOUT, kSilence,
       MHD_OPTION_CONNECTION_MEMORY_LIMIT, kConnectionMemory, MHD_OPTION_END);
   if (server->daemon_ == nullptr) {

@@ -16,10 +16,13 @@ namespace {
 
 using std::chrono::milliseconds;
 
-int connected(uint16_t port) {
+// Connects from one of this host's addresses.
+int connected(uint16_t port, uint32_t from = INADDR_LOOPBACK) {
   const int fd = ::socket(AF_INET, SOCK_STREAM, 0);
   sockaddr_in at{};
   at.sin_family = AF_INET;
+  at.sin_addr.s_addr = htonl(from);
+  EXPECT_EQ(::bind(fd, reinterpret_cast<sockaddr*>(&at), sizeof at), 0);
   at.sin_port = htons(port);
   at.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
   EXPECT_EQ(::connect(fd, reinterpret_cast<sockaddr*>(&at), sizeof at), 0);
@@ -64,6 +67,21 @@ TEST(MetricsServer, AByteNowAndThenKeepsNobodyOut) {
   EXPECT_TRUE(got.starts_with("HTTP/1.1 200")) << got;
   trickle = {};
   for (const int other : slow) ::close(other);
+}
+
+TEST(MetricsServer, ConnectionsOfOneAddressLeaveRoomForAnother) {
+  auto made = MetricsServer::make("127.0.0.1:0", std::chrono::hours(1));
+  ASSERT_TRUE(made.ok()) << made.error().message;
+  MetricsServer& server = *made.value();
+  server.set("up 1\n");
+  std::vector<int> held;
+  for (int i = 0; i < 40; ++i) held.push_back(connected(server.port()));
+  const int fd = connected(server.port(), INADDR_LOOPBACK + 1);
+  say(fd, "GET /metrics HTTP/1.1\r\nHost: x\r\n\r\n");
+  const std::string got = read_to(fd, "\nup 1\n");
+  EXPECT_TRUE(got.starts_with("HTTP/1.1 200")) << got;
+  ::close(fd);
+  for (const int other : held) ::close(other);
 }
 
 }  // namespace
