@@ -1,5 +1,6 @@
 #include "client/words.h"
 
+#include <string>
 #include <string_view>
 
 #include "stream/number.h"
@@ -39,6 +40,9 @@ void append_word(std::string& out, const gt_word& word) {
       return;
     case GT_INTEGER:
       return append_number(out, word.integer);
+    case GT_UNSIGNED:
+      out += std::to_string(static_cast<uint64_t>(word.integer));
+      return;
     case GT_NUMBER:
       return append_float(out, word.number);
     case GT_SINGLE:

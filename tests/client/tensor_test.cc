@@ -353,6 +353,15 @@ TEST(Tensor, AnUnsignedNumberKeepsItsSign) {
   EXPECT_GT((gt::ones({}) * UINT64_MAX).item(), 1e19F);
 }
 
+TEST(Tensor, AnUnsignedNumberThatNoIntegerHoldsIsRefusedBesideThem) {
+  const gt::Tensor x = gt::tensor({int64_t{1}});
+  EXPECT_NE(thrown([&] {
+              x + UINT64_MAX;
+            }).find("number 18446744073709551615 does not fit into i64"),
+            std::string::npos);
+  EXPECT_EQ((x < UINT64_MAX).item<int>(), 1);
+}
+
 TEST(Tensor, BoolsAreZeroOrOne) {
   const std::vector<uint8_t> few = {0, 1, 2, 255};
   const gt::Tensor x = gt::from_blob(few.data(), gt::Type({4}, gt::boolean));

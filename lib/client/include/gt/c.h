@@ -153,7 +153,8 @@ typedef enum gt_word_kind {
   GT_TEXT,     // .text, in the language's form: "f32[2,3]", "0:4", "true"
   GT_STRING,   // .text, written in quotes: a path, a message
   GT_LIST,     // .list of .size integers: "1,2"
-  GT_TYPE      // .type: "f32[2,3]"
+  GT_TYPE,     // .type: "f32[2,3]"
+  GT_UNSIGNED  // .integer, whose bits are those of a uint64_t
 } gt_word_kind;
 
 // An operand of a line, or the value of a key.

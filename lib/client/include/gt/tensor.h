@@ -213,8 +213,8 @@ struct Scalar {
       word.number = static_cast<double>(value);
     } else if (std::is_unsigned_v<T> &&
                static_cast<uint64_t>(value) > uint64_t{INT64_MAX}) {
-      word.kind = GT_NUMBER;  // no i64 holds it
-      word.number = static_cast<double>(value);
+      word.kind = GT_UNSIGNED;  // no i64 holds it
+      word.integer = static_cast<int64_t>(value);
     } else {
       word.kind = GT_INTEGER;
       word.integer = static_cast<int64_t>(value);
