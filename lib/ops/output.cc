@@ -66,17 +66,14 @@ constexpr Row kOutputRows[] = {
      .types = types_save,
      .flops = 0,
      .sense = "The value as a .npy file, or as a tensor in a safetensors file.",
-     .details =
-         "The file is whole or not there: it is written beside the path "
-         "and renamed. \"m.safetensors:NAME\" adds the tensor NAME to "
-         "the file m.safetensors, or replaces it there. Saves to one "
-         "such file are written together: when one of them is loaded "
-         "or saved again, when no more input is there, and before much "
-         "more is computed. If the program is killed, some may be there and "
-         "others not: so a checkpoint should have a path of its own, and not "
-         "that of an older one. \"tcp://HOST:PORT/USER/PATH\" is stored at a "
-         "gt-emit that lends files. Errors: a path that cannot be "
-         "written; a file there that is no safetensors file.",
+     .details = "The file is whole or not there: it is written beside the path "
+                "and renamed. \"m.safetensors:NAME\" adds the tensor NAME to "
+                "the file m.safetensors, or replaces it there. Saves to one "
+                "such file are written together, all of them or none; Files in "
+                "gt-stream(5) says where such a group ends. "
+                "\"tcp://HOST:PORT/USER/PATH\" is stored at a "
+                "gt-emit that lends files. Errors: a path that cannot be "
+                "written; a file there that is no safetensors file.",
      .source = "NumPy's npy format, version 1; the safetensors format",
      .example = "x = tensor f32[2] 1 2\n"
                 "save x \"save-example.npy\"\n"
