@@ -187,6 +187,43 @@ END
   gt-shard -c each.yaml --summary p.s 2>&1 >placed | grep -qx 'gt-shard: copy: 1 line, 0.004 MB from each sender'
 }
 
+# sent_of STREAM RANKS prints what each worker sends to others, one for each rank, by
+# what the workers tell; but for what is printed.
+sent_of() {
+  gt-route -n "$2" --threads 1 --log run.log "$1" >results
+  awk -F '\t' -v ranks="$2" '
+    $3 == "issue" && $7 ~ /^print / { shown[$2] = 1 }
+    $3 == "transfer" && !shown[$2] { match($7, /from=[0-9]+/)
+      sent[substr($7, RSTART + 5, RLENGTH - 5)] += $6 }
+    END { for (r = 0; r < ranks; r++) print r, sent[r] + 0 }' run.log
+}
+
+@test "--summary says what ranks of uneven pieces and of stages send, as workers send it" {
+  printf '%s\n' 'x = randn f32[61,203] 1 #signal=first' 'w = randn f32[203,101] 2' \
+    'v = randn f32[101,7] 3' 'y = matmul x w #signal=first' 'z = matmul y v #signal=last' \
+    'l = mean z #signal=last' 'gw gv = grad l w v' 'w = sgd w gw 0.1' 'v = sgd v gv 0.1' \
+    'print l' 'print w' >p.gt
+  printf '%s\n' 'mesh: {pp: 2, dp: 3}' 'signals:' '  first: {on: {pp: 0}, results: {dp: 0}}' \
+    '  last: {on: {pp: 1}}' 'tensors: {w: {shard: {dp: 1}}}' >c.yaml
+  gt-emit p.gt | gt-shard -c c.yaml --summary >placed 2>said
+  sent_of placed 6 >sent
+  sort -k2,2nr -k1,1n sent | awk 'NR == 1 { rank = $1; most = $2 } { all += $2 }
+    END { printf "gt-shard: sent: rank %d sends most, %.6g MB of %.6g MB in all\n", rank,
+      most / 1e6, all / 1e6 }' >wanted
+  grep ' sent: ' said | diff - wanted
+  # Ranks send different amounts, and a rank of the last stage sends none of the first's.
+  [ "$(cut -d' ' -f2 sent | sort -u | wc -l)" -gt 3 ]
+  grep -Eq '^gt-shard: all_gather: [0-9]+ lines?, [0-9.]+ MB from a rank at most$' said
+  # A sum of many bytes goes in chunks, one of few to each; the chunks differ by an element.
+  printf '%s\n' 'x = randn f32[6,8192] 1 #signal=a' 'y = sum x axis=0' 'print y' >s.gt
+  printf 'mesh: {dp: 3}\nsignals: {a: {results: {dp: 0}}}\n' >d.yaml
+  sed 's/8192/8195/' s.gt | gt-emit | gt-shard -c d.yaml --summary 2>said >placed
+  sent_of placed 3 | diff - <(printf '%s\n' '0 43708' '1 43708' '2 43704')
+  grep -qx 'gt-shard: all_reduce: 1 line, 0.043708 MB from a rank at most' said
+  gt-emit s.gt | gt-shard -c d.yaml --summary 2>&1 >placed |
+    grep -qx 'gt-shard: all_reduce: 1 line, 0.065536 MB from each rank'
+}
+
 @test "lines of an expansion, and inserted lines, say where they come from" {
   printf 'x = randn f32[4,64] 1\nt = tensor i64[4] 1 2 3 99\nl = cross_entropy x t\ng = grad l x\nprint g\n' >v.gt
   printf 'mesh: {tp: 2}\ntensors: {x: {shard: {tp: 1}}}\n' >v.yaml

@@ -390,7 +390,7 @@ double LineRewriter::bytes_expanded(const LineWork& work) const {
   Explanation silence(config_, cluster_, nullptr);
   LineRewriter trial(*this, names_of(work.line), silence);
   trial.expand(work);
-  return trial.writer_.costs().bytes();
+  return trial.writer_.costs().bytes;
 }
 
 // Rewrites each step of the expansion by itself. A result whose name the line

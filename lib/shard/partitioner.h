@@ -51,6 +51,9 @@ class Partitioner : public Rewriter {
   size_t messages() const override { return messages_; }
   // Returns the costs of all lines so far, including replayed ones.
   ShardCosts costs() const { return lines_.writer().costs(); }
+  std::string traffic_text() const {
+    return shard::traffic_text(costs(), cluster_);
+  }
   // The seconds and the peak of costs(), without its traffic.
   double seconds() const { return lines_.writer().seconds(); }
   double peak_bytes() const { return lines_.writer().peak_bytes(); }

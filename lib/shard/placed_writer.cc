@@ -11,31 +11,6 @@
 
 namespace gt::shard {
 
-double ShardCosts::bytes() const {
-  double sum = 0;
-  for (const auto& [op, sent] : traffic) sum += sent.bytes;
-  return sum;
-}
-
-ShardCosts ShardCosts::since(const ShardCosts& before) const {
-  ShardCosts out = *this;
-  out.seconds -= before.seconds;
-  for (const auto& [op, sent] : before.traffic) {
-    out.traffic[op].lines -= sent.lines;
-    out.traffic[op].bytes -= sent.bytes;
-  }
-  return out;
-}
-
-void ShardCosts::add(const ShardCosts& round, double times) {
-  seconds += round.seconds * times;
-  for (const auto& [op, sent] : round.traffic) {
-    Traffic& sum = traffic[op];
-    sum.lines += static_cast<uint64_t>(static_cast<double>(sent.lines) * times);
-    sum.bytes += sent.bytes * times;
-  }
-}
-
 Placing placing_of(const Cluster& cluster, const Call& call, const Plan& plan) {
   Placing how;
   if (!plan.results.empty()) how.set = plan.results[0].set;
@@ -133,7 +108,9 @@ void PlacedWriter::write_moves(const std::vector<Move>& moves,
     left = together(left, without(ranks, cluster_.ranks(set)));
     ShardCosts::Traffic& traffic = costs_.traffic[std::string(move.op)];
     ++traffic.lines;
-    traffic.bytes += move.bytes;
+    traffic.sent.add(move.before.set, cluster_.ranks(move.before.set),
+                     sent_.bytes(move, whole));
+    costs_.bytes += move.bytes;
     spend(move.seconds);
   }
   if (!left.empty()) write_free(to, left);
@@ -200,10 +177,14 @@ void PlacedWriter::write_frees(
 void PlacedWriter::hold(const std::string& name, const Layout& layout,
                         const Type& type) {
   const Ranks& ranks = cluster_.ranks(layout.set);
-  if (const auto even = cluster_.bytes_of_even_pieces(layout, type)) {
-    memory_.bind(name, ranks, *even);
+  std::vector<uint64_t> bytes;
+  for (const Shape& piece : cluster_.pieces(layout, type)) {
+    bytes.push_back(Type{type.dtype, piece}.bytes());
+  }
+  if (bytes.size() == 1) {
+    memory_.bind(name, ranks, bytes[0]);
   } else {
-    memory_.bind(name, ranks, cluster_.bytes_of_pieces(layout, type));
+    memory_.bind(name, ranks, bytes);
   }
 }
 

@@ -13,27 +13,11 @@
 #include "shard/config.h"
 #include "shard/plan.h"
 #include "shard/register_bytes.h"
+#include "shard/shard_costs.h"
 #include "spmd/redistribution.h"
 #include "stream/line.h"
 
 namespace gt::shard {
-
-// The expected costs of lines, which the summary shows.
-struct ShardCosts {
-  struct Traffic {
-    uint64_t lines = 0;
-    double bytes = 0;  // bytes that each rank sends
-  };
-  std::map<std::string, Traffic, std::less<>> traffic;  // by op
-  double seconds = 0;
-  double peak_bytes = 0;  // the most bytes that any rank holds at once
-
-  double bytes() const;  // the bytes of all traffic
-  // Returns the costs that were added since `before`. The peak stays that of
-  // all lines.
-  ShardCosts since(const ShardCosts& before) const;
-  void add(const ShardCosts& round, double times);  // adds all but the peak
-};
 
 // What a line says when it is placed, in addition to what it said before.
 struct Placing {
@@ -50,7 +34,7 @@ Placing placing_of(const Cluster& cluster, const Call& call, const Plan& plan);
 class PlacedWriter {
  public:
   PlacedWriter(const Config& config, const Cluster& cluster)
-      : config_(config), cluster_(cluster) {}
+      : config_(config), cluster_(cluster), sent_(cluster) {}
 
   // The lines that were written and not yet taken by the caller, each with LF.
   std::string& text() { return text_; }
@@ -122,6 +106,7 @@ class PlacedWriter {
   enum class Current : char { kInput = 'i', kSame = 's', kConfig = 'c' };
   Current mesh_ = Current::kInput;
   ShardCosts costs_;
+  MovesSent sent_;
   RegisterBytes memory_;
 };
 

@@ -332,17 +332,7 @@ class Sharder {
   std::string summary() const {
     const ShardCosts& costs = partitioner_.costs();
     char line[160];
-    std::string out;
-    for (const auto& [op, traffic] : costs.traffic) {
-      // The ranks that a copy leads to send nothing, so its bytes are per
-      // sender.
-      std::snprintf(line, sizeof line,
-                    "gt-shard: %s: %llu line%s, %.6g MB from each %s\n",
-                    op.c_str(), static_cast<unsigned long long>(traffic.lines),
-                    traffic.lines == 1 ? "" : "s", traffic.bytes / 1e6,
-                    collective_of(op) == Collective::kCopy ? "sender" : "rank");
-      out += line;
-    }
+    std::string out = partitioner_.traffic_text();
     std::snprintf(line, sizeof line,
                   "gt-shard: %.6g MB a rank at most; %.6g ms expected\n",
                   (order_ && !partitioner_.has_passed_ranks()

@@ -26,6 +26,10 @@ void find_subtrees(const std::vector<uint32_t>& homes, size_t begin, size_t end,
 
 }  // namespace
 
+bool sums_by_chunks(const Type& piece, size_t homes, size_t direct_bytes) {
+  return homes > 2 && !piece.shape.empty() && piece.bytes() > direct_bytes;
+}
+
 uint32_t ExchangePlan::home(int64_t rank) const {
   return home_ ? home_(rank) : static_cast<uint32_t>(rank);
 }
@@ -54,8 +58,7 @@ ExchangePlan::ExchangePlan(Crossing group, const ExchangeOptions& options)
   }
   const Type& first = group_.pieces[0];
   const bool by_chunks = group_.form.kind == GroupForm::Kind::kSum &&
-                         to.size() > 2 && !first.shape.empty() &&
-                         first.bytes() > options.direct_bytes;
+                         sums_by_chunks(first, to.size(), options.direct_bytes);
   if (!by_chunks) {
     add_step(Kind::kFinal, std::move(values), std::move(from), to);
     return;

@@ -89,6 +89,10 @@ struct ExchangeOptions {
   size_t direct_bytes = size_t{32} << 10;
 };
 
+// Returns true if an all_reduce of such pieces over so many homes is done by
+// chunks.
+bool sums_by_chunks(const Type& piece, size_t homes, size_t direct_bytes);
+
 class ExchangePlan {
  public:
   ExchangePlan(Crossing group, const ExchangeOptions& options);

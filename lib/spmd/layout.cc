@@ -164,39 +164,57 @@ double Cluster::piece_bytes(const Layout& layout, const Type& whole) const {
          static_cast<double>(size_of(whole.dtype));
 }
 
-std::optional<uint64_t> Cluster::bytes_of_even_pieces(const Layout& layout,
-                                                      const Type& whole) const {
-  Type piece = whole;
-  for (const AxisCut& cut : layout.cuts) {
-    int64_t& n = piece.shape[static_cast<size_t>(cut.dim)];
-    const int64_t parts = sets_[layout.set].counts[cut.axis];
-    const int64_t largest = extent_of(n, cut.unit, parts, 0).count;
-    if (extent_of(n, cut.unit, parts, parts - 1).count != largest) return {};
-    n = largest;
+// Moves on to the coordinates that the next rank of the set has in it.
+void Cluster::step(std::vector<int64_t>& at, const Set& set) {
+  for (size_t a = at.size(); a-- > 0;) {
+    if (++at[a] < set.counts[a]) return;
+    at[a] = 0;
   }
-  return piece.bytes();
 }
 
-std::vector<uint64_t> Cluster::bytes_of_pieces(const Layout& layout,
-                                               const Type& whole) const {
+std::vector<Shape> Cluster::pieces(const Layout& layout,
+                                   const Type& whole) const {
   const Set& set = sets_[layout.set];
-  std::vector<uint64_t> bytes(set.ranks.size());
-  std::vector<int64_t> at(axes());  // the rank's coordinates in the set
-  Type piece = whole;
-  for (uint64_t& n : bytes) {
-    piece.shape = whole.shape;
-    for (const AxisCut& cut : layout.cuts) {
-      int64_t& size = piece.shape[static_cast<size_t>(cut.dim)];
-      size =
-          extent_of(size, cut.unit, set.counts[cut.axis], at[cut.axis]).count;
-    }
-    n = piece.bytes();
-    for (size_t a = axes(); a-- > 0;) {
-      if (++at[a] < set.counts[a]) break;
-      at[a] = 0;
-    }
+  Shape largest = whole.shape;
+  bool even = true;
+  for (const AxisCut& cut : layout.cuts) {
+    int64_t& n = largest[static_cast<size_t>(cut.dim)];
+    const int64_t parts = set.counts[cut.axis];
+    const int64_t most = extent_of(n, cut.unit, parts, 0).count;
+    even = even && extent_of(n, cut.unit, parts, parts - 1).count == most;
+    n = most;
   }
-  return bytes;
+  if (even) return {largest};
+  std::vector<Shape> pieces(set.ranks.size(), whole.shape);
+  std::vector<int64_t> at(axes());
+  for (Shape& piece : pieces) {
+    for (const AxisCut& cut : layout.cuts) {
+      int64_t& n = piece[static_cast<size_t>(cut.dim)];
+      n = extent_of(n, cut.unit, set.counts[cut.axis], at[cut.axis]).count;
+    }
+    step(at, set);
+  }
+  return pieces;
+}
+
+int64_t Cluster::members(uint32_t set, uint32_t axes) const {
+  int64_t n = 1;
+  for (size_t a = 0; a < this->axes(); ++a) {
+    if ((axes >> a & 1) != 0) n *= count(set, a);
+  }
+  return n;
+}
+
+std::vector<int64_t> Cluster::places(uint32_t set, uint32_t axes) const {
+  std::vector<int64_t> places(sets_[set].ranks.size());
+  std::vector<int64_t> at(this->axes());
+  for (int64_t& place : places) {
+    for (size_t a = 0; a < at.size(); ++a) {
+      if ((axes >> a & 1) != 0) place = place * count(set, a) + at[a];
+    }
+    step(at, sets_[set]);
+  }
+  return places;
 }
 
 bool Cluster::is_same_cut(const Layout& a, const Layout& b, int32_t dim,

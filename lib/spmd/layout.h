@@ -107,12 +107,14 @@ class Cluster {
   bool is_even(const Layout& layout, int32_t dim, int64_t size) const;
   // Returns the bytes of the largest piece.
   double piece_bytes(const Layout& layout, const Type& whole) const;
-  // Returns the bytes of each piece if all have the same.
-  std::optional<uint64_t> bytes_of_even_pieces(const Layout& layout,
-                                               const Type& whole) const;
-  // Returns the bytes of each piece, in the order of the set's ranks.
-  std::vector<uint64_t> bytes_of_pieces(const Layout& layout,
-                                        const Type& whole) const;
+  // Returns the shape of each piece, in the order of the set's ranks; or only
+  // one if all are equal.
+  std::vector<Shape> pieces(const Layout& layout, const Type& whole) const;
+  // Returns how many ranks the groups have in which a collective over these
+  // axes (a bit for each) divides the set, and the place of each rank of the
+  // set in its group.
+  int64_t members(uint32_t set, uint32_t axes) const;
+  std::vector<int64_t> places(uint32_t set, uint32_t axes) const;
   // True if both layouts cut the dimension over the same axes into the same
   // parts.
   bool is_same_cut(const Layout& a, const Layout& b, int32_t dim,
@@ -128,6 +130,7 @@ class Cluster {
     std::vector<int64_t> counts;
   };
   Cluster() = default;
+  static void step(std::vector<int64_t>& at, const Set& set);
 
   std::vector<MeshAxis> axes_;
   std::vector<Set> sets_;

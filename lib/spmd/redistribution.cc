@@ -77,12 +77,7 @@ class Moves {
   // Returns the share of a collective's bytes that a rank sends when it sends
   // to all others.
   double others(uint32_t axes) const {
-    double n = 1;
-    for (size_t a = 0; a < cluster_.axes(); ++a) {
-      if ((axes & bit(a)) != 0) {
-        n *= static_cast<double>(cluster_.count(at_->set, a));
-      }
-    }
+    const auto n = static_cast<double>(cluster_.members(at_->set, axes));
     return (n - 1) / n;
   }
 

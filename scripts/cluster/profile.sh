@@ -64,7 +64,7 @@ prepare() {
 # profile_config runs the program under the config `given`, and adds its row. If that
 # fails, the row says so.
 profile_config() {
-  local config='' shard=() ranks=1 placed=$file.s held=''
+  local config='' shard=() ranks=1 placed=$file.s held='' sent=''
   [[ $given == none ]] || config=$given
   progress 'is written'
   stage "$placed" -u GT_CONNECT ${config:+"GT_CONFIG=$config"} gt-emit "${rest[@]}" || {
@@ -81,12 +81,12 @@ profile_config() {
       fails $? gt-shard
       return
     }
-    [[ -n $dry ]] || { forward && held=$(held_by_rank); }
+    [[ -n $dry ]] || { forward && read -r held sent < <(by_rank); }
   elif [[ -z $dry ]]; then
     # Told of one rank, gt-shard counts the memory of a program without ranks, too.
     echo 'mesh: {one: 1}' >"$work/one.yaml"
     stage /dev/null gt-shard -c "$work/one.yaml" --summary "$placed" || true
-    held=$(held_by_rank)
+    read -r held sent < <(by_rank)
   fi
   progress 'runs'
   stage "$file.results" gt-route -n "$ranks" ${backend:+--backend "$backend"} \
@@ -118,11 +118,15 @@ forward() {
   progress
   grep -vE "$summary_line" "$work/said" >&2 || true
 }
-summary_line='^gt-shard: ([a-z_]+: [0-9]+ lines?, .* from each|[^ ]+ MB a rank at most;|schedule [^ ]+: stages:)'
+summary_line='^gt-shard: ([a-z_]+: [0-9]+ lines?, .* from |sent: rank |[^ ]+ MB a rank at most;|schedule [^ ]+: stages:)'
 
-# held_by_rank prints how many bytes a rank holds at most, as gt-shard has said.
-held_by_rank() {
-  awk '$1 == "gt-shard:" && / MB a rank at most;/ { printf "%.0f\n", $2 * 1e6 }' "$work/said"
+# by_rank prints how many bytes a rank holds, and sends, at most, as gt-shard has said.
+by_rank() {
+  awk '
+    $1 != "gt-shard:" { next }
+    / MB a rank at most;/ { held = $2 }
+    $2 == "sent:" { sent = $7 }
+    END { printf "%.0f %.0f\n", held * 1e6, sent * 1e6 }' "$work/said"
 }
 
 # fails STATUS PROGRAM adds a row that says with which words the program failed, and
@@ -171,9 +175,9 @@ check_names() {
 
 # measure adds the row of a config whose run has ended well. The steps' beginning and
 # end are the prints of `step`. The first third of them, in which workers fill their
-# queues, is left out of all figures.
+# queues, is left out of all times.
 measure() {
-  local ends=() first=0 last i name step_s=- speed=- busy=- reached=- sent=- values=()
+  local ends=() first=0 last i name step_s=- speed=- busy=- reached=- values=()
   for name in "${shown[@]}"; do
     values+=("$(awk -v name="$name" '
       $1 == name { value = NF == 5 && $4 ~ /\[\]$/ ? $5 : $4 } END { print value }' \
@@ -188,11 +192,10 @@ measure() {
       sort -n | awk '{ ns[NR] = $1 }
         END { printf "%.9f\n", (ns[int((NR + 1) / 2)] + ns[int(NR / 2) + 1]) / 2e9 }')
     read -r busy reached < <(computed "${ends[first]}" "${ends[last]}")
-    sent=$(sent "$first" "$last")
     [[ -z $tokens ]] || speed=$(awk "BEGIN { printf \"%.9g\", $tokens / $step_s }")
   fi
   cells "${file##*/}" "$ranks" "${#ends[@]}" "${values[@]}" "$step_s" "$speed" "$busy" "$reached" \
-    "$sent" "${held:--}" -
+    "$((sent / ${#ends[@]}))" "${held:--}" -
   drawn+=("${file##*/}.results")
   picture
 }
@@ -212,39 +215,6 @@ computed() {
       all = (to - from) * workers
       printf "%.6g %.6g\n", busy / all, flops / (all / 1e9 * peak)
     }' "$file.trace"
-}
-
-# sent FIRST LAST prints how many bytes a worker sends others in a step, in the mean of
-# what it sends and receives: of the worker for which that is most. The lines between
-# the prints of these numbers count, on each worker, since workers come to a print at
-# different times. In a group of n ranks each sends n - 1 of n parts.
-sent() {
-  awk -F '\t' -v name="$step" -v first="$1" -v last="$2" -v workers="$ranks" "$printed"'
-    { line = FNR == NR ? $0 : $10; sub(/ #.*/, "", line) }
-    FNR == NR && / = (copy|all_|reduce_|broadcast)/ { step[line, ++lines[line]] = prints }
-    FNR == NR && /^print / { prints += printed(line) == name }
-    FNR == NR && /^mesh / {
-      for (i = split(line, axis, " "); i > 1; i--)
-        if (split(axis[i], part, "=") == 2) size[part[1]] = part[2]
-    }
-    FNR == NR || $3 !~ /\/comm$/ { next }
-    {
-      at = step[line, ++came[$3, line]]
-      if (at <= first || at > last) next
-      n = workers
-      if (match(line, / over=[^ ]+/)) {
-        n = 1
-        for (i = split(substr(line, RSTART + 6, RLENGTH - 6), axis, "+"); i > 0; i--)
-          n *= size[axis[i]]
-      }
-      bytes = $7 / 2
-      if ($6 == "all_reduce") bytes = $7 * (n - 1) / n
-      if ($6 == "all_to_all") bytes = $7 / 2 * (n - 1) / n
-      if ($6 == "all_gather" || $6 == "reduce_scatter") bytes = $7 * (n - 1) / (n + 1)
-      sum[$3] += bytes
-      if (sum[$3] > most) most = sum[$3]
-    }
-    END { printf "%.0f\n", most / (last - first) }' "$placed" "$file.trace"
 }
 
 # picture draws a step in the middle, if that is kept.

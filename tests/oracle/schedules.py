@@ -6,18 +6,19 @@ usage: schedules.py [COUNT [SEED]]
 Results have the same bits, gt-check finds nothing that it did not find before,
 gt-shard prints its own output unchanged, and what --summary says of memory is
 what gt-check finds. Some programs also run on workers of their own for each
-rank, which must not wait for each other without end. A program that differs is
+rank, which must not wait for each other without end, and send what --summary
+says. A program that differs is
 shown cut down to few lines.
 """
 import random
 import re
-import subprocess
 import sys
 
 from gt import emit, work
 from programs import Program
 from shard_programs import own_form, smaller, with_signals
-from sharding import findings, first_change, most_bytes, most_expected, shard
+from sharding import (findings, first_change, most_bytes, most_expected, route,
+                      sent_problem, shard)
 
 KINDS = ["gpipe", "1f1b", "interleaved", "zb-h1", "zb-h2", "zb-v"]
 
@@ -47,15 +48,6 @@ def named(messages):
     return re.sub(r"/tmp/\S+\.yaml", "c.yaml", messages)
 
 
-def route(placed):
-    """What gt-route prints for a placed stream, with a worker for each rank."""
-    ranks = max(map(int, re.findall(r"@(?:\d+-)?(\d+)", placed)), default=0)
-    done = subprocess.run(
-        ["gt-route", "-n", str(ranks + 1), "--threads", "1"], input=placed,
-        capture_output=True, text=True, timeout=60, check=False)
-    return done.stdout
-
-
 def problem_of(text, config, routes=False):
     """How the schedule changes more than the order, or None."""
     stream = emit(text)[0]
@@ -73,8 +65,13 @@ def problem_of(text, config, routes=False):
         return f"gt-work: status {status}, not {status_plain}: {said[:300]}"
     if got != wanted:
         return "results differ: " + first_change(wanted, got)
-    if routes and route(placed) != got:
-        return "gt-route gives other results"
+    if routes:
+        routed, sent = route(placed)
+        if routed != got:
+            return "gt-route gives other results"
+        problem = sent_problem(stream, config, sent)
+        if problem and "fail" not in placed:
+            return problem
     again = shard(placed, config)[0]
     if again != placed:
         return "gt-shard changes its own output: " + first_change(placed, again)

@@ -1,4 +1,5 @@
 """What the oracles of gt-shard share."""
+import math
 import re
 import subprocess
 import tempfile
@@ -65,6 +66,43 @@ def most_expected(stream, config, *options):
     said = shard(stream, config, *options, "--summary")[1]
     found = re.search(r"([\d.e+-]+) MB a rank at most", said)
     return round(float(found.group(1)) * 1e6)
+
+
+def route(placed):
+    """What gt-route prints for a placed stream with a worker for each rank, and
+    the bytes that each worker sends to others, but for what is printed or
+    saved: as the workers tell them."""
+    ranks = max((math.prod(map(int, re.findall(r"=(\d+)", mesh)))
+                 for mesh in re.findall(r"(?m)^mesh .*", placed)), default=1)
+    with tempfile.NamedTemporaryFile("r", suffix=".log") as log:
+        done = subprocess.run(
+            ["gt-route", "-n", str(ranks), "--threads", "1", "--log", log.name],
+            input=placed, capture_output=True, text=True, timeout=60,
+            check=False)
+        rows = [row.rstrip("\n").split("\t") for row in log
+                if not row.startswith("#")]
+    outputs = {row[1] for row in rows if row[2] == "issue"
+               and re.match(r"print |save ", row[-1])}
+    sent = [0] * ranks
+    for _, seq, event, _, _, size, said in rows:
+        if event == "transfer" and seq not in outputs:
+            sent[int(re.search(r"from=(\d+)", said).group(1))] += int(size)
+    return done.stdout, sent
+
+
+def sent_problem(stream, config, sent, *options):
+    """How what --summary says of the bytes that ranks send differs, or None."""
+    said = shard(stream, config, *options, "--summary")[1]
+    found = re.search(r"sent: rank (\d+) sends most, ([\d.e+-]+) MB of "
+                      r"([\d.e+-]+) MB", said)
+    told = (0, 0, 0)
+    if found:
+        told = (int(found.group(1)), *(round(float(found.group(i)) * 1e6)
+                                       for i in (2, 3)))
+    counted = (sent.index(max(sent)), max(sent), sum(sent))
+    if told == counted or counted[2] >= 1e6:  # gt-shard prints six digits
+        return None
+    return f"--summary: rank, bytes and all are {told}, not {counted}: {sent}"
 
 
 def value_of(text):

@@ -2,11 +2,14 @@
 // agrees, and none costs more than gathering everything and cutting it.
 #include "spmd/redistribution.h"
 
+#include <map>
 #include <random>
 #include <set>
 
 #include "check/checker.h"
 #include "exec_harness.h"
+#include "spmd/exchange_plan.h"
+#include "spmd/sent_bytes.h"
 #include "stream/ranks.h"
 
 namespace gt {
@@ -129,22 +132,91 @@ class Pairs {
   }
 
   void check() {
-    Type whole{Dtype::kF32, {}};
-    const int64_t dims = below(3) + 1;
-    for (int64_t d = 0; d < dims; ++d) whole.shape.push_back(below(9) + 1);
-    const Layout from = layout(whole.shape, set());
-    const Layout to = layout(whole.shape, below(2) == 0 ? from.set : set());
-    SCOPED_TRACE(axes_ + " " + to_string(whole) + ": " +
-                 cluster_.describe(from) + " " + cluster_.split_text(from) +
-                 " to " + cluster_.describe(to) + " " +
-                 cluster_.split_text(to));
-    const std::vector<Move> moves =
-        redistribution(cluster_, machine_, whole, from, to);
+    const auto [whole, from, to] = pair(9);
+    const std::vector<Move> moves = moves_of(whole, from, to);
+    SCOPED_TRACE(describe(whole, from, to));
     check_values(whole, from, to, moves);
     EXPECT_LE(seconds_of(moves), gather_then_cut(whole, from, to) * 1.000001);
   }
 
+  // Compares what the ranks send in each move with what its plans read.
+  void check_sent() {
+    const auto [whole, from, to] = pair(60);
+    SCOPED_TRACE(describe(whole, from, to));
+    for (const Move& move : moves_of(whole, from, to)) {
+      const Ranks& ranks = cluster_.ranks(move.before.set);
+      std::vector<uint64_t> sent = sent_bytes(move, cluster_, whole);
+      if (sent.size() == 1) sent.resize(ranks.size(), sent[0]);
+      std::map<int64_t, uint64_t> read = read_bytes(move, whole);
+      for (size_t i = 0; i < ranks.size(); ++i) {
+        EXPECT_EQ(sent[i], read[ranks[i]])
+            << move.op << " of rank " << ranks[i];
+      }
+    }
+  }
+
  private:
+  struct Pair {
+    Type whole{Dtype::kF32, {}};
+    Layout from, to;
+  };
+  Pair pair(int64_t largest) {
+    Pair made;
+    const int64_t dims = below(3) + 1;
+    for (int64_t d = 0; d < dims; ++d) {
+      made.whole.shape.push_back(below(largest) + 1);
+    }
+    made.from = layout(made.whole.shape, set());
+    made.to = layout(made.whole.shape, below(2) == 0 ? made.from.set : set());
+    return made;
+  }
+  std::vector<Move> moves_of(const Type& whole, const Layout& from,
+                             const Layout& to) const {
+    return redistribution(cluster_, machine_, whole, from, to);
+  }
+  std::string describe(const Type& whole, const Layout& from,
+                       const Layout& to) const {
+    return axes_ + " " + to_string(whole) + ": " + cluster_.describe(from) +
+           " " + cluster_.split_text(from) + " to " + cluster_.describe(to) +
+           " " + cluster_.split_text(to);
+  }
+
+  // The bytes that other ranks read of each rank, by the plans of the line.
+  std::map<int64_t, uint64_t> read_bytes(const Move& move,
+                                         const Type& whole) const {
+    const Mesh mesh = mesh_of(axes_);
+    const std::string text = text_of(move, whole);
+    Line line;
+    EXPECT_TRUE(parse_line(text, line).ok());
+    const LineRanks where = line_ranks(line).value();
+    const std::vector<Shape> shapes = cluster_.pieces(move.before, whole);
+    std::map<int64_t, Type> pieces;
+    for (const int64_t rank : cluster_.ranks(move.before.set)) {
+      const size_t i = shapes.size() == 1 ? 0 : pieces.size();
+      pieces[rank] = {whole.dtype, shapes[i]};
+    }
+    const auto plans = exchange_plans(
+        line, where, grid_of(line, &mesh, where.ranks).value(),
+        [&](size_t, int64_t rank) { return &pieces.at(rank); }, {});
+    EXPECT_TRUE(plans.ok()) << text;
+    std::map<int64_t, uint64_t> bytes;
+    for (const ExchangePlan& plan : plans.value()) {
+      for (size_t s = 0; s < plan.steps(); ++s) {
+        const ExchangeStep& step = plan.step(s);
+        for (size_t t = 0; t < step.target_homes.size(); ++t) {
+          for (const ExchangeRead& read : plan.reads(s, t)) {
+            const uint32_t from = step.source_homes[read.source];
+            if (from == step.target_homes[t]) continue;
+            bytes[from] +=
+                Type{step.exports[read.source].dtype, read.region.count}
+                    .bytes();
+          }
+        }
+      }
+    }
+    return bytes;
+  }
+
   int64_t below(int64_t n) { return static_cast<int64_t>(random_() % n); }
   uint32_t set() { return sets_[static_cast<size_t>(below(4))]; }
 
@@ -194,16 +266,17 @@ class Pairs {
     return text;
   }
 
+  std::string text_of(const Move& move, const Type& whole) const {
+    return "x" + ranks(move.after) + " = " + std::string(move.op) + " x@" +
+           source_ranks(move, cluster_) + keys_of(move, cluster_, whole.shape);
+  }
+
   // Compares every rank's piece of y, with its sums taken: made in the layout
   // `to`, and brought there from the layout `from` by the moves.
   void check_values(const Type& whole, const Layout& from, const Layout& to,
                     const std::vector<Move>& moves) const {
     std::string text = "mesh " + axes_ + "\n" + made(whole, from);
-    for (const Move& move : moves) {
-      text += "x" + ranks(move.after) + " = " + std::string(move.op) + " x@" +
-              source_ranks(move, cluster_) +
-              keys_of(move, cluster_, whole.shape) + "\n";
-    }
+    for (const Move& move : moves) text += text_of(move, whole) + "\n";
     const std::string sum = "x" + ranks(to) + " = all_reduce x" + ranks(to) +
                             over(to.partial) + "\n";
     const std::string print = "print x" + ranks(to) + "\n";
@@ -275,6 +348,15 @@ TEST(Redistribution, OfAnyPairGivesWhatTheLayoutsDefine) {
   check_pairs("a=2 b=3", 500);
   check_pairs("a=2 b=2 c=2", 500);
   check_pairs("a=2 b=1 c=2 d=2 e=2 f=2 g=2", 40);
+}
+
+TEST(Redistribution, RanksSendWhatThePlansOfTheirGroupsRead) {
+  for (const char* axes : {"a=3", "a=5", "a=2 b=3", "a=2 b=2 c=3"}) {
+    Pairs random(axes, 2);
+    for (int i = 0; i < 500 && !testing::Test::HasFailure(); ++i) {
+      random.check_sent();
+    }
+  }
 }
 
 }  // namespace
