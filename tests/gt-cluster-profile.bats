@@ -79,6 +79,18 @@ cells() {
   [ "$(cells steps step_s tokens/s computing_share sent_bytes/step)" = '1 - - - 0' ]
 }
 
+@test "what is sent once, before the steps, is in no step" {
+  printf '%s\n' 'y = copy x #signal=there' 'l = mean y #signal=there' \
+    'print l as=loss' 'x = mul x 0.5' >walk.gt
+  sed 's/#signal=batch/#signal=here/' init.gt >first.gt
+  printf '%s\n' 'c = randn f32[16] 5 #signal=here' 'd = copy c #signal=there' 'print d' >>first.gt
+  printf '%s\n' 'mesh: {pp: 2}' 'signals: {here: {on: {pp: 0}}, there: {on: {pp: 1}}}' >pp2.yaml
+  gt-cluster profile --tsv -c pp2.yaml first.gt --repeat 5 walk.gt >out
+  gt-emit first.gt --repeat 5 walk.gt | gt-shard -c pp2.yaml --summary 2>&1 >placed |
+    grep -q 'sent: rank 0 sends most, 0.041024 MB of 0.041024 MB in all'
+  [ "$(cells steps sent_bytes/step)" = '5 8192' ]
+}
+
 @test "a config that fails gets a row that says why, and the rest run" {
   run -3 --separate-stderr gt-cluster profile -c dp2.yaml -c broken.yaml -c none "${program[@]}"
   [ "${#lines[@]}" -eq 4 ]

@@ -81,12 +81,12 @@ profile_config() {
       fails $? gt-shard
       return
     }
-    [[ -n $dry ]] || { forward && read -r held sent < <(by_rank); }
+    [[ -n $dry ]] || { forward && read -r held sent < <(by_rank <"$work/said"); }
   elif [[ -z $dry ]]; then
     # Told of one rank, gt-shard counts the memory of a program without ranks, too.
     echo 'mesh: {one: 1}' >"$work/one.yaml"
     stage /dev/null gt-shard -c "$work/one.yaml" --summary "$placed" || true
-    read -r held sent < <(by_rank)
+    read -r held sent < <(by_rank <"$work/said")
   fi
   progress 'runs'
   stage "$file.results" gt-route -n "$ranks" ${backend:+--backend "$backend"} \
@@ -120,13 +120,14 @@ forward() {
 }
 summary_line='^gt-shard: ([a-z_]+: [0-9]+ lines?, .* from |sent: rank |[^ ]+ MB a rank at most;|schedule [^ ]+: stages:)'
 
-# by_rank prints how many bytes a rank holds, and sends, at most, as gt-shard has said.
+# by_rank prints how many bytes a rank holds, and sends, at most, as gt-shard says on
+# standard input.
 by_rank() {
   awk '
     $1 != "gt-shard:" { next }
     / MB a rank at most;/ { held = $2 }
     $2 == "sent:" { sent = $7 }
-    END { printf "%.0f %.0f\n", held * 1e6, sent * 1e6 }' "$work/said"
+    END { printf "%.0f %.0f\n", held * 1e6, sent * 1e6 }'
 }
 
 # fails STATUS PROGRAM adds a row that says with which words the program failed, and
@@ -160,6 +161,14 @@ printed='
     return name
   }'
 
+# sent_until N prints how many bytes a rank sends at most up to print N of `step`.
+sent_until() {
+  awk -v name="$step" -v left="$1" "$printed"'
+    { print }
+    $1 == "print" && printed($0) == name && !--left { exit }' "$file.s" |
+    "${shard[@]}" --summary 2>&1 >/dev/null | by_rank | cut -d ' ' -f 2
+}
+
 # check_names dies if the program does not print what the options name.
 check_names() {
   local name names
@@ -175,7 +184,7 @@ check_names() {
 
 # measure adds the row of a config whose run has ended well. The steps' beginning and
 # end are the prints of `step`. The first third of them, in which workers fill their
-# queues, is left out of all times.
+# queues and values are first sent, is left out of all figures.
 measure() {
   local ends=() first=0 last i name step_s=- speed=- busy=- reached=- values=()
   for name in "${shown[@]}"; do
@@ -192,10 +201,12 @@ measure() {
       sort -n | awk '{ ns[NR] = $1 }
         END { printf "%.9f\n", (ns[int((NR + 1) / 2)] + ns[int(NR / 2) + 1]) / 2e9 }')
     read -r busy reached < <(computed "${ends[first]}" "${ends[last]}")
+    ((sent == 0)) ||
+      sent=$((($(sent_until $((last + 1))) - $(sent_until $((first + 1)))) / (last - first)))
     [[ -z $tokens ]] || speed=$(awk "BEGIN { printf \"%.9g\", $tokens / $step_s }")
   fi
   cells "${file##*/}" "$ranks" "${#ends[@]}" "${values[@]}" "$step_s" "$speed" "$busy" "$reached" \
-    "$((sent / ${#ends[@]}))" "${held:--}" -
+    "$sent" "${held:--}" -
   drawn+=("${file##*/}.results")
   picture
 }
