@@ -34,16 +34,20 @@ const std::vector<uint64_t>& MovesSent::bytes(const Move& move,
   return it->second;
 }
 
+void SentByRank::add(int64_t rank, double bytes) {
+  const auto place = static_cast<size_t>(rank);
+  if (place >= by_rank_.size()) by_rank_.resize(place + 1);
+  by_rank_[place] += bytes;
+}
+
 void SentByRank::add(uint32_t set, const Ranks& ranks,
                      const std::vector<uint64_t>& bytes) {
   if (bytes.size() == 1) {
     by_set_[set] += static_cast<double>(bytes[0]);
     return;
   }
-  const auto last = static_cast<size_t>(ranks.back());
-  if (last >= by_rank_.size()) by_rank_.resize(last + 1);
   for (size_t i = 0; i < bytes.size(); ++i) {
-    by_rank_[static_cast<size_t>(ranks[i])] += static_cast<double>(bytes[i]);
+    add(ranks[i], static_cast<double>(bytes[i]));
   }
 }
 

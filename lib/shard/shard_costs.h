@@ -34,6 +34,7 @@ class MovesSent {
 // much, so that is noted once for the set.
 class SentByRank {
  public:
+  void add(int64_t rank, double bytes);
   // Adds what ranks send, of the set with this number: one number for all of
   // them, or one for each.
   void add(uint32_t set, const Ranks& ranks,
