@@ -127,7 +127,11 @@ void PlacedWriter::write_copy(const std::string& to, const Ranks& targets,
   end_line();
   ShardCosts::Traffic& traffic = costs_.traffic["copy"];
   ++traffic.lines;
-  traffic.bytes += static_cast<double>(bytes);
+  for (size_t i = 0; i < targets.size(); ++i) {
+    if (sources[i] == targets[i]) continue;
+    traffic.sent.add(sources[i], static_cast<double>(bytes));
+  }
+  costs_.bytes += static_cast<double>(bytes);
   const Link link = link_of(config_.machine(), [&](int64_t n) {
     return is_within(sources, targets, n);
   });
