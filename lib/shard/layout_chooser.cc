@@ -77,8 +77,6 @@ Status LayoutChooser::find_scope(LineWork& work) const {
   return ok_status();
 }
 
-// Returns the ranks on which the line runs: those that the config says, or else
-// those of the largest operand.
 uint32_t LayoutChooser::set_of(const LineWork& work) {
   if (work.scope.ranks) return cluster_.set_of(*work.scope.ranks);
   uint32_t set = 0;

@@ -43,9 +43,11 @@ class LayoutChooser {
   // reads if that was written whole, or else nothing. Sets on which ranks the
   // line runs, as choose() does.
   std::optional<Layout> cut_of_whole_weight(LineWork& work);
+  // Returns the ranks on which the line runs: those that the config names, or
+  // else those of the largest operand.
+  uint32_t set_of(const LineWork& work);
   // Sets on which ranks the line runs, the layout that the config wants for
-  // result 0 (the pin), and the plan. The line runs on the ranks that the
-  // config names, or else on those of the largest operand.
+  // result 0 (the pin), and the plan.
   void choose(LineWork& work);
   // Returns the other plans of a line whose plan is chosen. The reference is
   // valid until the next line.
@@ -55,7 +57,6 @@ class LayoutChooser {
   const CutsInUse& cuts_in_use() const { return cuts_in_use_; }
 
  private:
-  uint32_t set_of(const LineWork& work);
   void find_pin(LineWork& work);
   std::optional<Layout> weight_pin(const LineWork& work, size_t argument);
   void pin_held(const LineWork& work, size_t argument);

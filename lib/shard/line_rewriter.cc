@@ -84,7 +84,12 @@ LineRewriter::LineRewriter(const Config& config, Cluster& cluster,
       precision_(config, values_, chooser, materializer_,
                  [this](const Line& line, const LineContext& at) {
                    GT_CHECK(take(line, "", {}, at).ok());
-                 }) {}
+                 }),
+      rests_(cluster, values_, chooser, materializer_,
+             [this](const Line& line, const Claims& claims,
+                    const LineContext& at) {
+               GT_CHECK(take(line, "", claims, at).ok());
+             }) {}
 
 LineRewriter::LineRewriter(const LineRewriter& tried,
                            const std::vector<std::string>& names,
@@ -119,6 +124,7 @@ Status LineRewriter::take(const Line& line, std::string_view text,
     failed_.spread(work);
     return ok_status();
   }
+  rests_.settle(work);
   const Status bound = bind(work);
   if (!bound.ok()) return failed_.reject(line, bound.error(), work.at);
   has_rewritten_ = true;
@@ -126,7 +132,7 @@ Status LineRewriter::take(const Line& line, std::string_view text,
     outputs_.write(work);
   } else if (WaitingLines::can_wait(work)) {
     wait(work);
-  } else if (!precision_.write(work)) {
+  } else if (!rests_.write(work) && !precision_.write(work)) {
     run(work);
   }
   materializer_.write_frees();

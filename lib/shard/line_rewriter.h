@@ -23,6 +23,7 @@
 #include "shard/placed_writer.h"
 #include "shard/precision.h"
 #include "shard/ring.h"
+#include "shard/sum_rests.h"
 #include "shard/values.h"
 #include "shard/waiting.h"
 
@@ -137,6 +138,7 @@ class LineRewriter {
   Outputs outputs_;
   LayoutsByShape gathered_;  // operands of products, before that
   MixedPrecision precision_;
+  SumRests rests_;
   bool has_rewritten_ = false;
   bool is_trial_ = false;
   double planned_seconds_ = 0;  // of all lines that were written as planned

@@ -13,7 +13,7 @@ namespace gt::shard {
 namespace {
 
 // Returns the names of the line and of those behind it, and those of their
-// values' casts.
+// values' casts and rests.
 std::vector<std::string> names_ahead(const ValueTable& values,
                                      const LineWork& work) {
   std::vector<std::string> names = names_of(work.line);
@@ -26,8 +26,9 @@ std::vector<std::string> names_ahead(const ValueTable& values,
   for (size_t i = 0; i < names.size(); ++i) {
     const ShardValuePtr value = values.find(names[i]);
     if (value == nullptr) continue;
-    if (!value->narrow.empty()) names.push_back(value->narrow);
-    if (!value->scale.empty()) names.push_back(value->scale);
+    for (const std::string& ours : {value->narrow, value->scale, value->rest}) {
+      if (!ours.empty()) names.push_back(ours);
+    }
   }
   return names;
 }

@@ -40,6 +40,9 @@ struct LineContext {
   // It makes an operand for the line of this signal; what the config says of
   // results is not said of it.
   bool is_operand = false;
+  // It computes with the parts of sums that lie in the values' own registers;
+  // their rests are added apart (sum_rests.h).
+  bool takes_own_part = false;
   std::vector<std::string> passing = {};  // copies that only this line reads
   LinesAhead* ahead = nullptr;  // the lines behind it; null: they are unknown
 };

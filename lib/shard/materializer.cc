@@ -362,6 +362,7 @@ void Materializer::drop_narrow(const ShardValuePtr& value, LineContext& at) {
 // Drops a value that has no names and no readers left.
 void Materializer::let_go(const ShardValuePtr& value, LineContext& at) {
   drop_narrow(value, at);
+  drop_invented(std::exchange(value->rest, {}), at);
   if (value->held != nullptr) {
     for (const ShardValuePtr& operand : value->held->operands) {
       if (operand != nullptr) stop_reading(operand, at);

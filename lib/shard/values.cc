@@ -52,6 +52,7 @@ class Description {
             std::to_string(value.held_readers);
     if (!value.regathered.empty()) out_ += "^" + value.regathered;
     if (!value.narrow.empty()) out_ += "~" + value.narrow + value.scale;
+    if (!value.rest.empty()) out_ += "&" + value.rest;
     if (value.is_gradient) out_ += 'g';
     if (value.sum_dtype) out_ += "+" + std::string(to_string(*value.sum_dtype));
     for (const std::string& name : value.names) out_ += "," + name;
@@ -156,11 +157,11 @@ void ValueTable::visit(size_t number, const Rename& f) {
       rename(value->hidden, value->layout(), value->type);
     }
   };
-  // A cast has a name in the table, which changes behind the loop.
+  // A cast or a rest has a name in the table, which changes behind the loop.
   std::string* name = nullptr;
   each([&](std::string_view, const ShardValuePtr& value) {
     visit(visit, value);
-    for (std::string* ours : {&value->narrow, &value->scale}) {
+    for (std::string* ours : {&value->narrow, &value->scale, &value->rest}) {
       if (!ours->empty() && number_of(*ours) == number) name = ours;
     }
   });

@@ -78,6 +78,9 @@ struct ShardValue {
   // The name of ours that holds by what the cast of a gradient to f16 was
   // multiplied; "": by nothing.
   std::string scale;
+  // The name of ours that holds a part of it on other ranks, which is still to
+  // be added to what its own registers hold (sum_rests.h); "": they hold all.
+  std::string rest;
   bool is_gradient = false;  // it was made by a line of the backward
   size_t held_readers = 0;   // waiting lines that will read the value
   // True if the value was created, or was made from created values as by an

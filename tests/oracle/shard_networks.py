@@ -5,9 +5,10 @@ usage: shard_networks.py [COUNT [SEED]]
 
 A network has a few layers (products with and without bias, gated ones, norms,
 attention by heads, an embedding), a loss, gradients, an optimizer, some
-rounds, and sometimes microbatches. Weights are cut by columns, by rows, or
-over the data axis; the batch and the sequence are cut over another axis;
-layers are on stages of a pipeline.
+rounds, and sometimes microbatches. The table of the embedding may be tied: the
+last product reads it again. Weights are cut by columns, by rows, or over the
+data axis; the batch and the sequence are cut over another axis; layers are on
+stages of a pipeline, which may have a schedule.
 """
 import random
 import sys
@@ -20,8 +21,9 @@ MESHES = [{"tp": 2}, {"tp": 3}, {"dp": 2}, {"dp": 3}, {"dp": 2, "tp": 2},
 
 
 class Network:
-    def __init__(self, rng, micro=1):
+    def __init__(self, rng, micro=1, tied=False):
         self.rng = rng
+        self.tied = tied
         self.init, self.body, self.layers = [], [], []
         self.weights, self.count = [], 0
         self.batch = rng.choice([1, 2, 3, 4, 7])
@@ -118,8 +120,11 @@ class Network:
             if i and 2 * i >= depth > 2 * (i - 1) and self.rng.random() < 0.5:
                 self.line("x = copy x", at + "in")
             self.rng.choice(kinds)(at)
-        w = self.weight(f"{self.width},{self.classes}", "head")
-        self.line(f"y = matmul x {w}", "head")
+        if self.tied:
+            self.line(f"y = matmul x {t} tb=1", "head")
+        else:
+            w = self.weight(f"{self.width},{self.classes}", "head")
+            self.line(f"y = matmul x {w}", "head")
         self.line("l = cross_entropy y goal" if self.rng.random() < 0.7
                   else "l = mean y")
 
@@ -228,12 +233,15 @@ def gt_config(rng):
 def generate(seed):
     """A program, its config, and options for gt-shard."""
     rng = random.Random(seed)
-    network = Network(rng, rng.choice([1, 1, 1, 2, 3]))
+    network = Network(rng, rng.choice([1, 1, 1, 2, 3]), tied=seed % 3 == 1)
     text = network.text()
     if seed % 4 == 3:
         config, n = gt_config(rng)
         return text, config, ["-n", str(n)]
     config = config_of(rng, network)
+    if "pp: 2" in config and network.micro > 1 and seed % 2:
+        kind = rng.choice(["gpipe", "1f1b", "zb-h1", "zb-h2"])
+        config += f"schedule: {{kind: {kind}}}\n"
     if network.dtype == "f32" and seed % 4 < 2:
         config += f"precision: {rng.choice(['bf16', 'bf16', 'f16'])}\n"
         if rng.random() < 0.5:
