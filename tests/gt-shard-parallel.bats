@@ -197,7 +197,7 @@ d = grad l table
 c = add d b #mb=1
 g = add d d #mb=1
 d = copy d #mb=1
-n = mul d 2 #mb=1
+n = mul d d #mb=1
 print n
 print d
 free d

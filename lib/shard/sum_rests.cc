@@ -38,11 +38,11 @@ bool keeps_rests(const LineWork& work) {
 
 void SumRests::settle(LineWork& work) {
   if (work.at.takes_own_part || !reads_rest(work) || keeps_rests(work)) return;
-  for (ShardValuePtr& value : work.values) {
+  for (size_t i = 0; i < work.values.size(); ++i) {
+    ShardValuePtr& value = work.values[i];
     if (value == nullptr) continue;
-    const std::string name = value->own_name();
     if (!value->rest.empty()) add_rest(value, work);
-    value = values_.find(name);
+    value = values_.find(work.line.operands[i].text);
   }
 }
 
