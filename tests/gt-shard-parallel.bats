@@ -218,6 +218,30 @@ END
   run -1 grep 'the rest of' s
 }
 
+@test "a tied table's gradient has names of which the lines ahead know only some" {
+  cat >names.gt <<'END'
+table = randn f64[3,3] 1 #signal=first
+w = randn f64[3,3] 2
+x = tensor i64[2,2] 0 0 0 2 #signal=first
+h = embedding table x #signal=first #mb=0
+z = matmul h table tb=1 #signal=last #mb=0
+l = square_sum z #mb=0
+d = grad l table
+e = copy d #mb=0
+g = copy d #mb=0
+h = embedding table x #signal=first #mb=1
+h = matmul h w #signal=last #mb=1
+z = matmul h table tb=1 #signal=last #mb=1
+l = square_sum z #mb=1
+d f = grad l table w
+n = mul d g #mb=1
+print n
+print e
+END
+  printf 'mesh: {pp: 2, tp: 2}\nchunks: auto\nsignals:\n  first: {on: {pp: 0}, shard: {tp: 0}}\n  last: {on: {pp: 1}, shard: {tp: 1}}\n' >c.yaml
+  same_values names.gt -c c.yaml
+}
+
 @test "q, k and v of one weight are cut by heads, and nothing is gathered" {
   cat >qkv.gt <<'END'
 x = randn f32[2,8,12] 1

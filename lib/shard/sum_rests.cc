@@ -41,18 +41,21 @@ void SumRests::settle(LineWork& work) {
   for (size_t i = 0; i < work.values.size(); ++i) {
     ShardValuePtr& value = work.values[i];
     if (value == nullptr) continue;
-    if (!value->rest.empty()) add_rest(value, work);
-    value = values_.find(work.line.operands[i].text);
+    const std::string name(work.line.operands[i].text);
+    if (!value->rest.empty()) add_rest(value, name, work);
+    value = values_.find(name);
   }
 }
 
-// Adds the rest to the value. All of its names then hold the sum.
-void SumRests::add_rest(const ShardValuePtr& value, const LineWork& work) {
-  const std::vector<std::string> names = value->names;
+// Adds the rest to the value of that name. All of its names then hold the sum.
+// In a trial (line_trial.h) the table may lack some of them.
+void SumRests::add_rest(const ShardValuePtr& value, const std::string& name,
+                        const LineWork& work) {
   const std::string rest = std::exchange(value->rest, {});
-  take_step(names[0] + " = add " + names[0] + " " + rest, names[0], work);
-  for (size_t i = 1; i < names.size(); ++i) {
-    take_step(names[i] + " = copy " + names[0], names[0], work);
+  take_step(name + " = add " + name + " " + rest, name, work);
+  for (const std::string& other : std::vector<std::string>(value->names)) {
+    if (values_.find(other) != value) continue;
+    take_step(other + " = copy " + name, name, work);
   }
   LineContext at = work.at;
   materializer_.drop_invented(rest, at);

@@ -50,7 +50,8 @@ class SumRests {
   bool write(const LineWork& work);
 
  private:
-  void add_rest(const ShardValuePtr& value, const LineWork& work);
+  void add_rest(const ShardValuePtr& value, const std::string& name,
+                const LineWork& work);
   void join(const LineWork& work);
   std::optional<size_t> find_away(const LineWork& work) const;
   void put_off(const LineWork& work, size_t away);
