@@ -148,7 +148,7 @@ END
   sed -i 's/^o = /k = mul k 2\nv = mul v 2\no = /' a.gt
   gt-emit --no-at a.gt >a.s
   config 'cp: 4' 'cp: 1'
-  most() { gt-shard -c a.yaml --summary a.s 2>&1 >/dev/null | awk '/a rank at most/ { print $2 }'; }
+  most() { gt-shard -c a.yaml --summary a.s 2>&1 >/dev/null | awk '/MB a rank at most/ { print $2 }'; }
   ring=$(most)
   sed -i 's/^ring: .*/ring: false/' a.yaml
   awk -v ring="$ring" -v gathered="$(most)" 'BEGIN { exit !(ring < 0.9 * gathered) }'

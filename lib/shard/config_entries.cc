@@ -13,6 +13,18 @@ namespace {
 // entry can name 65536 ranks in seven letters.
 constexpr size_t kMaxEntryRanks = size_t{1} << 22;
 
+// Return the setting of that key that is true or false, or a dtype; null: there
+// is none.
+std::optional<bool>* flag_of(Scope& scope, std::string_view key) {
+  if (key == "compile") return &scope.compile;
+  if (key == "regather") return &scope.regather;
+  return key == "ring" ? &scope.ring : nullptr;
+}
+std::optional<Dtype>* dtype_of(Scope& scope, std::string_view key) {
+  if (key == "sums") return &scope.sums;
+  return key == "precision" ? &scope.precision : nullptr;
+}
+
 bool is_gt_key(std::string_view key) {
   return key == "axis" || key == "workers" || key == "replicated";
 }
@@ -141,15 +153,13 @@ bool ConfigReader::read_own_setting(const YamlNode& key, const YamlNode& value,
   if (key.text == "results") return read_split(key, value, scope.results);
   if (key.text == "on") return read_on(key, value, entry);
   if (key.text == "workers") return read_workers(key, value, entry);
-  if (key.text == "compile") return read_bool(value, scope.compile.emplace());
-  if (key.text == "regather") return read_bool(value, scope.regather.emplace());
-  if (key.text == "ring") return read_bool(value, scope.ring.emplace());
-  if (key.text == "chunks") return read_chunks(value, scope.chunks.emplace());
-  if (key.text == "sums") return read_dtype(value, scope.sums.emplace());
-  if (key.text == "recompute") return read_recompute(value, scope);
-  if (key.text == "precision") {
-    return read_dtype(value, scope.precision.emplace());
+  if (auto* flag = flag_of(scope, key.text)) {
+    return read_bool(value, flag->emplace());
   }
+  auto* const dtype = dtype_of(scope, key.text);
+  if (dtype != nullptr) return read_dtype(value, dtype->emplace());
+  if (key.text == "chunks") return read_chunks(value, scope.chunks.emplace());
+  if (key.text == "recompute") return read_recompute(value, scope);
   if (key.text == "optional") return read_bool(value, entry.is_optional);
   if (key.text != "backward") return unknown_key(key, kKeys);
   if (value.kind == YamlNode::Kind::kNull) return true;
@@ -170,8 +180,7 @@ bool ConfigReader::read_own_setting(const YamlNode& key, const YamlNode& value,
 // it are found later, for a line that has such scopes.
 bool ConfigReader::check_alone(const YamlNode& value,
                                const ConfigEntry& entry) {
-  const Status s = ScopeMerge(out_).add(entry);
-  return s.ok() || fail(value, s.error().message);
+  return holds(ScopeMerge(out_).add(entry), value);
 }
 
 bool ConfigReader::read_split(const YamlNode& key, const YamlNode& value,

@@ -24,6 +24,11 @@ bool* flag_of(ConfigFile& file, std::string_view key) {
   return key == "overlap" ? &file.overlap : nullptr;
 }
 
+Dtype* dtype_of(ConfigFile& file, std::string_view key) {
+  if (key == "sums") return &file.sums;
+  return key == "precision" ? &file.precision : nullptr;
+}
+
 const YamlNode* child(const YamlNode& map, std::string_view key) {
   if (map.kind != YamlNode::Kind::kMap) return nullptr;
   for (size_t i = 0; i < map.items.size(); i += 2) {
@@ -219,30 +224,23 @@ bool ConfigReader::read_own(const YamlNode& root) {
 }
 
 bool ConfigReader::read_own_key(const YamlNode& key, const YamlNode& value) {
-  if (key.text == "mesh") return true;
   context_ = key.text + ": ";
-  bool is_read = true;
-  if (key.text == "schedule") {
-    is_read = read_schedule(value);
-  } else if (bool* flag = flag_of(out_, key.text)) {
-    is_read = read_bool(value, *flag);
-  } else if (key.text == "chunks") {
-    is_read = read_chunks(value, out_.chunks);
-  } else if (key.text == "sums") {
-    is_read = read_dtype(value, out_.sums);
-  } else if (key.text == "precision") {
-    is_read = read_dtype(value, out_.precision);
-  } else if (value.kind == YamlNode::Kind::kNull) {
-    // The key has no value: perhaps everything below it was commented out.
-  } else if (key.text == "machine") {
-    is_read = read_machine(value);
-  } else if (key.text == "signals") {
-    is_read = read_entries(value, out_.signals, &ConfigReader::read_signal);
-  } else {
-    is_read = read_entries(value, out_.tensors, &ConfigReader::read_tensor);
-  }
+  const bool is_read = key.text == "mesh" || read_setting(key.text, value);
   context_.clear();
   return is_read;
+}
+
+bool ConfigReader::read_setting(std::string_view key, const YamlNode& value) {
+  if (bool* flag = flag_of(out_, key)) return read_bool(value, *flag);
+  if (key == "schedule") return read_schedule(value);
+  if (key == "chunks") return read_chunks(value, out_.chunks);
+  if (Dtype* dtype = dtype_of(out_, key)) return read_dtype(value, *dtype);
+  // The key has no value: perhaps everything below it was commented out.
+  if (value.kind == YamlNode::Kind::kNull) return true;
+  if (key == "machine") return read_machine(value);
+  return key == "signals"
+             ? read_entries(value, out_.signals, &ConfigReader::read_signal)
+             : read_entries(value, out_.tensors, &ConfigReader::read_tensor);
 }
 
 // Fails because of a key that gt's own form does not have. It is either a

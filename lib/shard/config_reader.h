@@ -51,6 +51,10 @@ class ConfigReader {
   using Axes = std::vector<std::pair<std::string, int64_t>>;
 
   bool fail(const YamlNode& at, const std::string& what);
+  // Fails at the node if the status is an error.
+  bool holds(const Status& status, const YamlNode& at) {
+    return status.ok() || fail(at, status.error().message);
+  }
   bool expected(const YamlNode& at, std::string_view what);
   bool unknown_key(const YamlNode& key, const Keys& known,
                    const std::string& hint = "");
@@ -63,6 +67,7 @@ class ConfigReader {
   // Defined in config_reader.cc: the two forms.
   bool read_own(const YamlNode& root);
   bool read_own_key(const YamlNode& key, const YamlNode& value);
+  bool read_setting(std::string_view key, const YamlNode& value);
   bool read_gt(const YamlNode& root);
   bool foreign_key(const YamlNode& key, const YamlNode& value);
   bool read_mesh(const YamlNode& value);

@@ -10,6 +10,16 @@
 #include "stream/ranks.h"
 
 namespace gt::shard {
+namespace {
+
+std::vector<std::string_view> machine_keys() {
+  std::vector<std::string_view> keys;
+  for (const MachineFigure& f : machine_figures()) keys.push_back(f.key);
+  return keys;
+}
+
+}  // namespace
+
 std::string machine_yaml(const Machine& machine) {
   const Machine usual;
   std::string out;
@@ -112,29 +122,23 @@ bool ConfigReader::read_numbers(const YamlNode& value, const std::string& what,
 }
 
 bool ConfigReader::read_machine(const YamlNode& value) {
-  Machine& machine = out_.machine;
-  Keys keys;
-  for (const MachineFigure& f : machine_figures()) keys.push_back(f.key);
-  const auto read_level = [&](const YamlNode& level, const YamlNode& figures) {
-    return each(figures, "{ranks: 8, bandwidth: 4e11}",
-                [&](const YamlNode& key, const YamlNode& said) {
-                  const Status s = set_level_figure(machine, level.text,
-                                                    key.text, said.text);
-                  return s.ok() || fail(said, s.error().message);
-                });
-  };
-  const auto read_figure = [&](const YamlNode& key, const YamlNode& said) {
+  const auto read = [&](const YamlNode& key, const YamlNode& said) {
     const MachineFigure* figure = find_machine_figure(key.text);
     if (figure != nullptr) {
-      return read_machine_figure(said.text, machine.*figure->field) ||
+      return read_machine_figure(said.text, out_.machine.*figure->field) ||
              expected(said, std::string(figure->what));
     }
-    return said.kind == YamlNode::Kind::kMap ? read_level(key, said)
-                                             : unknown_key(key, keys);
+    if (said.kind != YamlNode::Kind::kMap)
+      return unknown_key(key, machine_keys());
+    return each(said, "{ranks: 8, bandwidth: 4e11}",
+                [&](const YamlNode& name, const YamlNode& number) {
+                  return holds(set_level_figure(out_.machine, key.text,
+                                                name.text, number.text),
+                               number);
+                });
   };
-  if (!each(value, "{flops: 1e12, bandwidth: 1e10}", read_figure)) return false;
-  const Status s = settle_levels(machine);
-  return s.ok() || fail(value, s.error().message);
+  return each(value, "{flops: 1e12, bandwidth: 1e10}", read) &&
+         holds(settle_levels(out_.machine), value);
 }
 
 bool ConfigReader::read_schedule(const YamlNode& value) {

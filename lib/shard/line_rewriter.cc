@@ -307,17 +307,12 @@ void LineRewriter::write_planned(LineWork& work) {
   epilogue_.settle_written(work);
 }
 
-// Returns how the line is written as a ring, or nothing if it is not. Operands
-// that wait are written, so that their layouts are known.
+// Operands that wait are written, so that their layouts are known.
 std::optional<Ring> LineRewriter::ring_of(LineWork& work) {
-  const bool is_wanted = work.scope.ring.value_or(config_.ring());
-  if (!is_wanted || work.at.depth > 0 || !can_be_ring(work.call)) {
+  if (!work.scope.ring.value_or(config_.ring()) || !can_be_ring(work)) {
     return std::nullopt;
   }
-  for (size_t i = 0; i < work.call.arguments.size(); ++i) {
-    if (!is_tensor(work.call.arguments[i])) continue;
-    materializer_.create_for(work.value(i), work.plan().arguments[i], work.at);
-  }
+  materializer_.create_operands(work);
   return find_ring(cluster_, work, chooser_.others(work));
 }
 
@@ -326,10 +321,8 @@ void LineRewriter::write_in_ring(LineWork& work, Ring& ring) {
   work.planned = &ring.planned;
   const std::vector<std::string> operands = fetch_operands(work, 0);
   materializer_.keep_for_readers(work);
-  LocalLines lines(cluster_, config_.machine(), values_, writer_, work.at,
-                   "attention in a ring");
-  RingWriter(work, epilogue_.without_early_notes(work), cluster_, ring.axis,
-             operands, lines)
+  RingWriter(work, epilogue_.without_early_notes(work), ring.axis, operands,
+             cluster_, config_.machine(), values_, writer_)
       .write();
   materializer_.drop_passing(work);
   bind_results(work, {work.call.results.begin(), work.call.results.end()},

@@ -118,6 +118,13 @@ void Materializer::create_for(const ShardValuePtr& value, const Layout& wanted,
   create(value, made_as(value, wanted), at.place, at);
 }
 
+void Materializer::create_operands(LineWork& work) {
+  for (size_t i = 0; i < work.call.arguments.size(); ++i) {
+    if (!is_tensor(work.call.arguments[i])) continue;
+    create_for(work.value(i), work.plan().arguments[i], work.at);
+  }
+}
+
 void Materializer::change(const ShardValuePtr& value, const Layout& wanted,
                           const std::string& why, const LineContext& at,
                           const std::string& note) {

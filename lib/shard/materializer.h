@@ -47,6 +47,7 @@ class Materializer {
   // which it is made for a reader that wants this one.
   void create_for(const ShardValuePtr& value, const Layout& wanted,
                   LineContext& at);
+  void create_operands(LineWork& work);  // likewise all that the line reads
   // Changes the value's own layout, on the same ranks, by moves. `note` is put
   // on the last of them; "" stands for no note.
   void change(const ShardValuePtr& value, const Layout& wanted,

@@ -102,7 +102,9 @@ std::string type_note(const Cluster& cluster, const Layout& layout) {
 
 }  // namespace
 
-bool can_be_ring(const Call& call) {
+bool can_be_ring(const LineWork& work) {
+  if (work.at.depth > 0) return false;
+  const Call& call = work.call;
   const bool is_gradient = is_attention_gradient(*call.op);
   if (!is_attention(*call.op) && !is_gradient) return false;
   const size_t mask = is_gradient ? kMaskOfGradient : kMaskOfForward;
@@ -161,14 +163,14 @@ Ranks RankRows::between(int64_t begin, int64_t end) const {
 
 // ---- the line ---------------------------------------------------------------
 
-RingWriter::RingWriter(const LineWork& work, const Line& line,
-                       const Cluster& cluster, uint32_t axis,
+RingWriter::RingWriter(const LineWork& work, const Line& line, uint32_t axis,
                        const std::vector<std::string>& operands,
-                       LocalLines& lines)
+                       Cluster& cluster, const Machine& machine,
+                       ValueTable& values, PlacedWriter& writer)
     : work_(work),
       line_(line),
       cluster_(cluster),
-      lines_(lines),
+      lines_(cluster, machine, values, writer, work.at, "attention in a ring"),
       axis_(axis),
       ranks_(cluster.ranks(work.plan().arguments[kQ].set), cluster.axis(axis)),
       all_(ranks_.between(0, ranks_.size())),

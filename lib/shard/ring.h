@@ -49,8 +49,9 @@ struct Ring {
   PlanCache::Entry planned;
 };
 
-// True if the call is attention or its gradient, without a mask.
-bool can_be_ring(const Call& call);
+// True if the line is attention or its gradient, without a mask, and no step of
+// an expansion.
+bool can_be_ring(const LineWork& work);
 
 // Returns how such a line, whose layouts are chosen, is written as a ring.
 // `others` are its other plans. Nothing: no axis cuts both the rows of its
@@ -76,9 +77,9 @@ class RingWriter {
  public:
   // `line` is the line of `work` with those notes that it may have already.
   // `operands` are the registers that it reads, in the layouts of its plan.
-  RingWriter(const LineWork& work, const Line& line, const Cluster& cluster,
-             uint32_t axis, const std::vector<std::string>& operands,
-             LocalLines& lines);
+  RingWriter(const LineWork& work, const Line& line, uint32_t axis,
+             const std::vector<std::string>& operands, Cluster& cluster,
+             const Machine& machine, ValueTable& values, PlacedWriter& writer);
 
   // Writes the lines that compute the line's results.
   void write();
@@ -112,7 +113,7 @@ class RingWriter {
   const LineWork& work_;
   const Line& line_;
   const Cluster& cluster_;
-  LocalLines& lines_;
+  LocalLines lines_;
   uint32_t axis_;
   RankRows ranks_;
   Ranks all_;
