@@ -5,4 +5,6 @@ set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 export PATH=${GT_BIN:-$PWD/build/bin}:$PATH PYTHONDONTWRITEBYTECODE=1
 unset GT_BACKEND GT_VERBOSE GT_CONFIG
-exec /usr/bin/python3 tests/oracle/mutants.py -n 400
+. scripts/common.sh
+read -r share shares < <(share_of 2)
+exec /usr/bin/python3 tests/oracle/mutants.py -n $((400 / shares)) -s $((share + 1))
