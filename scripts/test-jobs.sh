@@ -49,11 +49,11 @@ jobs_of() {
   case $part in
     lint) scripts/lint --list | for_each 'scripts/lint --lately' ;;
     unit | *-unit) unit_jobs ;;
-    bats) printf '%s\n' tests/*.bats | for_each "bats --tap --filter-tags '!full'" ;;
+    bats) printf '%s\n' tests/*.bats | one_of 'cuda-(chains|graphs)' 0 | for_each "bats --tap --filter-tags '!full'" ;;
     bats-full) grep -l '^# bats test_tags=full' tests/*.bats | for_each 'bats --tap --filter-tags full' ;;
     *-bats) printf '%s\n' tests/*.bats | for_each 'bats --tap' ;;
     cases | *-cases) (cd tests/cases && printf '%s\n' *) | for_each 'scripts/cases' ;;
-    docs) scripts/doc-examples --list | pages_of_commit | for_each 'scripts/doc-examples' ;;
+    docs) scripts/doc-examples --list | one_of 'gt-(minigpt|tuning)[.]7' 1 | for_each 'scripts/doc-examples' ;;
     quick) printf '%s\n' tests/quick/*.sh | for_each 'bash' ;;
     full/*) job "tests/$part.sh" "bash tests/$part.sh" ;;
     alone) job alone 'scripts/build debug' ;;
@@ -61,13 +61,14 @@ jobs_of() {
   esac
 }
 
-# pages_of_commit leaves out, of the two pages whose examples take longest, the one that
-# is not this commit's.
-pages_of_commit() {
+# one_of PATTERN N leaves out, of two lines of stdin that match, the one that is not this
+# commit's: two jobs that take long take turns. N is 0 or 1, so that not all turns fall
+# on one commit.
+one_of() {
   local share shares
   read -r share shares < <(share_of 2)
-  awk -v share="$share" -v shares="$shares" \
-    '!/gt-(minigpt|tuning)[.]7/ || n++ % shares == share'
+  awk -v pattern="$1" -v share="$((share + $2))" -v shares="$shares" \
+    '$0 !~ pattern || n++ % shares == share % shares'
 }
 
 # for_each COMMAND prints a job for each line of stdin: the command with the line as

@@ -45,6 +45,17 @@ END
   [ "$status" = 0 ]
 }
 
+@test "names that failed count, too, and those beyond the quota stay unknown" {
+  serve 1 --quota-names 10
+  for ((k = 0; k < 40; k++)); do echo "a$k = nonsense"; done >wrong.gt
+  visit wrong.gt -e 'print a9' -e 'print a39' -e 'free a0' -e 'x = ones f32[1]' -e 'print x'
+  [ "$status" = 3 ]
+  grep -q "^a9 = fail .*'nonsense'" out
+  grep -q "^a39 = fail .*unknown name 'a39'" out
+  grep -q '^x = tensor f32\[1\] 1$' out
+  [ "$(grep -c "'nonsense'" err)" = 40 ]
+}
+
 @test "more connections than open files take nothing from those who are there" {
   files=120 serve 1
   grep -qE '^gt-emit: the limit of open files \(ulimit -n\) leaves room for [0-9]+ clients at once, and not for 256$' served

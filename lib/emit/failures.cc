@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "emit/usage.h"
 #include "ops/table.h"
 #include "stream/ranks.h"
 
@@ -36,8 +37,10 @@ void Failures::fail_results(LineState& state, const std::string& message,
   for (size_t i = 0; i < state.line.results.size(); ++i) {
     if (!takes_failure(state, i)) continue;
     const Name& r = state.line.results[i];
+    const std::string name = full_name(r.text, r.ranks);
+    if (!has_room_for(ledger_, name)) continue;
     bind(r, why, state.origin, out);
-    out += full_name(r.text, r.ranks) + " = fail " + quote(message);
+    out += name + " = fail " + quote(message);
     writer_.write_tail(state, out);
     state.line.remark = {};  // the remark stands on the first line
     ledger_.write_idle_frees(out);

@@ -24,7 +24,8 @@ class Failures {
   // does not wait; a save saves it, so that a later load finds no older file.
   void reject(LineState& state, const Error& error, std::string& out);
   // Writes "y = fail MESSAGE" for each of the line's results, and binds it to
-  // the failure.
+  // the failure. A new name for which the quota has no room stays unknown, so
+  // that mistakes take no more memory than the quota says.
   void fail_results(LineState& state, const std::string& message,
                     std::string& out);
   // Binds a name to a failure. Aliases of what it held (Ledger::release) go to

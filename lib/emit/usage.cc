@@ -40,6 +40,18 @@ uint64_t cost_on_ranks(const Operands& operands, const LineState& state) {
 
 }  // namespace
 
+bool has_room_for(const Ledger& ledger, std::string_view name) {
+  const Usage& usage = ledger.usage;
+  const SymbolId id = ledger.symbols.find(name);
+  if (!usage.counts || (id != kNoSymbol && ledger.symbols[id].is_live())) {
+    return true;
+  }
+  const uint64_t names = usage.names + 1;
+  const uint64_t lines = ledger.tape.node_count();
+  return names <= usage.quota.names &&
+         bytes_in_all(usage.bytes, names, lines) <= usage.quota.bytes;
+}
+
 Status count_usage(Ledger& ledger, const Operands& operands, LineState& state) {
   Usage& usage = ledger.usage;
   state.cost = is_placed(state.line) ? cost_on_ranks(operands, state)

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string_view>
 
 #include "base/result.h"
 
@@ -42,6 +43,10 @@ struct Usage {
 inline uint64_t bytes_in_all(uint64_t bytes, uint64_t names, uint64_t lines) {
   return bytes + names * kBytesOfName + lines * kBytesOfHistory;
 }
+
+// Returns false if the name is not bound, and the quota has no room for another
+// one.
+bool has_room_for(const Ledger& ledger, std::string_view name);
 
 // Adds the line to what its program has used. It sets the line's cost, and the
 // bytes of its results. Error: the names of the program would hold more than
