@@ -123,6 +123,11 @@ END
   same_values mb.gt -c dp.yaml
 }
 
+# two_stages writes stages.yaml, of a pipeline of the signals first and last.
+two_stages() {
+  printf '%s\n' 'mesh: {pp: 2}' 'signals:' '  first: {on: {pp: 0}}' '  last: {on: {pp: 1}}' >stages.yaml
+}
+
 @test "a tied table: a stage adds up its part of the gradient, which is sent once a step" {
   local k
   cat >tied.gt <<'END'
@@ -140,12 +145,7 @@ $([[ $k == 0 ]] || printf 'd = grad l table\ng = add g d #mb=%s' $k)
 END
   done
   printf '%s\n' 'free d' 'table = sgd table g 0.1' 'print table' 'print l' >>tied.gt
-  cat >stages.yaml <<'END'
-mesh: {pp: 2}
-signals:
-  first: {on: {pp: 0}}
-  last: {on: {pp: 1}}
-END
+  two_stages
   gt-emit --no-at tied.gt >tied.s
   gt-shard -c stages.yaml tied.s >placed
   grep -E '^[dg]@|rest of|@1 = copy table|@0 = copy .*add needs' placed | sed 's/ #signal=[a-z]*//' | diff - <(
@@ -206,7 +206,7 @@ print b
 print c
 free table
 END
-  printf 'mesh: {pp: 2}\nsignals:\n  first: {on: {pp: 0}}\n  last: {on: {pp: 1}}\n' >stages.yaml
+  two_stages
   gt-emit tied.gt | gt-shard -c stages.yaml >s
   grep -q 'the rest of c' s
   same_values tied.gt -c stages.yaml

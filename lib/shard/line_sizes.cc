@@ -189,7 +189,7 @@ Link LineSizes::link_for(const Line& line, const LineRanks& where) const {
     if (is_copy) return is_within(where.operands[0], where.ranks, n);
     if (axes.empty()) return is_within({where.ranks[0]}, where.ranks, n);
     return std::all_of(axes.begin(), axes.end(), [&](const MeshAxis* axis) {
-      return n % (axis->stride * axis->size) == 0;
+      return axis->is_within(n);
     });
   });
 }

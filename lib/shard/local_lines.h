@@ -47,7 +47,6 @@ class LocalLines {
 
  private:
   void bind(const Line& line, Call& call) const;
-  void hold(const std::string& name, const Type& piece, const Ranks& ranks);
 
   Cluster& cluster_;
   const Machine& machine_;

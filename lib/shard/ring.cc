@@ -28,18 +28,15 @@ int32_t rows_of(const Call& call, size_t argument) {
   return n - (is_lse(argument) ? 1 : 2);
 }
 
-// True if no dimension is cut twice, and all parts of each are alike.
-bool is_even(const Cluster& cluster, const Layout& layout, const Shape& whole) {
-  for (const AxisCut& cut : layout.cuts) {
-    const auto n = std::count_if(
-        layout.cuts.begin(), layout.cuts.end(),
-        [&](const AxisCut& other) { return other.dim == cut.dim; });
-    if (n > 1 || !cluster.is_even(layout, cut.dim,
-                                  whole[static_cast<size_t>(cut.dim)])) {
-      return false;
-    }
-  }
-  return true;
+// True if no dimension is cut twice, and all parts are alike.
+bool is_even(const Cluster& cluster, const Layout& layout, const Type& whole) {
+  const auto is_cut_twice = [&](const AxisCut& cut) {
+    return std::count_if(
+               layout.cuts.begin(), layout.cuts.end(),
+               [&](const AxisCut& other) { return other.dim == cut.dim; }) > 1;
+  };
+  return std::none_of(layout.cuts.begin(), layout.cuts.end(), is_cut_twice) &&
+         cluster.pieces(layout, whole).size() == 1;
 }
 
 // Returns the plan with keys and values where they are, if it reads them whole
@@ -68,7 +65,7 @@ std::optional<Ring> ring_of(const Cluster& cluster, const LineWork& work,
   for (size_t i = 0; i < call.arguments.size(); ++i) {
     if (!is_tensor(call.arguments[i])) continue;
     if (arguments[i].partial != 0 ||
-        !is_even(cluster, arguments[i], call.type(i).shape)) {
+        !is_even(cluster, arguments[i], call.type(i))) {
       return std::nullopt;
     }
   }
@@ -80,14 +77,6 @@ std::optional<Ring> ring_of(const Cluster& cluster, const LineWork& work,
     if (result.partial != 0) return std::nullopt;
   }
   return ring;
-}
-
-Type piece_of(const Cluster& cluster, const Layout& layout, Type whole) {
-  for (const AxisCut& cut : layout.cuts) {
-    int64_t& n = whole.shape[static_cast<size_t>(cut.dim)];
-    n = cluster.part_sizes(layout, cut.dim, n)[0];
-  }
-  return whole;
 }
 
 // Returns the claim that the pieces of a value are parts of a whole.
@@ -130,26 +119,20 @@ std::optional<Ring> find_ring(const Cluster& cluster, const LineWork& work,
 
 // ---- ranks ------------------------------------------------------------------
 
-RankRows::RankRows(const Ranks& ranks, const MeshAxis& axis) {
-  const auto place = [&](int64_t rank) {
-    return rank / axis.stride % axis.size;
-  };
-  std::vector<int64_t> places;
-  for (const int64_t rank : ranks) places.push_back(place(rank));
-  std::sort(places.begin(), places.end());
-  places.erase(std::unique(places.begin(), places.end()), places.end());
-  for (const int64_t p : places) {
-    offsets_.push_back((p - places[0]) * axis.stride);
+RankRows::RankRows(const Cluster& cluster, uint32_t set, uint32_t axis)
+    : by_place_(static_cast<size_t>(cluster.count(set, axis))) {
+  const Ranks& ranks = cluster.ranks(set);
+  const std::vector<int64_t> places = cluster.places(set, uint32_t{1} << axis);
+  for (size_t i = 0; i < ranks.size(); ++i) {
+    by_place_[static_cast<size_t>(places[i])].push_back(ranks[i]);
   }
-  std::copy_if(ranks.begin(), ranks.end(), std::back_inserter(first_),
-               [&](int64_t rank) { return place(rank) == places[0]; });
 }
 
 Ranks RankRows::at(const std::vector<int64_t>& places) const {
   Ranks out;
-  for (const int64_t first : first_) {
+  for (size_t row = 0; row < by_place_[0].size(); ++row) {
     for (const int64_t p : places) {
-      out.push_back(first + offsets_[static_cast<size_t>(p)]);
+      out.push_back(by_place_[static_cast<size_t>(p)][row]);
     }
   }
   return out;
@@ -172,13 +155,15 @@ RingWriter::RingWriter(const LineWork& work, const Line& line, uint32_t axis,
       cluster_(cluster),
       lines_(cluster, machine, values, writer, work.at, "attention in a ring"),
       axis_(axis),
-      ranks_(cluster.ranks(work.plan().arguments[kQ].set), cluster.axis(axis)),
+      ranks_(cluster, work.plan().arguments[kQ].set, axis),
       all_(ranks_.between(0, ranks_.size())),
       is_causal_(work.call.flag("causal")),
       is_gradient_(is_attention_gradient(*work.call.op)) {
   const Call& call = work.call;
   const auto piece = [&](size_t i) {
-    return piece_of(cluster, work.plan().arguments[i], call.type(i));
+    const Type& whole = call.type(i);
+    return Type{whole.dtype,
+                cluster.pieces(work.plan().arguments[i], whole)[0]};
   };
   const int64_t heads = call.integer("heads");
   if (heads > 0) {
@@ -276,6 +261,7 @@ bool RingWriter::pays_to_balance() const {
     moving += 2 * message_seconds(link, bytes);
   };
   for (const std::string& name : operands_) add(name);
+  // The results are as large as the first operands; lse is small.
   for (size_t r = 0; r < (is_gradient_ ? 3 : 1); ++r) add(operands_[r]);
   // The last rank's steps are whole but for the first, and all others' halves.
   return moving < static_cast<double>(ranks_.size() - 1) / 2 * step;
@@ -344,17 +330,18 @@ std::vector<std::string> RingWriter::halves(const std::string& name,
   return out;
 }
 
-// Returns a half of rows as all of them: it is the first or the second half,
-// and the other one has this value.
-std::string RingWriter::padded(const std::string& name, int64_t dim,
-                               bool is_first, const char* value,
-                               const Ranks& ranks) {
-  const Shape& shape = lines_.type(name).shape;
+// Writes a half of rows as all of them, under the name `to`: it is the first or
+// the second half, and the other one has this value.
+void RingWriter::pad(const std::string& to, const std::string& half,
+                     int64_t dim, bool is_first, const char* value,
+                     const Ranks& ranks) {
+  const Shape& shape = lines_.type(half).shape;
   std::vector<int64_t> width(2 * shape.size());
   width[2 * static_cast<size_t>(dim) + (is_first ? 1 : 0)] =
       shape[static_cast<size_t>(dim)];
-  return lines_.make(
-      "pad " + name + " width=" + list_text(width) + " value=" + value, ranks);
+  lines_.write(
+      to + " = pad " + half + " width=" + list_text(width) + " value=" + value,
+      ranks);
 }
 
 // Sums over steps are taken in f32.
@@ -418,11 +405,9 @@ void RingWriter::attend(const Held& held, int64_t step) {
   const std::string oh = lines_.new_name(), lh = lines_.new_name();
   lines_.write(oh + " " + lh + " = " + product({of_q[1], held.k, held.v}),
                before);
-  const std::string op = padded(oh, dim, false, "0", before);
-  const std::string lp = padded(lh, rows_dim(lh, true), false, "-inf", before);
-  lines_.write(o + " = copy " + op, before);
-  lines_.write(l + " = copy " + lp, before);
-  lines_.drop({of_q[0], of_q[1], oh, lh, op, lp});
+  pad(o, oh, dim, false, "0", before);
+  pad(l, lh, rows_dim(lh, true), false, "-inf", before);
+  lines_.drop({of_q[0], of_q[1], oh, lh});
   join(o, l, all_);
 }
 
@@ -508,9 +493,8 @@ void RingWriter::differentiate(const Held& held, int64_t step) {
     for (const size_t r : of_halves) given[r] = lines_.new_name();
     write(given, product(read), ranks);
     for (const size_t r : of_halves) {
-      const std::string whole = padded(given[r], dim, is_first, "0", ranks);
-      lines_.write(made[r] + " = copy " + whole, ranks);
-      dead.insert(dead.end(), {given[r], whole});
+      pad(made[r], given[r], dim, is_first, "0", ranks);
+      dead.push_back(given[r]);
     }
     lines_.drop(dead);
   };

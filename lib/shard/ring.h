@@ -59,18 +59,18 @@ bool can_be_ring(const LineWork& work);
 std::optional<Ring> find_ring(const Cluster& cluster, const LineWork& work,
                               const std::vector<PlanCache::Entry>& others);
 
-// The ranks of a line, by their place along an axis, from 0 to size - 1.
+// The ranks of a set, by their place along an axis, from 0 to size - 1.
 class RankRows {
  public:
-  RankRows(const Ranks& ranks, const MeshAxis& axis);
-  int64_t size() const { return static_cast<int64_t>(offsets_.size()); }
-  // Return the ranks at these places: one group of places after the other.
+  RankRows(const Cluster& cluster, uint32_t set, uint32_t axis);
+  int64_t size() const { return static_cast<int64_t>(by_place_.size()); }
+  // Return the ranks at these places: for each group of ranks that differ along
+  // the axis alone, those at the places in their order.
   Ranks at(const std::vector<int64_t>& places) const;
   Ranks between(int64_t begin, int64_t end) const;
 
  private:
-  Ranks first_;                   // those at place 0
-  std::vector<int64_t> offsets_;  // by place, from the rank at place 0
+  std::vector<Ranks> by_place_;  // those of a group have the same index
 };
 
 class RingWriter {
@@ -98,8 +98,8 @@ class RingWriter {
   Held pass_on(const Held& held, int64_t step);
   std::vector<std::string> halves(const std::string& name, int64_t dim,
                                   const Ranks& ranks);
-  std::string padded(const std::string& name, int64_t dim, bool is_first,
-                     const char* value, const Ranks& ranks);
+  void pad(const std::string& to, const std::string& half, int64_t dim,
+           bool is_first, const char* value, const Ranks& ranks);
   void widen(const std::string& name);
 
   std::string product(const std::vector<std::string>& operands) const;

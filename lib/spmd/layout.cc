@@ -56,9 +56,7 @@ size_t Cluster::axis_index(std::string_view name) const {
 
 bool Cluster::is_within(uint32_t axes, int64_t n) const {
   for (size_t a = 0; a < axes_.size(); ++a) {
-    if ((axes >> a & 1) != 0 && n % (axes_[a].stride * axes_[a].size) != 0) {
-      return false;
-    }
+    if ((axes >> a & 1) != 0 && !axes_[a].is_within(n)) return false;
   }
   return true;
 }

@@ -62,7 +62,6 @@ class Cluster {
                               const std::vector<std::string>& axes);
 
   size_t axes() const { return axes_.size(); }
-  const MeshAxis& axis(size_t axis) const { return axes_[axis]; }
   const std::string& axis_name(size_t axis) const { return axes_[axis].name; }
   // Returns the index of the axis, or axes() if the name is unknown.
   size_t axis_index(std::string_view name) const;

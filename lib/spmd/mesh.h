@@ -28,6 +28,9 @@ struct Axis {
   int64_t origin(int64_t rank) const {
     return rank - coordinate(rank) * stride;
   }
+  // True if ranks that differ along the axis alone are among the same n: ranks
+  // 0 to n - 1, or n to 2 n - 1, ...
+  bool is_within(int64_t n) const { return n % (stride * size) == 0; }
   friend auto operator<=>(const Axis&, const Axis&) = default;
 };
 
