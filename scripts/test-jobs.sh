@@ -3,8 +3,8 @@
 # how jobs are run, counted and recorded.
 
 # How many jobs run at a time: many tests wait for something for a fifth of their time,
-# some for most of it, so there are three more than there are processors.
-at_once=${GT_JOBS:-$(($(nproc) + 3))}
+# some for most of it, so there are four more than there are processors.
+at_once=${GT_JOBS:-$(($(nproc) + 4))}
 job_seconds=1500 # how long a job may take
 logs=$gt_root/build/test-logs
 record=$gt_root/tests/full/record.tsv
@@ -49,26 +49,16 @@ jobs_of() {
   case $part in
     lint) scripts/lint --list | for_each 'scripts/lint --lately' ;;
     unit | *-unit) unit_jobs ;;
-    bats) printf '%s\n' tests/*.bats | one_of 'cuda-(chains|graphs)' 0 | for_each "bats --tap --filter-tags '!full'" ;;
+    bats) printf '%s\n' tests/*.bats | for_each "bats --tap --filter-tags '!full'" ;;
     bats-full) grep -l '^# bats test_tags=full' tests/*.bats | for_each 'bats --tap --filter-tags full' ;;
     *-bats) printf '%s\n' tests/*.bats | for_each 'bats --tap' ;;
     cases | *-cases) (cd tests/cases && printf '%s\n' *) | for_each 'scripts/cases' ;;
-    docs) scripts/doc-examples --list | one_of 'gt-(minigpt|tuning)[.]7' 1 | for_each 'scripts/doc-examples' ;;
+    docs) scripts/doc-examples --list | for_each 'scripts/doc-examples' ;;
     quick) printf '%s\n' tests/quick/*.sh | for_each 'bash' ;;
     full/*) job "tests/$part.sh" "bash tests/$part.sh" ;;
     alone) job alone 'scripts/build debug' ;;
     fuzz) job fuzz 'scripts/fuzz -s 120' ;;
   esac
-}
-
-# one_of PATTERN N leaves out, of two lines of stdin that match, the one that is not this
-# commit's: two jobs that take long take turns. N is 0 or 1, so that not all turns fall
-# on one commit.
-one_of() {
-  local share shares
-  read -r share shares < <(share_of 2)
-  awk -v pattern="$1" -v share="$((share + $2))" -v shares="$shares" \
-    '$0 !~ pattern || n++ % shares == share % shares'
 }
 
 # for_each COMMAND prints a job for each line of stdin: the command with the line as
@@ -81,18 +71,17 @@ for_each() {
 }
 
 # unit_jobs prints the jobs of the programs of unit tests. A job of gt_tests has a share
-# of its tests. gt_cuda_tests compiles the CUDA backend's kernels for the host, those of
-# a share of the ops. One thread runs these kernels, so the thread sanitizer has nothing
+# of its tests, and of the cases of those that have many a share by commit. gt_cuda_tests
+# compiles the CUDA backend's kernels for the host, those of a share of the ops. One thread runs these kernels, so the thread sanitizer has nothing
 # to find in them, and its build leaves them out.
 unit_jobs() {
-  local n share shares=8 cuda='Cuda*'
+  local n shares=8 cuda='Cuda*'
   [[ $preset != tsan ]] || cuda='CudaFake*'
-  share=$(share_of 20)
   for ((n = 0; n < shares; n++)); do
-    job "gt_tests $n of $shares" "GTEST_TOTAL_SHARDS=$shares GTEST_SHARD_INDEX=$n $bin/gt_tests --gtest_brief=1"
+    job "gt_tests $n of $shares" "GT_CASE_SHARE='$(share_of 4)' GTEST_TOTAL_SHARDS=$shares GTEST_SHARD_INDEX=$n $bin/gt_tests --gtest_brief=1"
   done
   job gt_client_tests "$bin/gt_client_tests --gtest_brief=1"
-  job gt_cuda_tests "GT_GRID_SHARE='$share' $bin/gt_cuda_tests --gtest_brief=1 '--gtest_filter=$cuda'"
+  job gt_cuda_tests "GT_CASE_SHARE='$(share_of 40)' $bin/gt_cuda_tests --gtest_brief=1 '--gtest_filter=$cuda'"
 }
 
 # ---- running and counting ---------------------------------------------------------
@@ -142,6 +131,18 @@ run_job() {
   } 8>>"$work/rows"
 }
 
+# in_turn leaves out, of the jobs on stdin that tests/turns lets take turns, those whose
+# turn is not this commit's.
+in_turn() {
+  local share shares
+  read -r share shares < <(share_of 2520) # a multiple of each number up to 10
+  awk -F '\t' -v share="$share" -v shares="$shares" '
+    /^#/ && NR == FNR { next }
+    NR == FNR { for (i = 1; i <= NF; i++) { group[$i] = FNR; at[$i] = i - 1; size[$i] = NF }; next }
+    shares == 1 || !($2 in group) || (share + group[$2]) % size[$2] == at[$2]
+  ' "$gt_root/tests/turns" -
+}
+
 # in_order prints the jobs on stdin, those first that tests/longest names.
 in_order() {
   awk -F '\t' '
@@ -156,7 +157,7 @@ run_parts() {
   local part
   : >"$work/rows"
   mkdir -p "$logs"
-  for part in "$@"; do jobs_of "$part"; done | in_order >"$work/jobs"
+  for part in "$@"; do jobs_of "$part"; done | in_turn | in_order >"$work/jobs"
   export work logs job_seconds count_line
   export -f run_job count
   # shellcheck disable=SC2016 # expanded by the shell that is started

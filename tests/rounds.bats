@@ -47,10 +47,10 @@ same_either_way() {
 }
 
 @test "a loop whose rounds are repeated gives what its single lines give" {
-  rounds 200 >p
+  rounds 80 >p
   gt-route -n 2 --threads 1 -v p >out 2>err
-  [ "$(repeated)" -gt 10000 ]
-  [ "$(wc -l <out)" = 400 ]
+  [ "$(repeated)" -gt 4000 ]
+  [ "$(wc -l <out)" = 160 ]
   gt-work --threads 1 p | cmp - out
   gt-route -n 2 --threads 1 --no-hot -v p 2>err | cmp - out
   [ "$(repeated)" = 0 ]
@@ -61,10 +61,10 @@ same_either_way() {
 }
 
 @test "rounds without ranks are repeated where there is one worker" {
-  rounds 100 'print y@0' | sed -e 's/@0-1//g' -e 's/@[01]//' -e '/^mesh/d' \
+  rounds 60 'print y@0' | sed -e 's/@0-1//g' -e 's/@[01]//' -e '/^mesh/d' \
     -e 's/split=tp:0//' -e '/print y/d' >p
   gt-route -n 1 --threads 1 -v p >out 2>err
-  [ "$(repeated)" -gt 4000 ]
+  [ "$(repeated)" -gt 2000 ]
   gt-work --threads 1 p | cmp - out
   gt-route -n 2 --threads 1 p | cmp - out
 }

@@ -72,16 +72,16 @@ until_said() {
 
 @test "a slow worker: nothing is dropped, and gt-route's memory stays bounded" {
   skip_if_sanitized 'memory'
-  local n=600000 hold route most
+  local n=60000 hold route most
   mkfifo in
   exec {hold}<>in
   spawn bash -c "exec gt-route -n 1 --backend ref --threads 1 in >out $hold>&-"
   route=$!
   {
-    echo 'x = ones f32[900,900]'
+    echo 'x = ones f32[600,600]'
     for ((i = 0; i < 3; i++)); do echo 'y = matmul x x'; done
     echo 'n = tensor i64[] 0'
-    yes "n = add n 1 #note=$(printf '%070d' 0)" | head -n $n # 50 MB
+    yes "n = add n 1 #note=$(printf '%0800d' 0)" | head -n $n # 50 MB
     echo 'print n'
   } >in
   # However long the worker takes: what counts is what gt-route holds meanwhile.

@@ -2,13 +2,12 @@
 #pragma once
 
 #include <array>
-#include <cstdio>
-#include <cstdlib>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "kernels_grid.h"
+#include "share.h"
 
 namespace gt::exec {
 
@@ -20,18 +19,15 @@ inline KernelCase gpu_case(const KernelCase& c) {
   return own;
 }
 
-// These cases, each once for each of its dtypes; of these all, or, where
-// GT_GRID_SHARE is "K N", each N-th from the K-th on.
+// The run's share of these cases, each of which counts once for each of its
+// dtypes.
 inline std::vector<KernelCase> share_of(const std::vector<KernelCase>& cases) {
-  size_t first = 0, step = 1;
-  if (const char* share = std::getenv("GT_GRID_SHARE")) {
-    GT_CHECK(std::sscanf(share, "%zu %zu", &first, &step) == 2 && step > 0);
-  }
+  const Share share = share_of_run();
   size_t number = 0;
   std::vector<KernelCase> out;
   for (KernelCase c : cases) {
     for (const std::string& dtype : dtypes_of(c)) {
-      if (number++ % step != first) continue;
+      if (!share.has(number++)) continue;
       c.dtypes = dtype;
       out.push_back(c);
     }

@@ -3,4 +3,4 @@
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 export PYTHONDONTWRITEBYTECODE=1
-exec /usr/bin/python3 tests/oracle/client_rounds.py 1500
+exec /usr/bin/python3 tests/oracle/client_rounds.py 800

@@ -8,5 +8,5 @@ cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 export PATH=${GT_BIN:-$PWD/build/bin}:$PATH PYTHONDONTWRITEBYTECODE=1
 unset GT_BACKEND GT_VERBOSE GT_CONFIG GT_INSTRUCTION_LOG
 . scripts/common.sh
-read -r share shares < <(share_of 16)
+read -r share shares < <(share_of 32)
 exec /usr/bin/python3 tests/oracle/filters.py --share "$share" "$shares"

@@ -9,6 +9,6 @@ unset GT_BACKEND GT_VERBOSE GT_CONFIG GT_CONNECT
 . scripts/common.sh
 python=${GT_PYTORCH:-/usr/bin/python3}
 [[ $python != /usr/bin/python3 ]] || need_torch
-share=$(share_of 16)
+share=$(share_of 32)
 # shellcheck disable=SC2086  # two numbers
 exec "$python" tests/oracle/python_calls.py --share $share

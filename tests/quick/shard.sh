@@ -13,7 +13,7 @@ need_torch
   read -r count first < <(seeds_of 3 3)
   /usr/bin/python3 tests/oracle/shard.py --rounds "$count" --seed "$first" --part 6 \
     --templates 1 || status=1
-  read -r count first < <(seeds_of 24 2)
+  read -r count first < <(seeds_of 24 4)
   for programs in shard_programs shard_networks schedules; do
     /usr/bin/python3 tests/oracle/$programs.py "$count" "$first" || status=1
   done

@@ -35,7 +35,7 @@ TEST(Replacement, IsLockedUntilItHasItsPlace) {
       }
     }
   });
-  for (int i = 0; i < 1000; ++i) {
+  for (int i = 0; i < 300; ++i) {
     auto target = files.value().target((folder / "x").string());
     if (!target.ok()) {
       ADD_FAILURE() << target.error().message;

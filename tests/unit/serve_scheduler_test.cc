@@ -11,6 +11,8 @@
 #include <utility>
 #include <vector>
 
+#include "share.h"
+
 namespace gt::serve {
 namespace {
 
@@ -117,7 +119,9 @@ class Cluster {
 };
 
 TEST(Scheduler, NobodyWaitsInVainAndSharesAreEqual) {
+  const Share share = share_of_run();
   for (unsigned seed = 0; seed < 10'000; ++seed) {
+    if (!share.has(seed)) continue;
     Cluster cluster(seed);
     cluster.run();
     if (testing::Test::HasFatalFailure()) FAIL() << "seed " << seed;
