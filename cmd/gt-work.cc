@@ -31,8 +31,8 @@ Exit status: 0 done; 1 an instruction failed; 2 usage or local I/O; 3 a line
 was rejected; 4 the stream was cut short, the GPU failed, or with --connect gt-route
 or a peer was lost; the largest of these and of the stages before. See gt-work(1), gt-stream(5), gt-ops(7).
 
-Environment: GT_BACKEND (--backend), GT_NO_GRAPHS (--no-graphs), GT_VERBOSE
-(-v), OMP_NUM_THREADS (--threads); with --connect, GT_SILENCE (--silence),
+Environment: GT_BACKEND (--backend), GT_NO_GRAPHS (--no-graphs), GT_NO_FUSE
+(--no-fuse), GT_VERBOSE (-v), OMP_NUM_THREADS (--threads); with --connect, GT_SILENCE (--silence),
 GT_KEY (--key), GT_ROUTE_KEY (--route-key) and what torchrun or Slurm say: RANK
 or SLURM_PROCID (--rank), LOCAL_RANK or SLURM_LOCALID (--name, and with cuda
 --device), LOCAL_WORLD_SIZE or SLURM_TASKS_PER_NODE (--threads, --memory). For
@@ -61,6 +61,7 @@ struct Options {
   int threads = 0;
   bool no_cache = false;
   bool no_graphs = false;
+  bool no_fuse = false;
   int verbose = 0;
   std::string name;
   uint32_t rank = 0;
@@ -192,6 +193,10 @@ void add_running(gt::Arguments& args, Options& options) {
             "give a GPU each line by itself (blocks of lines that come "
             "again as one CUDA graph)")
       .env("GT_NO_GRAPHS");
+  args.flag("--no-fuse", options.no_fuse,
+            "compute each point-wise line by itself (lines that follow each "
+            "other in one pass over memory)")
+      .env("GT_NO_FUSE");
   args.flag("--no-cache", options.no_cache, "decode every line anew");
   args.flag("-v", options.verbose, "say at the end what was done")
       .env("GT_VERBOSE");
@@ -203,9 +208,11 @@ void say_stats(const gt::exec::WorkerStats& stats) {
           ? ""
           : ", " + std::to_string(stats.recorded) + " graphs recorded, " +
                 std::to_string(stats.replayed) + " launched";
+  const std::string fused =
+      stats.fused == 0 ? "" : " (" + std::to_string(stats.fused) + " fused)";
   gt::tell("gt-work: " + std::to_string(stats.lines) + " lines, " +
            std::to_string(stats.decoded) + " decoded, " +
-           std::to_string(stats.tasks) + " tasks, " +
+           std::to_string(stats.tasks) + " tasks" + fused + ", " +
            std::to_string(static_cast<uint64_t>(stats.flops)) + " flops, " +
            std::to_string(stats.peak_bytes) + " bytes at most" + graphs + "\n");
 }
@@ -463,6 +470,7 @@ int main(int argc, char** argv) {
   if (options.threads > 1) limit_spinning(argv);
   options.worker.caches = !options.no_cache;
   options.worker.graphs = !options.no_graphs;
+  options.worker.fuse = !options.no_fuse;
   if (options.pace && !args.has("--memory")) {
     options.worker.memory = static_cast<size_t>(options.pace->memory);
   }

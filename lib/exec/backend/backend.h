@@ -14,7 +14,9 @@
 
 #include <memory>
 #include <optional>
+#include <span>
 #include <string_view>
+#include <vector>
 
 #include "exec/backend/kernel.h"
 #include "exec/memory/device.h"
@@ -24,6 +26,17 @@
 namespace gt::exec {
 
 class Arena;
+
+// A kernel that is run as a step of a fused one.
+struct FusedStep {
+  const Kernel* kernel = nullptr;
+  // By operand: the argument of the fused kernel that it is, or ~s if it is the
+  // result of step s.
+  std::vector<int32_t> in;
+  // The result of the fused kernel to which this step's is written; -1: no line
+  // reads it later, and it is written nowhere.
+  int32_t out = -1;
+};
 
 class Backend {
  public:
@@ -42,6 +55,15 @@ class Backend {
   // and the exception's text is the reason. Called by the decoding thread,
   // while kernels run.
   virtual std::unique_ptr<Kernel> prepare(const Call& call) = 0;
+
+  // Returns a kernel that does what these steps do one after the other, with
+  // the same bits, and that cannot fail; null if the backend has none. A result
+  // of the fused kernel may lie where an argument of the same size does. All
+  // kernels have the same number of Kernel::fusible_elements(), and must
+  // outlive the fused one.
+  virtual std::unique_ptr<Kernel> fuse(std::span<const FusedStep> /*steps*/) {
+    return nullptr;
+  }
 };
 
 struct BackendOptions {

@@ -2,6 +2,7 @@
 // the operands and the values of the keys are fixed, and the data is not.
 #pragma once
 
+#include <cstdint>
 #include <span>
 
 #include "base/result.h"
@@ -47,6 +48,10 @@ class Kernel {
   virtual bool in_place(size_t /*operand*/, size_t /*result*/) const {
     return false;
   }
+
+  // Returns how many elements the result has if Backend::fuse() may make one
+  // kernel of this and others of as many elements; else 0.
+  virtual int64_t fusible_elements() const { return 0; }
 };
 
 }  // namespace gt::exec

@@ -1,8 +1,18 @@
 #include "exec/queue/compute_queue.h"
 
+#include <utility>
+
 namespace gt::exec {
 
+void ComputeQueue::enqueue_held() {
+  std::exchange(held_, nullptr)->enqueue();
+  for (std::unique_ptr<Job>& job : std::exchange(behind_held_, {})) {
+    add(std::move(job), 0);
+  }
+}
+
 void ComputeQueue::add(std::unique_ptr<Job> job, uint64_t cost) {
+  let_go();
   auto* to = reinterpret_cast<JobRecord*>(queue_.reserve(kJobWords));
   to->head = head_of(kJobWords, kJobRecord, 0);
   to->job = job.release();
@@ -11,6 +21,7 @@ void ComputeQueue::add(std::unique_ptr<Job> job, uint64_t cost) {
 }
 
 void ComputeQueue::forget(const Value& value) {
+  let_go();
   auto* to = reinterpret_cast<ForgetRecord*>(queue_.reserve(kForgetWords));
   to->head = head_of(kForgetWords, kForgetRecord, 0);
   to->data = value.data;

@@ -20,6 +20,13 @@ namespace gt::exec {
 // the owner of the pool, it gives memory back to the device in queue order.
 class ComputeQueue final : public Pool::Owner {
  public:
+  // Tasks that the enqueuing thread holds back.
+  class Held {
+   public:
+    virtual ~Held() = default;
+    virtual void enqueue() = 0;
+  };
+
   // The arguments are those of Executor.
   ComputeQueue(Backend& backend, Saves& saves, Writer& out, ReportSink reports,
                const ExecutorOptions& options)
@@ -33,10 +40,19 @@ class ComputeQueue final : public Pool::Owner {
 
   // Enqueues a job. `cost` is its estimated time in nanoseconds.
   void add(std::unique_ptr<Job> job, uint64_t cost = kJobCost);
-  // Deletes the object once all that was enqueued before has run.
+  // Deletes the object once all that was enqueued or held before has run.
   template <typename T>
   void dispose(std::unique_ptr<T> object) {
-    add(dispose_job(std::move(object)), 0);
+    auto job = dispose_job(std::move(object));
+    if (held_ != nullptr) return behind_held_.push_back(std::move(job));
+    add(std::move(job), 0);
+  }
+  // Has `held` enqueue its tasks before anything else is enqueued, and before
+  // the enqueuing thread sleeps.
+  void hold(Held& held) { held_ = &held; }
+  void let_go() {
+    if (held_ != nullptr) [[unlikely]]
+      enqueue_held();
   }
   // Enqueues the report of a line that fails with this error and exit status,
   // and returns the fault for the values that the line would have made.
@@ -46,6 +62,7 @@ class ComputeQueue final : public Pool::Owner {
   // before anything else is enqueued. Null if the record is too long for the
   // ring; then the caller uses add_great().
   uint64_t* reserve(size_t words) {
+    let_go();
     return words > Queue::kMaxRecord ? nullptr : queue_.reserve(words);
   }
   void commit(size_t words, uint64_t cost) {
@@ -55,7 +72,10 @@ class ComputeQueue final : public Pool::Owner {
     add(task_job(std::move(words)), cost);
   }
 
-  void kick() { queue_.kick(); }
+  void kick() {
+    let_go();
+    queue_.kick();
+  }
   // Sets the function that is called when the pool has no memory. It waits
   // until some comes back, or returns false if none will
   // (Pool::Owner::reclaim()).
@@ -83,8 +103,12 @@ class ComputeQueue final : public Pool::Owner {
   // tasks at a time, however long the device takes for each.
   static constexpr uint64_t kGiveCost = 1000;
 
+  void enqueue_held();
+
   Executor executor_;
   uint64_t most_cost_;
+  Held* held_ = nullptr;
+  std::vector<std::unique_ptr<Job>> behind_held_;
   Queue queue_;
   uint64_t seq_ = 0;
   std::function<bool()> reclaim_;

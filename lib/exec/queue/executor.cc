@@ -136,6 +136,7 @@ void Executor::run_metered(TaskRecord& task) {
   const bool is_timed = meter_.begin(task.recipe->cost);
   trace_ == nullptr ? run_task(task) : run_traced(task);
   is_timed ? meter_.end(*task.recipe->op) : meter_.count(*task.recipe->op);
+  for (const Op* op : task.recipe->further_ops) meter_.count(*op);
 }
 
 void Executor::idle() {

@@ -9,6 +9,7 @@
 #include <span>
 #include <vector>
 
+#include "base/message.h"
 #include "exec/memory/device.h"
 #include "exec/memory/value.h"
 #include "exec/recipe/recipe.h"
@@ -49,6 +50,13 @@ class Interpreter {
   void run(const Recipe& recipe, std::span<Value* const> values,
            const Failed& failed) {
     void** data = find_data(values);
+    if (recipe.fused != nullptr && poisoned_ == 0) {
+      const size_t n = recipe.arguments;
+      GT_CHECK(run_checked(*recipe.fused, {data, n},
+                           {data + n, values.size() - n})
+                   .ok());
+      return;
+    }
     if (recipe.is_simple && poisoned_ == 0) [[likely]] {
       const size_t n = recipe.arguments;
       const Status s = run_checked(*recipe.steps[0].kernel, {data, n},

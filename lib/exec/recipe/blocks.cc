@@ -225,6 +225,9 @@ void plan_blocks(Draft draft, TypeIds& types, Recipe& recipe) {
         {std::move(step.kernel), std::move(step.in), std::move(step.out)});
   }
   recipe.is_simple = is_simple(recipe);
+  if (recipe.is_simple) {
+    recipe.fusible_elements = recipe.steps[0].kernel->fusible_elements();
+  }
 }
 
 }  // namespace gt::exec

@@ -39,7 +39,7 @@ inline uint64_t bits_of(const Number& number) {
 
 // A step: one kernel, and the values that it reads and writes.
 struct RecipeStep {
-  std::unique_ptr<Kernel> kernel;
+  std::shared_ptr<Kernel> kernel;  // several lines' recipe shares theirs
   // Values that the kernel reads; it gets a null pointer for kNoValue.
   std::vector<int32_t> in;
   std::vector<int32_t> out;  // blocks
@@ -80,6 +80,14 @@ struct Recipe {
   // True if there is one step, which reads all arguments and writes all blocks
   // in order, so that its values need not be looked up one by one.
   bool is_simple = false;
+  // Kernel::fusible_elements() of the one step, or 0.
+  int64_t fusible_elements = 0;
+  // Does what all steps do at once, unless a value is poisoned; null: none does.
+  // It reads all arguments and writes blocks in order. Only a recipe of several
+  // lines has it (RecipeOfLines).
+  std::unique_ptr<Kernel> fused;
+  // The ops of such a recipe's lines but the first.
+  std::vector<const Op*> further_ops;
   // True if a device may record all kernels (Kernel::may_be_recorded()).
   bool may_be_recorded = false;
   // True if a kernel was made for a number of the line, such as a size. Then

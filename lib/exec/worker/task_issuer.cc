@@ -205,12 +205,13 @@ void TaskIssuer::drop_blocks() {
 
 void TaskIssuer::enqueue(LineEntry& entry, const Where& origin) {
   const Recipe& recipe = *entry.recipe;
+  ++tasks_;
+  flops_ += recipe.flops;
+  if (group_.takes(recipe)) return hold(entry, origin);
   const TraceText* text =
       trace_.is_on() ? trace_.text_of_task(entry, origin) : nullptr;
   const size_t words =
       kTaskWords + entry.operands.size() + blocks_.size() + (text != nullptr);
-  ++tasks_;
-  flops_ += recipe.flops;
   uint64_t* record = compute_.reserve(words);
   std::vector<uint64_t> great;
   if (record == nullptr) [[unlikely]] {
@@ -226,6 +227,16 @@ void TaskIssuer::enqueue(LineEntry& entry, const Where& origin) {
   } else {
     compute_.add_great(std::move(great), recipe.cost);
   }
+}
+
+// Holds a line back that may be computed together with those behind it.
+void TaskIssuer::hold(const LineEntry& entry, const Where& origin) {
+  const size_t words = kTaskWords + entry.operands.size() + blocks_.size();
+  std::vector<uint64_t> record(words);
+  reinterpret_cast<TaskRecord*>(record.data())->head =
+      head_of(words, kTaskRecord, origin.line);
+  fill(entry, origin, record.data());
+  group_.hold(entry, std::move(record), *blocks_[0]);
 }
 
 // Writes a task's record, except its head and its pointer for the trace.

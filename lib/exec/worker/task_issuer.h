@@ -11,6 +11,7 @@
 #include "exec/worker/exchanges.h"
 #include "exec/worker/known_integers.h"
 #include "exec/worker/lent_buffers.h"
+#include "exec/worker/line_group.h"
 #include "exec/worker/line_trace.h"
 
 namespace gt::exec {
@@ -25,13 +26,15 @@ class TaskIssuer {
  public:
   // All arguments must outlive the object.
   TaskIssuer(ComputeQueue& compute, Pool& pool, LentBuffers& lent,
-             Registers& registers, const TypeIds& types, LineTrace& trace)
+             Registers& registers, const TypeIds& types, LineTrace& trace,
+             LineGroup& group)
       : compute_(compute),
         pool_(pool),
         lent_(lent),
         registers_(registers),
         types_(types),
-        trace_(trace) {}
+        trace_(trace),
+        group_(group) {}
   // Must be called when the worker is one of several.
   void join(Exchanges& exchanges) { exchanges_ = &exchanges; }
   // Must be called if entries have recipes for the host. `known` must outlive
@@ -63,6 +66,7 @@ class TaskIssuer {
   Buffer* lent_by(const LineEntry& entry, size_t block) const;
   void drop_blocks();
   void enqueue(LineEntry& entry, const Where& origin);
+  void hold(const LineEntry& entry, const Where& origin);
   void fill(const LineEntry& entry, const Where& origin, uint64_t* record);
   Buffer* buffer_of(const LineEntry& entry, const RecipeResult& result) const;
   void bind_results(const LineEntry& entry);
@@ -74,6 +78,7 @@ class TaskIssuer {
   Registers& registers_;
   const TypeIds& types_;
   LineTrace& trace_;
+  LineGroup& group_;
   Exchanges* exchanges_ = nullptr;
   KnownIntegers* known_ = nullptr;
   // The blocks of the recipe being issued, referenced until its results are

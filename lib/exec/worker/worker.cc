@@ -62,7 +62,10 @@ Worker::Worker(Backend& backend, Files files, Writer& out, ReportSink reports,
       placed_decoder_(decoder_, registers_, types_),
       trace_(options.trace, compute_),
       lines_(registers_, meshes_, compute_, trace_, options.caches),
-      issuer_(compute_, pool_, lent_, registers_, types_, trace_),
+      // A trace has a row for each line, and with `sync` each line is waited for.
+      group_(backend, compute_, types_,
+             options.fuse && !options.sync && options.trace == nullptr),
+      issuer_(compute_, pool_, lent_, registers_, types_, trace_, group_),
       caches_(options.caches) {
   compute_.set_reclaim([this] {
     return (peers_ && peers_->exchanges->wait_and_reap()) ||
@@ -329,6 +332,7 @@ Exit Worker::finish() {
 WorkerStats Worker::stats() const {
   WorkerStats stats = stats_;
   stats.tasks = issuer_.tasks();
+  stats.fused = group_.fused();
   stats.flops = issuer_.flops();
   stats.peak_bytes = pool_.peak();
   if (const Repeats* repeats =

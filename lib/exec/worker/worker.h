@@ -37,6 +37,7 @@ struct WorkerOptions {
   bool sync = false;       // wait for the device after each line
   bool caches = true;      // false: every line is decoded anew
   bool graphs = true;      // the device records repeating blocks of lines
+  bool fuse = true;        // point-wise lines may be computed together
   Trace* trace = nullptr;  // outlives the worker
 };
 
@@ -45,6 +46,7 @@ struct WorkerStats {
   uint64_t lines = 0;    // instructions
   uint64_t decoded = 0;  // instructions not found in the table
   uint64_t tasks = 0;    // instructions that became tasks of the queue
+  uint64_t fused = 0;    // of these, instructions that were computed with others
   double flops = 0;
   size_t peak_bytes = 0;
   uint64_t recorded = 0;  // blocks that the device recorded
@@ -189,6 +191,7 @@ class Worker final {
   Meshes meshes_;
   LineTrace trace_;
   LineTable lines_;
+  LineGroup group_;
   TaskIssuer issuer_;
   // Set only if the host cannot see the device's values.
   std::optional<KnownIntegers> known_;

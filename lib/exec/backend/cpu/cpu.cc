@@ -4,6 +4,7 @@
 
 #include <string>
 
+#include "exec/backend/cpu/tiled.h"
 #include "exec/backend/ref/ref.h"
 #include "exec/backend/row_table.h"
 #include "exec/memory/host_device.h"
@@ -70,6 +71,9 @@ class CpuBackend final : public Backend {
       if (auto kernel = row->make(call, context_)) return kernel;
     }
     return ref::kernel_of(call);
+  }
+  std::unique_ptr<Kernel> fuse(std::span<const FusedStep> steps) override {
+    return cpu::fuse(steps, context_.threads);
   }
   Device& device() override { return device_; }
 

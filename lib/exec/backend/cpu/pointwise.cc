@@ -10,13 +10,14 @@
 #include "exec/backend/cpu/cpu.h"
 #include "exec/backend/cpu/integer_loops.h"
 #include "exec/backend/cpu/parallel.h"
+#include "exec/backend/cpu/tiled.h"
 #include "exec/backend/element.h"
 #include "exec/backend/view.h"
 
 namespace gt::exec::cpu {
 namespace {
 
-constexpr size_t kMost = 3;
+constexpr size_t kMost = Tiled::kMostOperands;
 constexpr int64_t kBlock = 1024;
 
 // The loop for an op, and the dtypes that it reads and writes.
@@ -78,7 +79,7 @@ Nest nest_of(const Shape& shape, const std::vector<Strides>& strides) {
   return nest;
 }
 
-class Pointwise final : public Kernel {
+class Pointwise final : public Tiled {
  public:
   Pointwise(const Call& call, const Context& context, const Choice& choice)
       : choice_(choice),
@@ -120,10 +121,10 @@ class Pointwise final : public Kernel {
   Status run(std::span<const void* const> in,
              std::span<void* const> out) override {
     if (n_ == 0) return ok_status();
-    const void* at[kMost];
-    double scalars[kMost];
-    for (size_t k = 0; k < count_; ++k) at[k] = in[k];
-    if (converts_scalar_) load_scalars(in, at, scalars);
+    Operands operands;
+    for (size_t k = 0; k < count_; ++k) operands.at[k] = in[k];
+    if (converts_scalar_) load_scalars(in, operands);
+    const void* const* at = operands.at.data();
     const char* wrong = nullptr;
     if (rows_ == 1 && !converts_ && n_ < 2 * least_) {
       wrong = choice_.loop(at, nest_.repeat.data(), out[0], n_);
@@ -138,6 +139,38 @@ class Pointwise final : public Kernel {
     return operand < count_ && sides_[operand].type == result_;
   }
 
+  // ---- Tiled
+  int64_t fusible_elements() const override {
+    return rows_ == 1 && is_float(choice_.compute) && choice_.exact == nullptr
+               ? n_
+               : 0;
+  }
+  size_t operand_size(size_t k) const override {
+    return sides_[k].scalar ? 0 : sides_[k].size;
+  }
+  size_t result_size() const override { return size_of(result_.dtype); }
+  int64_t least() const override { return least_; }
+  void load_scalars(std::span<const void* const> in,
+                    Operands& operands) const override {
+    for (size_t k = 0; k < count_; ++k) {
+      const Side& side = sides_[k];
+      if (side.scalar) operands.at[k] = in[k];
+      if (!side.scalar || side.convert == nullptr) continue;
+      double& scalar = operands.scalars[k];
+      operands.at[k] = &scalar;
+      if (!is_float(side.type.dtype) && !is_half(round_)) {
+        side.convert(in[k], &scalar, 1);
+        continue;
+      }
+      const double x = load_real(side.type.dtype, in[k], 0);
+      store_real(side.to, &scalar, 0, side.rounds ? round_real(round_, x) : x);
+    }
+  }
+  void run_tile(const Operands& operands, void* out, int64_t n) const override {
+    constexpr int64_t kFirst[kMost] = {};
+    (void)run_row(operands.at.data(), kFirst, out, 0, n);
+  }
+
  private:
   struct Side {
     Type type;
@@ -147,22 +180,6 @@ class Pointwise final : public Kernel {
     bool rounds = false;
     size_t size = 4;
   };
-
-  void load_scalars(std::span<const void* const> in, const void** at,
-                    double* scalars) const {
-    for (size_t k = 0; k < count_; ++k) {
-      const Side& side = sides_[k];
-      if (!side.scalar || side.convert == nullptr) continue;
-      at[k] = &scalars[k];
-      if (!is_float(side.type.dtype) && !is_half(round_)) {
-        side.convert(in[k], &scalars[k], 1);
-        continue;
-      }
-      const double x = load_real(side.type.dtype, in[k], 0);
-      store_real(side.to, &scalars[k], 0,
-                 side.rounds ? round_real(round_, x) : x);
-    }
-  }
 
   const char* run_parts(const void* const* at, void* out) const {
     std::atomic<const char*> wrong = nullptr;
@@ -268,7 +285,7 @@ std::unique_ptr<Kernel> cpu_pointwise(const Call& call,
   return std::make_unique<Pointwise>(call, context, choice);
 }
 
-class Cast final : public Kernel {
+class Cast final : public Tiled {
  public:
   Cast(const Call& call, const Context& context)
       : convert_(converter(call.type(0).dtype, call.results[0].dtype,
@@ -287,6 +304,17 @@ class Cast final : public Kernel {
                   convert_(x + begin * from_, y + begin * to_, end - begin);
                 });
     return ok_status();
+  }
+
+  // ---- Tiled
+  int64_t fusible_elements() const override { return n_; }
+  size_t operand_size(size_t /*k*/) const override { return from_; }
+  size_t result_size() const override { return to_; }
+  int64_t least() const override { return kWorthAThread / 8; }
+  void load_scalars(std::span<const void* const> /*in*/,
+                    Operands& /*operands*/) const override {}
+  void run_tile(const Operands& operands, void* out, int64_t n) const override {
+    convert_(operands.at[0], out, n);
   }
 
  private:
