@@ -145,10 +145,12 @@ class Pointwise final : public Tiled {
                ? n_
                : 0;
   }
-  size_t operand_size(size_t k) const override {
-    return sides_[k].scalar ? 0 : sides_[k].size;
+  int64_t operand_size(size_t k) const override {
+    return sides_[k].scalar ? 0 : static_cast<int64_t>(sides_[k].size);
   }
-  size_t result_size() const override { return size_of(result_.dtype); }
+  int64_t result_size() const override {
+    return static_cast<int64_t>(size_of(result_.dtype));
+  }
   int64_t least() const override { return least_; }
   void load_scalars(std::span<const void* const> in,
                     Operands& operands) const override {
@@ -166,9 +168,13 @@ class Pointwise final : public Tiled {
       store_real(side.to, &scalar, 0, side.rounds ? round_real(round_, x) : x);
     }
   }
-  void run_tile(const Operands& operands, void* out, int64_t n) const override {
-    constexpr int64_t kFirst[kMost] = {};
-    (void)run_row(operands.at.data(), kFirst, out, 0, n);
+  void run_tile(const void* const* operands, void* out,
+                int64_t n) const override {
+    if (!converts_) {
+      (void)choice_.loop(operands, nest_.repeat.data(), out, n);
+    } else {
+      (void)run_blocks(operands, static_cast<char*>(out), n);
+    }
   }
 
  private:
@@ -308,13 +314,16 @@ class Cast final : public Tiled {
 
   // ---- Tiled
   int64_t fusible_elements() const override { return n_; }
-  size_t operand_size(size_t /*k*/) const override { return from_; }
-  size_t result_size() const override { return to_; }
+  int64_t operand_size(size_t /*k*/) const override {
+    return static_cast<int64_t>(from_);
+  }
+  int64_t result_size() const override { return static_cast<int64_t>(to_); }
   int64_t least() const override { return kWorthAThread / 8; }
   void load_scalars(std::span<const void* const> /*in*/,
                     Operands& /*operands*/) const override {}
-  void run_tile(const Operands& operands, void* out, int64_t n) const override {
-    convert_(operands.at[0], out, n);
+  void run_tile(const void* const* operands, void* out,
+                int64_t n) const override {
+    convert_(operands[0], out, n);
   }
 
  private:

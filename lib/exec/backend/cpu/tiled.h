@@ -24,8 +24,8 @@ class Tiled : public Kernel {
   };
 
   // Returns the bytes of an element of operand k; 0 if it is one value.
-  virtual size_t operand_size(size_t k) const = 0;
-  virtual size_t result_size() const = 0;
+  virtual int64_t operand_size(size_t k) const = 0;
+  virtual int64_t result_size() const = 0;
   // Returns the least elements for which a second thread pays.
   virtual int64_t least() const = 0;
   // Sets the addresses of the operands that are one value.
@@ -33,7 +33,7 @@ class Tiled : public Kernel {
                             Operands& operands) const = 0;
   // Computes n elements. It cannot fail where fusible_elements() is not 0. The
   // result may lie where an operand of the same element size does.
-  virtual void run_tile(const Operands& operands, void* out,
+  virtual void run_tile(const void* const* operands, void* out,
                         int64_t n) const = 0;
 };
 
