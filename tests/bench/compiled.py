@@ -26,6 +26,20 @@ y = tanh y
 y = mul y 2
 """
 
+CHEAP_INIT = """x = arange f32[SIZE]
+x = div x SIZE
+probe = tensor f32[] 0
+"""
+CHEAP_STEP = """y = mul x 1.5
+y = add y 0.25
+y = mul y x
+y = sub y 0.5
+y = maximum y 0
+y = neg y
+y = abs y
+y = add y x
+"""
+
 MLP_INIT = """x = arange f32[100352]
 x = mul x 0.37
 x = sin x
@@ -53,7 +67,17 @@ b1 = sgd b1 g2 0.01
 w2 = sgd w2 g3 0.01
 b2 = sgd b2 g4 0.01
 """
+
+
+def cheap(size, words, rounds):
+    return (f"eight cheap point-wise ops over {words}",
+            CHEAP_INIT.replace("SIZE", str(size)), CHEAP_STEP,
+            "m = mean y\nprint m\n", rounds)
+
+
 WORKLOADS = {
+    "cheap65536": cheap(65536, "64 K", 5000),
+    "cheap1000000": cheap(1000000, "1 M", 500),
     "chain": ("ten point-wise ops over 1 M", CHAIN_INIT, CHAIN_STEP,
               "m = mean y\nprint m\n", 300),
     "mlp": ("MLP step", MLP_INIT, MLP_STEP, "print l\n", 1000),

@@ -1,7 +1,7 @@
 """What compilers make of a workload: prints the first step's value and seconds
 per step.
 
-usage: compiled_peer.py torch|jax chain|mlp THREADS ROUNDS
+usage: compiled_peer.py torch|jax chain|cheapN|mlp THREADS ROUNDS
        compiled_peer.py torch|jax check
 """
 import math
@@ -36,12 +36,24 @@ def chain_of(lib, x):
     return lib.tanh(-lib.exp(lib.maximum(y, lib.zeros_like(y)))) * 2
 
 
+def cheap_of(lib, x):
+    y = (x * 1.5 + 0.25) * x - 0.5
+    return lib.abs(-lib.maximum(y, lib.zeros_like(y))) + x
+
+
 def torch_workload(name, threads, rounds):
     import torch
     torch.set_num_threads(threads)
     if name == "chain":
         x = torch.arange(1000000, dtype=torch.float32) / 1000000
         run = torch.compile(lambda x: chain_of(torch, x))
+        value = float(run(x).mean())
+        return value, timed(lambda: run(x), lambda y: None, rounds)
+
+    if name.startswith("cheap"):
+        size = int(name.removeprefix("cheap"))
+        x = torch.arange(size, dtype=torch.float32) / size
+        run = torch.compile(lambda x: cheap_of(torch, x))
         value = float(run(x).mean())
         return value, timed(lambda: run(x), lambda y: None, rounds)
 
@@ -77,6 +89,13 @@ def jax_workload(name, threads, rounds):
     if name == "chain":
         x = jnp.arange(1000000, dtype=jnp.float32) / 1000000
         run = jax.jit(lambda x: chain_of(jnp, x))
+        value = float(run(x).mean())
+        return value, timed(lambda: run(x), jax.block_until_ready, rounds)
+
+    if name.startswith("cheap"):
+        size = int(name.removeprefix("cheap"))
+        x = jnp.arange(size, dtype=jnp.float32) / size
+        run = jax.jit(lambda x: cheap_of(jnp, x))
         value = float(run(x).mean())
         return value, timed(lambda: run(x), jax.block_until_ready, rounds)
 

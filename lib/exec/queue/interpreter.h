@@ -52,9 +52,9 @@ class Interpreter {
     void** data = find_data(values);
     if (recipe.fused != nullptr && poisoned_ == 0) {
       const size_t n = recipe.arguments;
-      GT_CHECK(run_checked(*recipe.fused, {data, n},
-                           {data + n, values.size() - n})
-                   .ok());
+      GT_CHECK(
+          run_checked(*recipe.fused, {data, n}, {data + n, values.size() - n})
+              .ok());
       return;
     }
     if (recipe.is_simple && poisoned_ == 0) [[likely]] {

@@ -42,9 +42,9 @@ bool LineGroup::fits(const LineEntry& entry, const Buffer& made) const {
       entry.recipe->fusible_elements != first.fusible_elements) {
     return false;
   }
-  const auto lies_there =
-      std::find_if(arguments_.begin(), arguments_.end(),
-                   [&made](const Argument& a) { return a.value == made.value; });
+  const auto lies_there = std::find_if(
+      arguments_.begin(), arguments_.end(),
+      [&made](const Argument& a) { return a.value == made.value; });
   return lies_there == arguments_.end() ||
          types_[lies_there->type].bytes() ==
              types_[entry.recipe->results[0].type].bytes();
@@ -142,10 +142,10 @@ std::unique_ptr<Recipe> LineGroup::make(
     step.kernel = {line.recipe, line.recipe->steps[0].kernel.get()};
     step.out = {first_block + line.block};
     for (const int32_t source : line.in) {
-      step.in.push_back(source >= 0 ? source
-                                    : first_block + lines_[static_cast<size_t>(
-                                                               ~source)]
-                                                        .block);
+      step.in.push_back(source >= 0
+                            ? source
+                            : first_block +
+                                  lines_[static_cast<size_t>(~source)].block);
     }
   }
   return recipe;

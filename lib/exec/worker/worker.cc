@@ -62,7 +62,8 @@ Worker::Worker(Backend& backend, Files files, Writer& out, ReportSink reports,
       placed_decoder_(decoder_, registers_, types_),
       trace_(options.trace, compute_),
       lines_(registers_, meshes_, compute_, trace_, options.caches),
-      // A trace has a row for each line, and with `sync` each line is waited for.
+      // A trace has a row for each line, and with `sync` each line is waited
+      // for.
       group_(backend, compute_, types_,
              options.fuse && !options.sync && options.trace == nullptr),
       issuer_(compute_, pool_, lent_, registers_, types_, trace_, group_),

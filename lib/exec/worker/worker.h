@@ -46,7 +46,7 @@ struct WorkerStats {
   uint64_t lines = 0;    // instructions
   uint64_t decoded = 0;  // instructions not found in the table
   uint64_t tasks = 0;    // instructions that became tasks of the queue
-  uint64_t fused = 0;    // of these, instructions that were computed with others
+  uint64_t fused = 0;    // of these, instructions computed with others
   double flops = 0;
   size_t peak_bytes = 0;
   uint64_t recorded = 0;  // blocks that the device recorded

@@ -45,7 +45,8 @@ class FusedTiles final : public Kernel {
   }
 
  private:
-  // Where elements lie: in memory, or in the thread's slots if `memory` is null.
+  // Where elements lie: in memory, or in the thread's slots if `memory` is
+  // null.
   struct Address {
     char* memory = nullptr;
     int64_t offset = 0;  // in the slots
