@@ -215,13 +215,13 @@ sent_of() {
   [ "$(cut -d' ' -f2 sent | sort -u | wc -l)" -gt 3 ]
   grep -Eq '^gt-shard: all_gather: [0-9]+ lines?, [0-9.]+ MB from a rank at most$' said
   # A sum of many bytes goes in chunks, one of few to each; the chunks differ by an element.
-  printf '%s\n' 'x = randn f32[6,8192] 1 #signal=a' 'y = sum x axis=0' 'print y' >s.gt
+  printf '%s\n' 'x = randn f32[6,12288] 1 #signal=a' 'y = sum x axis=0' 'print y' >s.gt
   printf 'mesh: {dp: 3}\nsignals: {a: {results: {dp: 0}}}\n' >d.yaml
-  sed 's/8192/8195/' s.gt | gt-emit | gt-shard -c d.yaml --summary 2>said >placed
-  sent_of placed 3 | diff - <(printf '%s\n' '0 43708' '1 43708' '2 43704')
-  grep -qx 'gt-shard: all_reduce: 1 line, 0.043708 MB from a rank at most' said
+  sed 's/12288/12290/' s.gt | gt-emit | gt-shard -c d.yaml --summary 2>said >placed
+  sent_of placed 3 | diff - <(printf '%s\n' '0 65548' '1 65548' '2 65544')
+  grep -qx 'gt-shard: all_reduce: 1 line, 0.065548 MB from a rank at most' said
   gt-emit s.gt | gt-shard -c d.yaml --summary 2>&1 >placed |
-    grep -qx 'gt-shard: all_reduce: 1 line, 0.065536 MB from each rank'
+    grep -qx 'gt-shard: all_reduce: 1 line, 0.098304 MB from each rank'
 }
 
 @test "lines of an expansion, and inserted lines, say where they come from" {

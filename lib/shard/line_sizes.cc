@@ -6,6 +6,7 @@
 #include "base/text.h"
 #include "ops/table.h"
 #include "program/piece_types.h"
+#include "spmd/exchange_bytes.h"
 #include "spmd/labels.h"
 #include "spmd/sharded_value.h"
 #include "stream/ranks.h"
@@ -174,24 +175,19 @@ std::string LineSizes::key_of(const Line& line,
   return key;
 }
 
-// Returns the link over which a line that crosses ranks sends.
-Link LineSizes::link_for(const Line& line, const LineRanks& where) const {
-  const Mesh* mesh = meshes_.of(line);
-  const std::string_view* over = line.key("over");
-  std::vector<const MeshAxis*> axes;
-  if (over != nullptr && mesh != nullptr) {
-    if (auto found = mesh->resolve(unquote(*over)); found.ok()) {
-      axes = std::move(found.value());
-    }
+// Returns the seconds of a line that crosses ranks: those of the group that
+// takes longest.
+double LineSizes::crossing_seconds(const Line& line, const LineRanks& where,
+                                   const PieceType& types) const {
+  const auto grid = grid_of(line, meshes_.of(line), where.ranks);
+  if (!grid.ok()) return 0;
+  const auto groups = crossings(line, where, grid.value(), types, {});
+  if (!groups.ok()) return 0;
+  double seconds = 0;
+  for (const Crossing& group : groups.value()) {
+    seconds = std::max(seconds, exchange_seconds(group, machine_));
   }
-  const bool is_copy = find_op(line.op)->row->collective == Collective::kCopy;
-  return link_of(machine_, [&](int64_t n) {
-    if (is_copy) return is_within(where.operands[0], where.ranks, n);
-    if (axes.empty()) return is_within({where.ranks[0]}, where.ranks, n);
-    return std::all_of(axes.begin(), axes.end(), [&](const MeshAxis* axis) {
-      return axis->is_within(n);
-    });
-  });
+  return seconds;
 }
 
 LineSizes::Known LineSizes::find(const Line& line, const LineRanks& where,
@@ -214,19 +210,16 @@ LineSizes::Known LineSizes::find(const Line& line, const LineRanks& where,
             known.seconds, compute_seconds(machine_, flops(call), bytes(call)));
       });
   if (!made.ok()) return {0, std::move(known.results)};
-  uint64_t most = 0;
   const std::vector<size_t> places = ascending_places(where.ranks);
   for (size_t r = 0; r < made.value().size(); ++r) {
     std::vector<TypeId> ids;
     for (const size_t i : places) {
       ids.push_back(types_.id(made.value()[r][i]));
-      most = std::max(most, bytes_of(ids.back()));
     }
     known.results[r] = types_.id(std::move(ids));
   }
   if (crosses_ranks(line, where)) {
-    known.seconds =
-        message_seconds(link_for(line, where), static_cast<double>(most));
+    known.seconds = crossing_seconds(line, where, types);
   }
   return known;
 }

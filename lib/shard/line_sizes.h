@@ -61,7 +61,8 @@ class LineSizes {
   uint32_t number_of(std::string_view ranks);
   Known find(const Line& line, const LineRanks& where,
              const std::vector<TypeId>& operands);
-  Link link_for(const Line& line, const LineRanks& where) const;
+  double crossing_seconds(const Line& line, const LineRanks& where,
+                          const PieceType& types) const;
   uint64_t bytes_of(TypeId piece) const {
     return static_cast<uint64_t>(types_[piece].bytes());
   }

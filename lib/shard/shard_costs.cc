@@ -4,7 +4,7 @@
 #include <cstdio>
 
 #include "shard/plan_cache.h"
-#include "spmd/sent_bytes.h"
+#include "spmd/exchange_bytes.h"
 
 namespace gt::shard {
 namespace {

@@ -27,7 +27,12 @@ void find_subtrees(const std::vector<uint32_t>& homes, size_t begin, size_t end,
 }  // namespace
 
 bool sums_by_chunks(const Type& piece, size_t homes, size_t direct_bytes) {
-  return homes > 2 && !piece.shape.empty() && piece.bytes() > direct_bytes;
+  if (piece.shape.empty()) return false;
+  // A home reads n - 1 pieces, or twice as many n-th parts of one.
+  const auto n = static_cast<double>(homes);
+  const double saved = (n - 1) * (1 - 2 / n);
+  return saved * static_cast<double>(piece.bytes()) >
+         static_cast<double>(direct_bytes);
 }
 
 uint32_t ExchangePlan::home(int64_t rank) const {

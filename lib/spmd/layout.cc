@@ -152,12 +152,19 @@ bool Cluster::is_even(const Layout& layout, int32_t dim, int64_t size) const {
                      [&](int64_t n) { return n == sizes[0]; });
 }
 
-double Cluster::piece_bytes(const Layout& layout, const Type& whole) const {
-  Shape largest = whole.shape;
+Shape Cluster::piece(const Layout& layout, const Shape& whole,
+                     bool is_last) const {
+  Shape piece = whole;
   for (const AxisCut& cut : layout.cuts) {
-    int64_t& n = largest[static_cast<size_t>(cut.dim)];
-    n = extent_of(n, cut.unit, count(layout.set, cut.axis), 0).count;
+    int64_t& n = piece[static_cast<size_t>(cut.dim)];
+    const int64_t parts = count(layout.set, cut.axis);
+    n = extent_of(n, cut.unit, parts, is_last ? parts - 1 : 0).count;
   }
+  return piece;
+}
+
+double Cluster::piece_bytes(const Layout& layout, const Type& whole) const {
+  const Shape largest = piece(layout, whole.shape, false);
   return static_cast<double>(largest.elements()) *
          static_cast<double>(size_of(whole.dtype));
 }
@@ -173,16 +180,8 @@ void Cluster::step(std::vector<int64_t>& at, const Set& set) {
 std::vector<Shape> Cluster::pieces(const Layout& layout,
                                    const Type& whole) const {
   const Set& set = sets_[layout.set];
-  Shape largest = whole.shape;
-  bool even = true;
-  for (const AxisCut& cut : layout.cuts) {
-    int64_t& n = largest[static_cast<size_t>(cut.dim)];
-    const int64_t parts = set.counts[cut.axis];
-    const int64_t most = extent_of(n, cut.unit, parts, 0).count;
-    even = even && extent_of(n, cut.unit, parts, parts - 1).count == most;
-    n = most;
-  }
-  if (even) return {largest};
+  const Shape largest = piece(layout, whole.shape, false);
+  if (piece(layout, whole.shape, true) == largest) return {largest};
   std::vector<Shape> pieces(set.ranks.size(), whole.shape);
   std::vector<int64_t> at(axes());
   for (Shape& piece : pieces) {

@@ -104,7 +104,9 @@ class Cluster {
   bool try_cut(Layout& layout, const AxisCut& cut, const Shape& whole) const;
   // True if all parts of the dimension have one size.
   bool is_even(const Layout& layout, int32_t dim, int64_t size) const;
-  // Returns the bytes of the largest piece.
+  // Returns the shape of the first piece, which is the largest, or of the last
+  // one, which is the smallest; and the bytes of the largest.
+  Shape piece(const Layout& layout, const Shape& whole, bool is_last) const;
   double piece_bytes(const Layout& layout, const Type& whole) const;
   // Returns the shape of each piece, in the order of the set's ranks; or only
   // one if all are equal.

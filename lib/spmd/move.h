@@ -20,8 +20,9 @@ struct Move {
   End src, dst;         // the tensor's type on these axes before and after
   Layout before, after;
   std::string_view combine = "";  // "max" or "min" in place of a sum
-  double seconds = 0;             // an estimate, by a Machine
-  double bytes = 0;               // sent by each rank; 0: the move is local
+  // Estimates for a Machine (set_price()).
+  double seconds = 0;
+  double bytes = 0;  // received by the rank that receives most
 };
 
 // Returns the sum of the moves' seconds.

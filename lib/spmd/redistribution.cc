@@ -5,7 +5,7 @@
 #include <deque>
 #include <optional>
 
-#include "ops/table.h"
+#include "spmd/exchange_bytes.h"
 
 namespace gt {
 namespace {
@@ -64,7 +64,7 @@ class Moves {
   Move extreme(const Layout& at, size_t axis, std::string_view combine) {
     at_ = &at;
     out_.clear();
-    add("all_reduce", bit(axis), {'V', 0}, kWhole, at, 2 * others(bit(axis)));
+    add("all_reduce", bit(axis), {'V', 0}, kWhole, at);
     out_[0].combine = combine;
     return out_[0];
   }
@@ -74,31 +74,9 @@ class Moves {
   int64_t size(int32_t dim) const {
     return whole_.shape[static_cast<size_t>(dim)];
   }
-  // Returns the share of a collective's bytes that a rank sends when it sends
-  // to all others.
-  double others(uint32_t axes) const {
-    const auto n = static_cast<double>(cluster_.members(at_->set, axes));
-    return (n - 1) / n;
-  }
-
-  // `share`: what each rank sends, as a share of the larger of both pieces.
-  void add(std::string_view op, uint32_t axes, End src, End dst, Layout after,
-           double share) {
-    const double larger = std::max(cluster_.piece_bytes(*at_, whole_),
-                                   cluster_.piece_bytes(after, whole_));
+  void add(std::string_view op, uint32_t axes, End src, End dst, Layout after) {
     Move move{op, axes, src, dst, *at_, std::move(after)};
-    move.bytes = share * larger;
-    if (collective_of(op) == Collective::kConvert) {
-      move.seconds = larger / machine_.memory_bandwidth;
-    } else {
-      const Ranks& sources = cluster_.ranks(at_->set);
-      const Ranks& targets = cluster_.ranks(move.after.set);
-      const Link link = link_of(machine_, [&](int64_t n) {
-        return axes == 0 ? is_within(sources, targets, n)
-                         : cluster_.is_within(axes, n);
-      });
-      move.seconds = message_seconds(link, move.bytes);
-    }
+    set_price(move, cluster_, machine_, whole_);
     out_.push_back(std::move(move));
   }
 
@@ -133,7 +111,7 @@ class Moves {
       }
       Layout after = *at_;
       after.add(*cut);
-      add("convert", bit(cut->axis), kWhole, shard(cut->dim), after, 0);
+      add("convert", bit(cut->axis), kWhole, shard(cut->dim), after);
       return true;
     }
     return false;
@@ -151,8 +129,7 @@ class Moves {
       after.add(*cut);
       const bool sums = now == nullptr;
       add(sums ? "reduce_scatter" : "all_to_all", bit(cut->axis),
-          sums ? kSummands : shard(now->dim), shard(cut->dim), after,
-          others(bit(cut->axis)));
+          sums ? kSummands : shard(now->dim), shard(cut->dim), after);
     }
   }
 
@@ -166,7 +143,7 @@ class Moves {
     if (axes == 0) return;
     Layout after = *at_;
     after.partial &= ~axes;
-    add("all_reduce", axes, kSummands, kWhole, after, 2 * others(axes));
+    add("all_reduce", axes, kSummands, kWhole, after);
   }
 
   void make_summands() {
@@ -174,7 +151,7 @@ class Moves {
       if (!to_.is_partial(a) || at_->is_partial(a)) continue;
       Layout after = *at_;
       after.partial |= bit(a);
-      add("convert", bit(a), kWhole, kSummands, after, 0);
+      add("convert", bit(a), kWhole, kSummands, after);
       return;
     }
   }
@@ -197,8 +174,7 @@ class Moves {
   void gather(const AxisCut& cut) {
     Layout after = *at_;
     after.remove(cut.axis);
-    add("all_gather", bit(cut.axis), shard(cut.dim), kWhole, after,
-        others(bit(cut.axis)));
+    add("all_gather", bit(cut.axis), shard(cut.dim), kWhole, after);
   }
 
   // Leaves the piece on its rank, as a partial sum with zeros around it.
@@ -206,7 +182,7 @@ class Moves {
     Layout after = *at_;
     after.remove(cut.axis);
     after.partial |= bit(cut.axis);
-    add("convert", bit(cut.axis), shard(cut.dim), kSummands, after, 0);
+    add("convert", bit(cut.axis), shard(cut.dim), kSummands, after);
   }
 
   // ---- ranks ----------------------------------------------------------------
@@ -217,7 +193,7 @@ class Moves {
     if ((at_->partial & ~to_.partial) != 0) return;
     Layout after = *at_;
     after.set = to_.set;
-    add("copy", 0, kWhole, kWhole, after, 1);
+    add("copy", 0, kWhole, kWhole, after);
   }
 
   // Sends to ranks of another form: one rank sends to all others.
@@ -227,11 +203,9 @@ class Moves {
     } else if (!at_->cuts.empty()) {
       gather(at_->cuts.back());
     } else {
-      const Ranks first{cluster_.ranks(at_->set)[0]};
-      const Ranks others = without(cluster_.ranks(to_.set), first);
       Layout after = *at_;
       after.set = to_.set;
-      add("copy", 0, kWhole, kWhole, after, static_cast<double>(others.size()));
+      add("copy", 0, kWhole, kWhole, after);
     }
   }
 

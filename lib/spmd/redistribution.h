@@ -10,11 +10,9 @@
 // all that follows smaller. If at most five axes are involved all orders are
 // tried; otherwise the first move is always taken.
 //
-// Prices are in seconds (Move::seconds). A move with messages costs the link's
-// latency plus the bytes that a rank sends over the link's bandwidth; for N
-// bytes over n ranks an all_reduce sends 2 N (n-1)/n, and an all_gather, a
-// reduce_scatter or an all_to_all N (n-1)/n. A local conversion costs the bytes
-// of the larger piece over the memory's bandwidth. The numbers are those of the
+// Prices are in seconds (Move::seconds): of a move with messages, what the
+// exchange takes (exchange_bytes.h); of a local conversion, the bytes of the
+// larger piece over the memory's bandwidth. The numbers are those of the
 // Machine.
 //
 // Source: the moves are those of spmd_types 0.2 (meta-pytorch/spmd_types).

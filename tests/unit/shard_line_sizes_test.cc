@@ -38,6 +38,28 @@ TEST(LineSizes, KnowsTheBytesOfEachPieceAndTheSecondsOfTheSlowestRank) {
   EXPECT_EQ(sizes.take("z@1-2 = mul x@1-2 2").bytes[0], (Bytes{12, 8}));
 }
 
+// What is sent takes what its exchange takes, be its pieces even or not.
+TEST(LineSizes, KnowsTheSecondsOfAnExchange) {
+  LineSizes sizes(Machine{.bandwidth = 100, .latency = 1});
+  const auto take = [&](const std::string& text) {
+    Line line;
+    EXPECT_TRUE(parse_line(text, line).ok()) << text;
+    return sizes.take(line, line_ranks(line).value()).seconds;
+  };
+  take("mesh tp=3");
+  take("x@0-2 = zeros f32[300]");
+  EXPECT_DOUBLE_EQ(take("y@0-2 = all_reduce x@0-2"), 1 + 24);
+  EXPECT_DOUBLE_EQ(take("y@0-2 = reduce_scatter x@0-2 dst=S0"), 1 + 8);
+  EXPECT_DOUBLE_EQ(take("z@0-2 = all_gather y@0-2 src=S0 dst=R"), 1 + 8);
+  EXPECT_DOUBLE_EQ(take("z@1-2 = copy y@0-1"), 1 + 4);
+  take("x@0-2 = zeros f32[7,4] split=tp:0");
+  EXPECT_DOUBLE_EQ(
+      take("y@0-2 = all_gather x@0-2 src=S0 dst=R split=tp:0 shape=7,4"),
+      1 + 0.8);
+  take("x@0-2 = zeros f32[30000]");
+  EXPECT_DOUBLE_EQ(take("y@0-2 = all_reduce x@0-2"), 2 + 1600);
+}
+
 TEST(LineSizes, ALineLikeOneBeforeWithOtherPiecesHasOtherBytes) {
   Sizes sizes;
   sizes.take("x@0-1 = zeros f32[4]");

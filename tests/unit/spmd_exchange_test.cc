@@ -3,10 +3,12 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <map>
 #include <random>
 
 #include "exchange_cases.h"
 #include "exec_harness.h"
+#include "spmd/exchange_bytes.h"
 #include "spmd/exchange_plan.h"
 #include "stream/line.h"
 
@@ -134,6 +136,11 @@ class Exchange {
   Result<std::vector<ExchangePlan>> plans(const ExchangeOptions& options) {
     return exchange_plans(placed_.line, placed_.where, grid(), types(),
                           options);
+  }
+  std::vector<Crossing> groups() const {
+    auto found = crossings(placed_.line, placed_.where, grid(), types(), {});
+    GT_CHECK(found.ok());
+    return found.value();
   }
   std::vector<Type> types_by_rank() {
     const auto made = infer_placed(placed_.line, placed_.where,
@@ -366,16 +373,121 @@ TEST(SpmdExchange, AHomeCombinesItsSubtreeFirst) {
 TEST(SpmdExchange, ALargeSumGoesByChunks) {
   Case c;
   c.line = "y@0-2 = all_reduce x@0-2 op=mean";
-  c.pieces.assign(3, {Dtype::kF32, {2, 5000}});
+  c.pieces.assign(3, {Dtype::kF32, {2, 8000}});
   const ExchangePlan plan = only_plan(c);
   ASSERT_EQ(plan.steps(), 2U);
   EXPECT_TRUE(plan.step(0).is_flat);
-  EXPECT_EQ(to_string(plan.step(0).exports[0]), "f32[10000]");
-  EXPECT_EQ(to_string(plan.step(1).exports[0]), "f32[3334]");
-  EXPECT_EQ(to_string(plan.step(1).exports[2]), "f32[3333]");
-  EXPECT_EQ(plan.reads(0, 2)[1].region, (Region{Shape{6667}, Shape{3333}}));
+  EXPECT_EQ(to_string(plan.step(0).exports[0]), "f32[16000]");
+  EXPECT_EQ(to_string(plan.step(1).exports[0]), "f32[5334]");
+  EXPECT_EQ(to_string(plan.step(1).exports[2]), "f32[5333]");
+  EXPECT_EQ(plan.reads(0, 2)[1].region, (Region{Shape{10667}, Shape{5333}}));
   c.pieces.assign(3, {Dtype::kF32, {2, 50}});
   EXPECT_EQ(only_plan(c).steps(), 1U);
+}
+
+// What many ranks would all read of each other is much, however small it is.
+TEST(SpmdExchange, WhetherASumGoesByChunksDependsOnTheRanks) {
+  const Type piece{Dtype::kF32, {64}};
+  const size_t direct = ExchangeOptions().direct_bytes;
+  EXPECT_FALSE(sums_by_chunks(piece, 2, 0));
+  EXPECT_FALSE(sums_by_chunks(piece, 128, direct));
+  EXPECT_TRUE(sums_by_chunks(piece, 132, direct));
+  EXPECT_FALSE(sums_by_chunks({Dtype::kF32, {}}, size_t{1} << 20, 0));
+}
+
+// ---- bytes and seconds without a plan ---------------------------------------
+
+// What the workers of a plan receive and send in each step, by their ranks.
+using BytesByRank = std::map<int64_t, ExchangeBytes>;
+BytesByRank bytes_of(const ExchangePlan& plan) {
+  BytesByRank out;
+  for (size_t s = 0; s < plan.steps(); ++s) {
+    const ExchangeStep& step = plan.step(s);
+    for (size_t t = 0; t < step.target_homes.size(); ++t) {
+      for (const ExchangeRead& read : plan.reads(s, t)) {
+        const uint32_t from = step.source_homes[read.source];
+        const uint32_t to = step.target_homes[t];
+        if (from == to) continue;
+        const Type read_type{step.exports[read.source].dtype,
+                             read.region.count};
+        out[to][s].in += read_type.bytes();
+        out[from][s].out += read_type.bytes();
+      }
+    }
+  }
+  return out;
+}
+
+// Compares bytes with those that the plans read, and seconds with those that
+// the null backend sleeps: in each step until the last rank has its bytes.
+void check_bytes(const Case& c) {
+  SCOPED_TRACE(c.mesh + " / " + c.line + " of " + to_string(c.pieces[0]));
+  Exchange exchange(c);
+  const auto plans = exchange.plans({});
+  ASSERT_TRUE(plans.ok()) << plans.error().message;
+  const std::vector<Crossing> groups = exchange.groups();
+  ASSERT_EQ(groups.size(), plans.value().size());
+  const Machine machine{.bandwidth = 1e3, .latency = 0.25};
+  for (size_t g = 0; g < groups.size(); ++g) {
+    BytesByRank read = bytes_of(plans.value()[g]);
+    const std::vector<ExchangeBytes> found = exchange_bytes(groups[g]);
+    ASSERT_EQ(found.size(), groups[g].targets.size());
+    double seconds = 0;
+    for (size_t s = 0; s < 2; ++s) {
+      uint64_t most = 0;
+      for (size_t t = 0; t < found.size(); ++t) {
+        const StepBytes& wanted = read[groups[g].targets[t]][s];
+        EXPECT_EQ(found[t][s].in, wanted.in) << "step " << s << " of " << t;
+        if (groups[g].sources == groups[g].targets) {
+          EXPECT_EQ(found[t][s].out, wanted.out) << "step " << s << " of " << t;
+        }
+        most = std::max(most, wanted.in);
+      }
+      if (most > 0) seconds += 0.25 + static_cast<double>(most) / 1e3;
+    }
+    EXPECT_NEAR(exchange_seconds(groups[g], machine), seconds, 1e-9);
+  }
+}
+
+TEST(SpmdExchange, BytesAndSecondsAreThoseOfThePlans) {
+  Generator generate(testing::UnitTest::GetInstance()->random_seed());
+  for (int i = 0; i < 2000 && !testing::Test::HasFailure(); ++i) {
+    check_bytes(generate.any());
+  }
+  // Sums by chunks, of elements that the members do not divide.
+  Case c;
+  for (const int64_t ranks : {2, 3, 8, 200}) {
+    c.ranks = static_cast<size_t>(ranks);
+    for (const char* keys : {"", " op=mean acc=f32 out=f16", " op=max"}) {
+      const std::string set = "@0-" + std::to_string(ranks - 1);
+      c.line = "y" + set + " = all_reduce x" + set + keys;
+      for (const int64_t size : {1, 701, 20011}) {
+        c.pieces.assign(c.ranks, {Dtype::kBf16, {size}});
+        check_bytes(c);
+      }
+    }
+  }
+}
+
+TEST(SpmdExchange, SecondsAreThoseOfTheLinkThatIsCrossed) {
+  Machine machine{.bandwidth = 1e3, .latency = 1};
+  machine.levels = {{"node", 2, {1e6, 0}}};
+  const auto seconds = [&](const std::string& line) {
+    Case c;
+    c.mesh = "mesh dp=2 tp=2";
+    c.line = line;
+    c.pieces.assign(4, {Dtype::kU8, {1000}});
+    double most = 0;
+    for (const Crossing& group : Exchange(c).groups()) {
+      most = std::max(most, exchange_seconds(group, machine));
+    }
+    return most;
+  };
+  EXPECT_DOUBLE_EQ(seconds("y@0-3 = all_reduce x@0-3 over=tp op=max"), 1e-3);
+  EXPECT_DOUBLE_EQ(seconds("y@0-3 = all_reduce x@0-3 over=dp op=max"), 2);
+  EXPECT_DOUBLE_EQ(seconds("y@1,3 = copy x@0,2"), 1e-3);
+  EXPECT_DOUBLE_EQ(seconds("y@2,3 = copy x@0,2"), 2);
+  EXPECT_DOUBLE_EQ(seconds("y@0,2 = copy x@0,2"), 0);
 }
 
 TEST(SpmdExchange, ErrorsAreTheGroupsOwn) {

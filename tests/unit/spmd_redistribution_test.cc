@@ -8,8 +8,8 @@
 
 #include "check/checker.h"
 #include "exec_harness.h"
+#include "spmd/exchange_bytes.h"
 #include "spmd/exchange_plan.h"
-#include "spmd/sent_bytes.h"
 #include "stream/ranks.h"
 
 namespace gt {
