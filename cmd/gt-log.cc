@@ -73,16 +73,31 @@ void add_filters(gt::Arguments& args, gt::log::SelectOptions& select) {
 }
 
 void add_reports(gt::Arguments& args, Options& options) {
+  const auto read_machine = [&options](const std::string& text) -> std::string {
+    auto machine = gt::parse_machine(text);
+    if (!machine.ok()) return machine.error().message;
+    options.report.rehearsal.machine = std::move(machine.value());
+    return "";
+  };
   const gt::Option summary =
       args.flag("--summary", options.summary,
                 "lines, bytes, flops and, of a trace, time by op and signal");
-  args.flag("--tsv", options.tsv, "the summary with tabs, numbers in full")
-      .needs(summary);
+  args.flag("--tsv", options.tsv,
+            "the summary or rehearsal with tabs, numbers in full");
   args.positive("--peak", options.report.peak,
                 "with --summary of a trace: the flops a second that the "
                 "device could do, as 989e12, for a column with the share")
       .type("FLOPS")
       .needs(summary);
+  const gt::Option rehearsal =
+      args.read("--rehearsal", read_machine,
+                "of a placed stream and the trace of its rehearsal: the "
+                "predicted times of a step beside those it took")
+          .type("FIGURE=NUMBER,...");
+  args.text("--step", options.report.rehearsal.step,
+            "what is printed at a step's end; else what is printed first")
+      .type("NAME")
+      .needs(rehearsal);
   args.flag("--dot", options.dot, "the program as a graph for Graphviz");
   const gt::Option timeline =
       args.text("--timeline", options.timeline,
@@ -172,7 +187,7 @@ std::string wrong_combination(const gt::Arguments& args,
                               const Options& options) {
   std::string jobs;
   for (const char* name :
-       {"-o", "--summary", "--dot", "--timeline", "--plot"}) {
+       {"-o", "--summary", "--rehearsal", "--dot", "--timeline", "--plot"}) {
     if (!args.has(name)) continue;
     if (!jobs.empty()) {
       return jobs + " and " + name + " are two jobs; run gt-log once for each";
@@ -184,8 +199,13 @@ std::string wrong_combination(const gt::Arguments& args,
   if (jobs == "--plot" && plotted.find_first_not_of(',') == plotted.npos) {
     return "--plot: '" + plotted + "' names nothing";
   }
-  if (options.select.any() && (jobs == "-o" || jobs == "--plot")) {
-    return jobs + " and filters are two jobs; put one gt-log after another";
+  if (options.tsv && jobs != "--summary" && jobs != "--rehearsal") {
+    return "--tsv needs --summary or --rehearsal";
+  }
+  const bool is_of_all = jobs == "-o" || jobs == "--plot";
+  if (options.select.any() && (is_of_all || jobs == "--rehearsal")) {
+    return jobs + " and filters are two jobs" +
+           (is_of_all ? "; put one gt-log after another" : "");
   }
   if (options.select.invert && !options.select.any()) {
     return "-v needs a filter such as --op";
@@ -230,6 +250,8 @@ std::string choose_report(const gt::Arguments& args, Options& options) {
   gt::log::ReportOptions& report = options.report;
   if (options.summary) {
     report.kind = options.tsv ? Kind::kSummaryTsv : Kind::kSummary;
+  } else if (args.has("--rehearsal")) {
+    report.kind = options.tsv ? Kind::kRehearsalTsv : Kind::kRehearsal;
   } else if (options.dot) {
     report.kind = Kind::kDot;
   } else if (!options.timeline.empty()) {
@@ -249,7 +271,7 @@ bool wants_report(int argc, char** argv) {
   for (int i = 1; i < argc; ++i) {
     const std::string_view word = argv[i];
     for (const std::string_view name :
-         {"--summary", "--dot", "--timeline", "--plot"}) {
+         {"--summary", "--rehearsal", "--dot", "--timeline", "--plot"}) {
       if (word.starts_with(name)) return true;
     }
   }

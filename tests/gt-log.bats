@@ -376,7 +376,7 @@ END
 
 @test "--help and --version" {
   run -0 --separate-stderr gt-log --help
-  for word in -o --op --name --signal --rank --client -v --summary --tsv --dot \
+  for word in -o --op --name --signal --rank --client -v --summary --tsv --rehearsal --step --dot \
     --timeline --from --to --plot --text --ascii --log-scale --title \
     'Exit status' Examples; do
     [[ $output == *"$word"* ]]

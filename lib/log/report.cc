@@ -30,6 +30,10 @@ class Reporter {
       case Kind::kSummaryTsv:
         summary();
         break;
+      case Kind::kRehearsal:
+      case Kind::kRehearsalTsv:
+        rehearsal();
+        break;
       case Kind::kDot:
         dot();
         break;
@@ -71,6 +75,15 @@ class Reporter {
           "gt-log: --peak: lines have no times here, so no share of it; "
           "gt-work --trace FILE writes them\n");
     }
+  }
+
+  void rehearsal() {
+    Rehearsal rehearsal(options_.rehearsal);
+    while (next_instruction()) rehearsal.take(input_);
+    const std::string lack = rehearsal.lack();
+    if (!lack.empty()) return input_.complain(lack, Exit::kRejected);
+    out_.write(options_.kind == Kind::kRehearsalTsv ? rehearsal.tsv()
+                                                    : rehearsal.text());
   }
 
   void dot() {

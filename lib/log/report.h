@@ -8,6 +8,7 @@
 #include "base/writer.h"
 #include "log/input.h"
 #include "log/plot_report.h"
+#include "log/rehearsal.h"
 #include "log/select.h"
 #include "log/timeline.h"
 
@@ -18,6 +19,8 @@ struct ReportOptions {
     kNone,
     kSummary,
     kSummaryTsv,
+    kRehearsal,
+    kRehearsalTsv,
     kDot,
     kTimelineSvg,
     kTimelineChrome,
@@ -25,6 +28,7 @@ struct ReportOptions {
   };
   Kind kind = Kind::kNone;
   double peak = 0;  // for a summary, see Summary
+  RehearsalOptions rehearsal;
   TimelineOptions timeline;
   PlotReportOptions plot;
 };

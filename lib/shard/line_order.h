@@ -9,7 +9,7 @@
 #include <string_view>
 
 #include "base/result.h"
-#include "shard/line_sizes.h"
+#include "program/line_sizes.h"
 #include "shard/register_bytes.h"
 #include "spmd/machine.h"
 #include "spmd/placed.h"

@@ -8,7 +8,7 @@
 #include <tuple>
 
 #include "base/result.h"
-#include "shard/rank_clocks.h"
+#include "shard/line_clocks.h"
 #include "shard/schedule_delays.h"
 #include "shard/schedule_units.h"
 
@@ -207,7 +207,7 @@ class ListScheduler {
     while (!open.empty()) {
       const uint32_t i = open.back();
       open.pop_back();
-      clocks_.run(i);
+      clocks_.run_ahead(i);
       for (const uint32_t next : pipeline_.then[i]) {
         if (--waits_[next] == 0 && add(next)) open.push_back(next);
       }
@@ -335,7 +335,7 @@ class ListScheduler {
   const std::vector<ScheduledLine>& lines_;
   Units units_;
   const Preference preference_;
-  RankClocks clocks_;
+  LineClocks clocks_;
   std::vector<size_t> waits_;      // by line: those that must stand before it
   std::vector<bool> is_written_;   // by line: it is in the order
   ByTime at_once_;                 // lines that occupy no rank
@@ -351,7 +351,7 @@ class ListScheduler {
 double period_of(const std::vector<ScheduledLine>& lines,
                  const std::vector<uint32_t>& order) {
   constexpr int kSteps = 4;  // until the ranks have fallen into step
-  RankClocks clocks(lines);
+  LineClocks clocks(lines);
   double period = 0;
   for (int step = 0; step < kSteps; ++step) {
     const double before = clocks.end();

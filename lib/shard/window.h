@@ -21,8 +21,8 @@
 #include <vector>
 
 #include "base/number_pool.h"
+#include "program/line_sizes.h"
 #include "shard/config.h"
-#include "shard/line_sizes.h"
 #include "shard/rank_classes.h"
 #include "shard/register_bytes.h"
 #include "shard/schedule.h"

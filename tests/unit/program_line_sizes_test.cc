@@ -1,4 +1,4 @@
-#include "shard/line_sizes.h"
+#include "program/line_sizes.h"
 
 #include <gtest/gtest.h>
 
@@ -7,7 +7,7 @@
 
 #include "program/walker.h"
 
-namespace gt::shard {
+namespace gt {
 namespace {
 
 // Takes lines, and says what the last one takes.
@@ -102,4 +102,4 @@ TEST(LineSizes, AreThoseOfTheTypesThatTheWalkerFinds) {
 }
 
 }  // namespace
-}  // namespace gt::shard
+}  // namespace gt

@@ -20,11 +20,13 @@
 #include "spmd/rank_set.h"
 #include "stream/line.h"
 
-namespace gt::shard {
+namespace gt {
 
 // The time and the memory that a line takes.
 struct LineSize {
-  double seconds = 0;  // ScheduledLine::seconds
+  // On the rank that takes longest; for a line that crosses ranks, until all
+  // have what they receive.
+  double seconds = 0;
   // By result, then by rank, ascending.
   std::vector<std::vector<uint64_t>> bytes;
 };
@@ -77,4 +79,4 @@ class LineSizes {
   ByText<Known> known_;
 };
 
-}  // namespace gt::shard
+}  // namespace gt

@@ -1,4 +1,4 @@
-#include "shard/line_sizes.h"
+#include "program/line_sizes.h"
 
 #include <algorithm>
 #include <numeric>
@@ -11,7 +11,7 @@
 #include "spmd/sharded_value.h"
 #include "stream/ranks.h"
 
-namespace gt::shard {
+namespace gt {
 namespace {
 
 // Returns for each rank, in ascending order, its place among them.
@@ -224,4 +224,4 @@ LineSizes::Known LineSizes::find(const Line& line, const LineRanks& where,
   return known;
 }
 
-}  // namespace gt::shard
+}  // namespace gt
