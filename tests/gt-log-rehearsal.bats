@@ -79,3 +79,31 @@ rank  compute  rehearsed  exchange  rehearsed  wait  rehearsed
   run -2 --separate-stderr gt-log --tsv placed.s
   [[ $stderr == 'gt-log: --tsv needs --summary or --rehearsal;'* ]]
 }
+
+# However late a worker wakes, or hears of another, its rows have the machine's times.
+@test "a rehearsal's lines begin when the machine's would, and take what they take there" {
+  {
+    printf '%s\n' 'mesh dp=2' 'x@0-1 = ones f32[125]'
+    for _ in 1 2 3 4; do
+      printf '%s\n' 'y@0-1 = mul x@0-1 2' 's@0-1 = all_reduce y@0-1 over=dp' 'z@0-1 = neg s@0-1'
+    done
+    printf 'print z@0 as=z\n'
+  } >placed.s
+  pace=flops=1000,memory_bandwidth=1e30,bandwidth=4000,latency=0.125
+  gt-route -n 2 --threads 1 --backend null --pace $pace --trace run.trace placed.s >results
+  # A rank's mul and neg take an eighth of a second, an all_reduce of 500 bytes two, and
+  # neg begins at once behind it.
+  for worker in 0 1; do
+    awk -F '\t' -v worker=$worker '
+      $3 == worker "/compute" && $6 ~ /mul|neg/ { n++; wrong += $2 - $1 != 125000000 }
+      $3 == worker "/comm" { end = $2; wrong += $2 - $1 < 249999000 || $2 - $1 > 250001000
+        ends[end] = 1 }
+      $3 == worker "/compute" && $6 == "neg" { begins[$1] = 1 }
+      END {
+        for (at in begins) { after++; wrong += !(at in ends) }
+        exit n != 8 || after != 4 || wrong
+      }' run.trace
+  done
+  run -0 gt-log --rehearsal $pace --tsv placed.s run.trace
+  [[ $output == *$'\ncompute\t1\t'* ]]
+}

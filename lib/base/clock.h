@@ -26,4 +26,10 @@ inline int64_t steady_ns() {
   return nanoseconds(now);
 }
 
+// Returns what is added to a time of the steady clock to have that of the wall
+// clock, which other hosts have, too.
+inline uint64_t steady_to_wall() {
+  return static_cast<uint64_t>(wall_ns() - steady_ns());
+}
+
 }  // namespace gt

@@ -31,7 +31,7 @@ Fault run_program(Device& device, ExchangeRun& run, const Target& target,
 
 Engine::Engine(Communicator& communicator, Device& device, Watch* watch)
     : communicator_(communicator), device_(device) {
-  if (watch != nullptr) transfers_.emplace(*watch);
+  if (watch != nullptr) transfers_.emplace(*watch, device);
   thread_ = std::thread([this] { loop(); });
 }
 
@@ -125,6 +125,7 @@ void Engine::run(const RunPtr& run) {
     communicator_.group(*run, run->exchange->groups);
     return finish(run);
   }
+  device_.begin_at(run->begun);
   if (transfers_) transfers_->begin();
   if (run->operands_made) device_.wait_for(*run->operands_made);
   for (ExchangeRun::Shown& shown : run->shown) {
@@ -145,6 +146,7 @@ void Engine::run(const RunPtr& run) {
     communicator_.release(*run, s);
   }
   communicator_.pass(*run);
+  run->ended = device_.done_at();
   settle(*run);
   if (transfers_) transfers_->end(*run);
   finish(run);

@@ -60,6 +60,8 @@ struct ExchangeRun : std::enable_shared_from_this<ExchangeRun> {
   // communication thread's device waits for it. Null if they are computed
   // already.
   std::shared_ptr<DeviceEvent> operands_made;
+  // When compute came to the exchange, as Device::done_at().
+  uint64_t begun = 0;
   std::vector<std::vector<Made>> made;  // by step and target
 
   // ---- the decoding thread's
@@ -78,6 +80,8 @@ struct ExchangeRun : std::enable_shared_from_this<ExchangeRun> {
   // The first failure on this worker, to be reported.
   std::optional<Error> error;
   Exit status = Exit::kFailed;  // exit status of the error
+
+  uint64_t ended = 0;  // as Device::done_at()
 
   std::atomic<bool> is_done{false};  // the results are there
 

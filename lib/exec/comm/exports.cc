@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "base/clock.h"
+
 namespace gt::exec::comm {
 namespace {
 
@@ -43,6 +45,8 @@ void Exports::tell(unsigned worker, const Tag& tag, const Shown& shown) {
     message.body = std::string_view(*shown.fault).substr(0, kMaxData);
   } else if (arena_ != nullptr) {
     message.at = arena_->offset_of(shown.data).value_or(kNowhere);
+  } else if (const uint64_t time = device_.done_at()) {
+    message.at = time + steady_to_wall();
   }
   peers_.send(worker, message);
 }

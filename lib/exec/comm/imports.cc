@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <string>
 
+#include "base/clock.h"
+
 namespace gt::exec::comm {
 namespace {
 
@@ -115,6 +117,9 @@ const void* Imports::read(ExchangeRun& run, size_t step, const Input& input,
     return nullptr;
   }
   if (is_brought) return pack;
+  if (!device_.has_data() && ready.at != kNowhere) {
+    device_.begin_at(ready.at - steady_to_wall());
+  }
   const bool is_read = is_wanted && device_.has_data();
   user_->arrived(input, is_read);
   if (!is_read) return nullptr;

@@ -16,7 +16,9 @@ std::unique_ptr<Job> start_job(Engine& engine,
             std::make_shared<const std::string>(executor.stopped_by());
       }
     }
-    run->operands_made = executor.backend().device().record();
+    Device& device = executor.backend().device();
+    run->operands_made = device.record();
+    run->begun = device.done_at();
     engine.start(run);
   });
 }
@@ -31,6 +33,7 @@ std::unique_ptr<Job> adopt_job(std::shared_ptr<ExchangeRun> run,
       Engine::wait(*run);
       executor.meter().resume();
     }
+    executor.backend().device().begin_at(run->ended);
     for (size_t t = 0; t < results.size(); ++t) {
       if (results[t] == nullptr) continue;
       if (const Fault& fault = run->result_fault(t)) {

@@ -6,7 +6,10 @@
 //                                         links my device can have, and whether
 //                                         they are to add up values: 0 or 1
 //   ready SEQ GROUP STEP SOURCE TYPE AT   an export is there, at that offset of
-//                                         the memory; "-": it is to be fetched
+//                                         the memory; "-": it is to be fetched;
+//                                         if values have no contents but keep
+//                                         time (Device::done_at()), at that
+//                                         time
 //   fail SEQ GROUP STEP SOURCE            it failed; the body says why
 //   released SEQ GROUP STEP SOURCE        I have read it
 //   get ID SEQ GROUP STEP SOURCE FIRST BYTES START COUNT
@@ -90,9 +93,10 @@ struct PeerMessage {
     kLeaving
   };
   Kind kind = Kind::kHere;
-  Tag tag;                 // ready, fail, released, get
-  Type type;               // ready
-  uint64_t at = kNowhere;  // ready: the value's offset in the sender's arena
+  Tag tag;    // ready, fail, released, get
+  Type type;  // ready
+  // ready: the value's offset in the sender's arena, or its time
+  uint64_t at = kNowhere;
   uint64_t id = 0;         // get, data, nodata
   uint64_t first = 0;      // get: a byte of the region
   uint64_t bytes = 0;      // get

@@ -30,7 +30,9 @@ class Watch {
 // from the first that is ready to the last that is used.
 class Transfers {
  public:
-  explicit Transfers(Watch& watch) : watch_(watch) {}
+  // Times are those of the machine that the device stands for, if it keeps any.
+  Transfers(Watch& watch, const Device& device)
+      : watch_(watch), device_(device) {}
 
   void begin();
   // Says that an input from another worker is ready. Its bytes count if they
@@ -42,7 +44,10 @@ class Transfers {
   void end(const ExchangeRun& run);
 
  private:
+  uint64_t now() const;
+
   Watch& watch_;
+  const Device& device_;
   uint64_t began_ = 0;
   bool has_arrived_ = false;
   std::vector<Transferred> read_;

@@ -109,6 +109,15 @@ class Device {
   // take.
   virtual void brought(size_t /*bytes*/, unsigned /*self*/,
                        const std::vector<unsigned>& /*from*/) {}
+  // A device may keep the time of the machine that it stands for (gt-work
+  // --pace), so that nothing takes longer for what workers take themselves.
+  // done_at() returns when that machine is done with all that the device was
+  // given, in nanoseconds of the steady clock; 0: it keeps no time. begin_at()
+  // says that what comes next waits for what is there at this time; was_idle(),
+  // that there was nothing to do until now.
+  virtual uint64_t done_at() const { return 0; }
+  virtual void begin_at(uint64_t /*time*/) {}
+  virtual void was_idle() {}
 
   // Copies from the host to the device. The host's bytes may change as soon as
   // the call returns.

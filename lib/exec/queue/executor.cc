@@ -127,9 +127,7 @@ bool Executor::awaits_device(bool is_idle) {
 // those times.
 void Executor::run_traced(TaskRecord& task) {
   if (issue_.records_times()) return run_task(task);
-  trace_->begin();
-  run_task(task);
-  trace_->end(*task.traced(), task.head.line);
+  run_traced(*task.traced(), task.head.line, [&] { run_task(task); });
 }
 
 void Executor::run_metered(TaskRecord& task) {

@@ -120,7 +120,10 @@ class Executor final : public Queue::Handler {
   void run(uint64_t* record) override;
   void idle() override;
   void sleeps() override { meter_.pause(Meter::Pause::kIdle); }
-  void wakes() override { meter_.resume(); }
+  void wakes() override {
+    meter_.resume();
+    backend_.device().was_idle();
+  }
   bool awaits(bool is_idle) override;
   void run_task(TaskRecord& task);
 
@@ -150,6 +153,17 @@ class Executor final : public Queue::Handler {
   Backend& backend() { return backend_; }
   Saves& saves() { return saves_; }
   Trace* trace() { return trace_; }
+  // Runs an instruction that gets a row in the trace, which there must be: with
+  // the times of the machine that the device stands for, if that keeps any.
+  template <typename Run>
+  void run_traced(const TraceText& row, uint64_t line, const Run& run) {
+    const Device& device = backend_.device();
+    const uint64_t begin = device.done_at();
+    if (begin == 0) trace_->begin();
+    run();
+    if (begin == 0) return trace_->end(row, line);
+    trace_->add(row, line, begin, device.done_at());
+  }
   Meter& meter() { return meter_; }
   // The writer for results.
   Writer& out() { return outlet_.writer(); }

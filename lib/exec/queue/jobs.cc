@@ -85,9 +85,9 @@ class TracedJob final : public Job {
     // A print or save does nothing once the executor has stopped, so it gets no
     // row.
     if (executor.stopped()) return;
-    executor.trace()->begin();
-    if (job_ != nullptr) job_->run(executor);
-    executor.trace()->end(text_, line_);
+    executor.run_traced(text_, line_, [&] {
+      if (job_ != nullptr) job_->run(executor);
+    });
   }
   Wanted wants() const override {
     return job_ == nullptr ? Wanted{} : job_->wants();

@@ -1,5 +1,6 @@
 #include "exec/backend/null/null.h"
 
+#include <algorithm>
 #include <cstring>
 
 #include "exec/backend/null/pace.h"
@@ -36,7 +37,8 @@ class PacedKernel final : public Kernel {
 // it.
 class NullDevice final : public Device {
  public:
-  explicit NullDevice(const std::optional<Machine>& pace) : pace_(pace) {}
+  explicit NullDevice(const std::optional<Machine>& pace)
+      : pace_(pace), clock_(Pace::Clock::now()) {}
 
   void* allocate(size_t bytes) override {
     return bytes > kMost ? nullptr : reinterpret_cast<void*>(kMost);
@@ -65,13 +67,27 @@ class NullDevice final : public Device {
     const Ranks ranks(from.begin(), from.end());
     const Link link =
         link_of(*pace_, [&](int64_t n) { return is_within({self}, ranks, n); });
-    link_.spend(message_seconds(link, static_cast<double>(bytes)));
+    clock_.spend(message_seconds(link, static_cast<double>(bytes)));
   }
+  uint64_t done_at() const override {
+    if (!pace_) return 0;
+    const Nanoseconds since = clock_.done_at().time_since_epoch();
+    return static_cast<uint64_t>(since.count());
+  }
+  void begin_at(uint64_t time) override {
+    const auto least = std::min<uint64_t>(time, INT64_MAX);
+    clock_.begin_at(
+        Pace::Clock::time_point(Nanoseconds(static_cast<int64_t>(least))));
+  }
+  void was_idle() override { clock_.begin_at(Pace::Clock::now()); }
+  Pace& clock() { return clock_; }
 
  private:
+  using Nanoseconds = std::chrono::nanoseconds;
   static constexpr uintptr_t kMost = uintptr_t{1} << 60;
   const std::optional<Machine> pace_;
-  Pace link_;
+  // Of the processor, or of the link: each thread has a device of its own.
+  Pace clock_;
 };
 
 class NullBackend final : public Backend {
@@ -83,14 +99,13 @@ class NullBackend final : public Backend {
   std::unique_ptr<Kernel> prepare(const Call& call) override {
     if (!pace_) return std::make_unique<NullKernel>();
     return std::make_unique<PacedKernel>(
-        processor_, compute_seconds(*pace_, flops(call), bytes(call)));
+        device_.clock(), compute_seconds(*pace_, flops(call), bytes(call)));
   }
   Device& device() override { return device_; }
 
  private:
   const std::optional<Machine> pace_;
   NullDevice device_;
-  Pace processor_;
 };
 
 }  // namespace
