@@ -4,7 +4,6 @@
 
 #include "base/text.h"
 #include "ops/table.h"
-#include "spmd/sharded_value.h"
 #include "stream/ranks.h"
 
 namespace gt::log {
@@ -24,39 +23,48 @@ void Forecast::take(std::string_view text) {
   if (!ranks.ok()) return;
   const LineRanks& where = ranks.value();
   const double seconds = sizes_.take(line_, where).seconds;
+  find_names();
   if (statement == Statement::kPrint) {
     print(where);
   } else if (!line_.results.empty()) {
     crosses_ranks(line_, where) ? exchange(where, seconds)
                                 : compute(where, seconds);
+  } else if (statement == Statement::kFree) {
+    for (const Operand& operand : line_.operands) {
+      const auto it = ready_.find(operand.text);
+      if (it != ready_.end()) ready_.erase(it);
+    }
   }
   if (ready_.size() > kMostNames) ready_.clear();
 }
 
+void Forecast::find_names() {
+  reads_.clear();
+  for (const Operand& operand : line_.operands) {
+    const auto it = ready_.find(operand.text);
+    if (it != ready_.end()) reads_.push_back(&it->second);
+  }
+  writes_.clear();
+  for (const Name& name : line_.results) {
+    writes_.push_back(&ready_[std::string(name.text)]);
+  }
+}
+
 // Returns when all that the line reads on a rank is there.
-double Forecast::ready(const LineRanks& where, int64_t rank) const {
+double Forecast::ready(int64_t rank) const {
+  const auto place = static_cast<size_t>(rank);
   double at = 0;
-  for (size_t o = 0; o < line_.operands.size(); ++o) {
-    if (position_of(rank, where.operands[o]) == where.operands[o].size()) {
-      continue;
-    }
-    const auto it = ready_.find(line_.operands[o].text);
-    if (it == ready_.end()) continue;
-    const auto place = static_cast<size_t>(rank);
-    if (place < it->second.size()) at = std::max(at, it->second[place]);
+  for (const Ready* read : reads_) {
+    if (place < read->size()) at = std::max(at, (*read)[place]);
   }
   return at;
 }
 
 void Forecast::bind(int64_t rank, double end) {
   const auto place = static_cast<size_t>(rank);
-  for (const Name& name : line_.results) {
-    auto it = ready_.find(name.text);
-    if (it == ready_.end()) {
-      it = ready_.emplace(std::string(name.text), Ready()).first;
-    }
-    if (place >= it->second.size()) it->second.resize(place + 1);
-    it->second[place] = end;
+  for (Ready* written : writes_) {
+    if (place >= written->size()) written->resize(place + 1);
+    (*written)[place] = end;
   }
   last_ = std::max(last_, end);
 }
@@ -70,7 +78,7 @@ RankTimes& Forecast::spent(int64_t rank) {
 // A line that takes no time, such as a view, is no part of the queue.
 void Forecast::compute(const LineRanks& where, double seconds) {
   for (const int64_t rank : where.ranks) {
-    const double there = ready(where, rank);
+    const double there = ready(rank);
     bind(rank, seconds > 0 ? clocks_.compute(rank, there, seconds) : there);
     spent(rank).compute += seconds;
   }
@@ -80,14 +88,14 @@ void Forecast::exchange(const LineRanks& where, double seconds) {
   const Ranks& senders = where.operands[0];
   double there = 0;
   for (const int64_t rank : senders) {
-    there = std::max(there, ready(where, rank));
+    there = std::max(there, ready(rank));
   }
   const bool travels = seconds > 0;
   const double end =
       travels ? clocks_.exchange(senders, where.ranks, there, seconds) : 0;
   for (const int64_t rank : where.ranks) {
     spent(rank).exchange += seconds;
-    bind(rank, travels ? end : clocks_.pass(rank, ready(where, rank)));
+    bind(rank, travels ? end : clocks_.pass(rank, ready(rank)));
   }
 }
 
@@ -97,7 +105,7 @@ void Forecast::print(const LineRanks& where) {
   if (name != step_) return;
   double end = 0;
   for (const int64_t rank : where.operands[0]) {
-    end = std::max(end, clocks_.compute(rank, ready(where, rank), 0));
+    end = std::max(end, clocks_.compute(rank, ready(rank), 0));
   }
   ends_.push_back(end);
   at_ends_.push_back(spent_);

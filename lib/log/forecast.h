@@ -37,7 +37,8 @@ class Forecast {
   // end.
   static constexpr size_t kMostNames = size_t{1} << 20;
 
-  double ready(const LineRanks& where, int64_t rank) const;
+  void find_names();
+  double ready(int64_t rank) const;
   void print(const LineRanks& where);
   void compute(const LineRanks& where, double seconds);
   void exchange(const LineRanks& where, double seconds);
@@ -48,6 +49,9 @@ class Forecast {
   RankClocks clocks_;
   std::string step_;
   std::unordered_map<std::string, Ready, TextHash, std::equal_to<>> ready_;
+  // Of the names that the line reads, and of those that it binds.
+  std::vector<const Ready*> reads_;
+  std::vector<Ready*> writes_;
   // When steps ended, and what each rank had done when it came there, by rank.
   std::vector<double> ends_;
   std::vector<std::vector<RankTimes>> at_ends_;

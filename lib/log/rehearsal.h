@@ -2,11 +2,13 @@
 // beside what a rehearsal of it (gt-work --pace) took.
 #pragma once
 
+#include <optional>
 #include <string>
 
 #include "log/forecast.h"
 #include "log/input.h"
 #include "log/traced_steps.h"
+#include "spmd/machine.h"
 
 namespace gt::log {
 
