@@ -386,3 +386,14 @@ END
   run -3 --separate-stderr gt-shard -c both.yaml p.s
   [[ $stderr == *"both.yaml:2: 'one' is a signal in GT's form, beside which there is no mesh:, signals: or tensors:;"* ]]
 }
+
+@test "a free is no work of a stage, though its note says of which microbatch it is" {
+  make_pipeline 4 4
+  sed -i 's/^l = sum .*\(#mb=[0-9]*\) .*/&\nfree h \1/' model.gt
+  scheduled 1f1b >noted
+  sed -i 's/^free h .*/free h/' model.gt
+  scheduled 1f1b >plain
+  grep -q '^free h@' plain
+  cmp noted plain
+  [ "$(products 0 noted)" = 'F0 F1 F2 F3 W0 W1 W2 W3 ' ]
+}

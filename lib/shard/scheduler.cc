@@ -83,7 +83,10 @@ void Scheduler::take_line(std::string_view text, std::string& out) {
     close_before(text, out);
     return pass(text, line, where, out);
   }
-  const int64_t microbatch = microbatch_of(line);
+  // A free is no work of a microbatch, and of no stage; it comes when what it
+  // frees has been read.
+  const bool is_free = statement_of(line.op) == Statement::kFree;
+  const int64_t microbatch = is_free ? -1 : microbatch_of(line);
   const bool is_full =
       schedule_.window > 0 && microbatch >= 0 &&
       static_cast<int64_t>(window_.microbatches()) == schedule_.window &&
