@@ -213,7 +213,7 @@ class _Session:
         self.sent, self.sent_bytes = {}, 0  # registers with a file, and its size
         self.left = []                      # files to be removed
         self.told = _Told()
-        self.seeds = {}                     # registers that creations without a seed take theirs from
+        self.is_seeded = False              # by manual_seed()
         _sweep()
         config = os.environ.get("GT_CONFIG")
         commands = [[_program("gt-emit")]]

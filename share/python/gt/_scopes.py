@@ -95,17 +95,6 @@ def _exit(name=None):
 signal.context, signal.enter, signal.exit = signal, _enter, _exit
 
 
-@contextlib.contextmanager
-def _of_microbatch():
-    """Lines within have no note but that of the microbatch, so that a schedule puts them in order with others."""
-    before = getattr(_local, "notes", ())
-    _local.notes = tuple(note for note in before if note[0] == "mb")
-    try:
-        yield
-    finally:
-        _local.notes = before
-
-
 def microbatch(number):
     """Lines within are those of this microbatch."""
     if not hasattr(number, "__index__") or int(number) < 0:

@@ -5,7 +5,7 @@ its row does not say."""
 import collections, operator, re
 import builtins as _py
 
-from ._tensor import Tensor, _call, _is_bool, _next_seed, _shown, tensor
+from ._tensor import Tensor, _call, _is_bool, _shown, tensor
 from ._types import _kind, _known
 from ._words import (Error, _dtype, _is_data, _is_flag, _is_number, _is_whole, _type, _word)
 
@@ -144,7 +144,6 @@ def _make(row):
     changes = {r["name"] for r in results} & {o["name"] for o in row["operands"]}
     # Keys that stand in the signature without a value, and not in brackets.
     needed = re.findall(r"(?<!\S)(\w+)=(?!\S)", re.sub(r"\[[^]]*\]", "", row["signature"]))
-    draws = [o["name"] for o in row["operands"]].count("seed") == 1 and not row.get("internal")
 
     def function(*args, name=None, into=None, parts=None, dtype=None, requires_grad=False, **kwargs):
         known = None
@@ -193,9 +192,6 @@ def _make(row):
                               len([v for v in words if isinstance(v, Tensor)]))
         else:
             count -= _py.sum(r.get("optional", False) and r["name"] not in given for r in results)
-        seed = _next_seed() if draws and "seed" not in given else None
-        if seed is not None:
-            words.append(seed)
         into = [into] if isinstance(into, Tensor) else into or []
         kinds = [(*known, len(known[1]))] if creates else _known(row, words, keys, count)
         casts = _in_place(op, into, kinds) if into and not changes else []

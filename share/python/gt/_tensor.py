@@ -5,7 +5,7 @@ import builtins as _py
 from ._hints import _meant
 from ._ops import _ops
 from ._pipeline import _Register, _the
-from ._scopes import _end, _has_grad, _of_microbatch, _scope, enable_grad, no_grad, signal
+from ._scopes import _end, _has_grad, _scope, enable_grad, no_grad, signal
 from ._types import _common, _kind
 from ._words import (_CODE, _NPY, _WHOLE, _WIDTH, Error, Failed, Lost, _dtype, _flat, _is_flag, _is_name,
                      _is_number, _is_whole, _key, _nested, _np, _number, _of_numpy, _parse, _plain, _quote,
@@ -652,14 +652,15 @@ def manual_seed(seed):
 
 def get_rng_state():
     """The state from which the next random numbers are drawn, a scalar, which can be saved."""
-    if _the().seeds.get("next") is None:
-        raise Error("get_rng_state: there is one after gt.manual_seed(n)")
-    return _ops["copy"](_the().seeds["next"])
+    return _call("copy", ["_eseed"], type=("i64", ()))[0]
 
 
 def set_rng_state(new_state):
     """Goes on from what get_rng_state() gave."""
-    _the().seeds["next"] = _ops["copy"](tensor(new_state, "i64"))
+    state = tensor(new_state, "i64")
+    with _scope(None, None):
+        _the().write(lambda: f"_eseed = copy {state._name}{_end()}")
+    _the().is_seeded = True
 
 
 def _save_all(parts):
@@ -677,14 +678,14 @@ def _save_all(parts):
             tensor._find_saved(path)
 
 
-def _next_seed():
-    """A scalar with the seed of what is drawn next, or None where manual_seed() was not called."""
-    state = _the().seeds.get("next")
-    if state is None:
+def _take_seed():
+    """A scalar with the seed of what is drawn next, which nothing else will draw from; None where
+    manual_seed() was not called, since then nobody can tell from which seed one draws."""
+    if not _the().is_seeded:
         return None
-    with _of_microbatch():
-        seed = _ops["copy"](state)
-        _call("add", [state, 1], into=[state], type=("i64", ()))
+    with _scope(None, None):
+        seed = get_rng_state()
+        _the().write(lambda: f"_eseed = add _eseed 1{_end()}")
     return seed
 
 

@@ -5,7 +5,7 @@ from .._hints import _INSTEAD
 from .._ops import _ops
 from .._pipeline import _the, sync
 from .._scopes import no_grad
-from .._tensor import Tensor, _call, _next_seed, _save_all, _shown, _zero_grads, tensor
+from .._tensor import Tensor, _call, _save_all, _shown, _take_seed, _zero_grads, tensor
 from .._words import Error, _dtype, _is_name, _is_whole, _quote, _states_path, _type
 from .._types import _kind
 
@@ -27,7 +27,7 @@ class Parameter(Tensor):
                 raise Error("Parameter: expected the name of a function and its keys, as in "
                             f'Parameter("randn", (2, 3), scale=0.1); found {_shown(word)}')
         super().__init__(None, (dtype, tuple(shape)))
-        seed = _next_seed() if op in ("randn", "rand") else None
+        seed = _take_seed() if op in ("randn", "rand") else None
         self._recipe = op, (_type(shape, dtype), *([] if seed is None else [seed])), options
         self.requires_grad_(requires_grad)
 
