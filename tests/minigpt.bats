@@ -85,28 +85,30 @@ write() {
 }
 
 # scoped FILE: what the lines with a signal are: their op, signal, microbatch, and
-# whether they are backward. Seeds, and other names of values, are each writer's own.
+# whether they are backward or recomputed. Names of values are each writer's own, and so
+# is what it has a detach behind.
 scoped() {
   awk '!/ #signal=/ { next }
     {
-      notes = op = ""
+      op = ""
+      split("", notes)
       for (i = 1; i <= NF; ++i) {
         if ($i == "=") op = $(i + 1)
-        if ($i ~ /^#(signal|bwd)/) notes = notes " " $i
-        if ($i ~ /^#mb/) notes = $i notes
+        if (match($i, /^#(signal|mb|bwd|recompute)/)) notes[substr($i, 1, 4)] = $i
       }
-      if (op !~ /^(copy|detach)$/) print op, notes
+      sub(/=.*/, "", notes["#rec"])
+      if (op !~ /^(copy|detach)$/) print op, notes["#sig"], notes["#mb="], notes["#bwd"], notes["#rec"]
     }' "$1" | sort | uniq -c
 }
 
 @test "Python and C++ write the program of the shell, which gives the same bits" {
   local writer
-  for options in '--dropout 0.2 --seed 3' '--stages 4'; do
+  for options in '--dropout 0.2 --seed 3' '--stages 4' '--recompute 1 --layers 3'; do
     # shellcheck disable=SC2086
     "$HERE/minigpt" "${TINY[@]}" $options | gt-emit --no-at >shell.s
     gt-work --threads 1 shell.s >shell
     scoped shell.s >shell.lines
-    [ "$(wc -l <shell.lines)" -gt 200 ]
+    [ "$(wc -l <shell.lines)" -gt 150 ]
     for writer in $(writers); do
       # shellcheck disable=SC2086
       GT_CONNECT=- write "$writer" "${TINY[@]}" $options >other.s
@@ -119,6 +121,23 @@ scoped() {
     GT_CONNECT=- write "$writer" "${TINY[@]}" >other.s
     place "$HERE/tp2-pp4.yaml" other.s
     GT_CONFIG=$HERE/pp8.yaml GT_WORKERS=8 write "$writer" "${TINY[@]}" | gt-cmp --rtol 1e-4 whole -
+  done
+}
+
+# most: the bytes that one rank holds at most for what comes in.
+most() { gt-shard -c one.yaml | gt-check -q --memory 2>&1 | awk '/at most$/ { print $3 }'; }
+
+@test "an evaluation keeps nothing for gradients, so it needs no more than training does" {
+  local writer stream
+  local long=("${TINY[@]}" --seq-len 64 --held 1200 --layers 4 --sample 0 --steps 1)
+  echo 'mesh: {one: 1}' >one.yaml
+  "$HERE/minigpt" "${long[@]}" | gt-emit --no-at >shell.s
+  for writer in $(writers); do GT_CONNECT=- write "$writer" "${long[@]}" >"$writer.s"; done
+  for stream in shell.s minigpt.*.s; do
+    most <"$stream" >all
+    sed '/= tensor f32\[\] 0/,$d' "$stream" | most >training
+    [ "$(cat training)" -gt 1000000 ]
+    cmp all training
   done
 }
 
