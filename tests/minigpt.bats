@@ -101,6 +101,18 @@ scoped() {
     }' "$1" | sort | uniq -c
 }
 
+# Of Megatron-LM: a layer has two gathers and two sums forward, as many backward, and
+# the head one of each. Each moves three quarters of what goes through the layers.
+@test "sequence parallel sends what Megatron-LM sends" {
+  local size=$((8 * 64 * 16 * 4 * 3 / 4)) steps=2 layers=8 sent
+  "$HERE/minigpt" "${TINY[@]}" --mlp 32 --seq-len 64 --held 1200 --microbatches 1 --sample 0 |
+    sed '/^held = /,$d' | gt-emit --no-at >model.s
+  gt-shard -c "$HERE/sp4-dp2.yaml" --summary model.s 2>said >placed.s
+  sent=$(awk "BEGIN { print $size * (4 * $layers + 1) * $steps / 1e6 }")
+  grep "all_gather: .* $sent[0-9]* MB from each rank" said
+  grep "reduce_scatter: .* $sent[0-9]* MB from each rank" said
+}
+
 @test "Python and C++ write the program of the shell, which gives the same bits" {
   local writer
   for options in '--dropout 0.2 --seed 3' '--stages 4' '--recompute 1 --layers 3'; do
