@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
-# Mixtures of experts: nn.MoE of the module gt beside PyTorch, and over four ranks
-# by configs/experts.yaml.
+# Mixtures of experts: nn.MoE of the module gt and examples/experts.gt beside PyTorch,
+# and over four ranks by configs/experts.yaml.
 
 load helper
 load python
@@ -30,31 +30,13 @@ def make(k, shared=32):
 @test "experts: values and gradients are those of a loop over tokens in PyTorch" {
   need_module torch numpy
   run -0 python '
-import torch, numpy as np
+import sys, torch, numpy as np
+sys.path.append("'"$GT_ROOT"'/tests/oracle")
+from experts import mixture
 def reference(net, x, k, places):
     w = {n: torch.tensor(p.detach().numpy(), requires_grad=True) for n, p in net.named_parameters()}
-    gelu, rows = torch.nn.functional.gelu, torch.tensor(x.numpy()) @ w["up.w"] + w["up.b"]
-    out, balance, dropped = [], 0, 0
-    for tokens in rows:
-        shares = (tokens @ w["moe.router.w"]).softmax(-1)
-        values, experts = shares.topk(k)
-        if k > 1:
-            values = values / values.sum(-1, keepdim=True)
-        y, taken = [0] * 16, [0] * 4
-        for choice in range(k):
-            for t in range(16):
-                e = experts[t, choice]
-                if taken[e] < places:
-                    y[t] = y[t] + values[t, choice] * (gelu(tokens[t] @ w["moe.up"][e]) @ w["moe.down"][e])
-                else:
-                    dropped += 1
-                taken[e] += 1
-        y = torch.stack([v if torch.is_tensor(v) else torch.zeros(8) for v in y])
-        if "moe.shared.up.w" in w:
-            y = y + gelu(tokens @ w["moe.shared.up.w"]) @ w["moe.shared.down.w"]
-        out.append(y)
-        balance = balance + sum(taken[e] / (16 * k) * shares[:, e].mean() for e in range(4))
-    y = torch.stack(out)
+    y, balance, dropped = mixture(torch.tensor(x.numpy()) @ w["up.w"] + w["up.b"], w["moe.router.w"], w["moe.up"],
+                                  w["moe.down"], k, places, [v for n, v in w.items() if "shared" in n])
     ((y * y).mean() + 0.01 * balance).backward()
     return w, y, balance, dropped
 for k, places, shared in (1, 2, 32), (2, 10, 32), (2, 10, 0):
@@ -72,6 +54,12 @@ print(net(x)[2].item())'
 2 7 True
 2 5 True
 0'
+}
+
+@test "experts: those of the text are those of PyTorch, with all gradients, and some are dropped" {
+  need_module torch
+  run -0 /usr/bin/python3 "$GT_ROOT/tests/oracle/experts.py"
+  [[ $output =~ ^"30 values of experts.gt are PyTorch's, and "[1-9] ]]
 }
 
 @test "experts: four workers exchange by all_to_all, and nothing else but gradients" {

@@ -66,6 +66,7 @@ def programs(layers):
     step = text_of("digits.gt") + "print loss\n"
     # There are fewer held-out images, and a product of fewer numbers.
     test = text_of("digits-test.gt").replace("1500:", "1700:")
+    experts = text_of("experts.gt") + "print total\nprint dropped\n"
     quick = text_of("quickstart.gt").replace("1000", "12")
     return {
         "transformer0": transformer(layers, 0),
@@ -73,6 +74,7 @@ def programs(layers):
         "digits": with_prints(text_of("digits-init.gt") + 2 * step) + test,
         "linear": with_prints(text_of("linear-init.gt") +
                               2 * text_of("linear.gt")),
+        "experts": with_prints(text_of("experts-init.gt") + 2 * experts),
         "quickstart": quick,
         "tape": text_of("tape.gt"),
     }
