@@ -370,3 +370,15 @@ sent() { sed -nE 's/.*: (all_gather|reduce_scatter|all_to_all): .*, (.*) MB.*/\2
   exec 9<&-
   wait "${spawned[@]}"
 }
+
+@test "a forward product pays for the sum that it owes, also in a microbatch" {
+  # To move x and add up what each rank makes of it is dearer than to gather w, but
+  # not if only the next line pays for the sum.
+  printf '%s\n' 'mesh: {dp: 8}' 'signals:' '  batch: {results: {dp: 0}}' 'tensors:' \
+    '  w: {shard: {dp: 0}}' >cut.yaml
+  printf '%s #mb=0\n' 'x = randn f32[32,128,256] 1' 'h = mul x 1 #signal=batch' 'w = randn f32[256,1024] 2' \
+    'y = matmul h w' 'y = gelu y' 'y = sum y' | gt-emit --no-at >noted
+  sed 's/ #mb=0//' noted | gt-shard -c cut.yaml >plain
+  grep -q '= all_gather w@' plain
+  gt-shard -c cut.yaml noted | sed 's/ #mb=0//' | cmp plain -
+}

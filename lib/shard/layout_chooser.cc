@@ -238,8 +238,9 @@ std::optional<Dtype> LayoutChooser::sum_dtype(const LineWork& work) const {
 PlannedLine LayoutChooser::describe(const LineWork& work) {
   const Call& call = work.call;
   PlannedLine planned{.call = call, .set = work.set, .pin = work.pin};
-  planned.keeps_summands = work.line.note("mb") != nullptr;
   planned.is_backward = work.is_backward;
+  const bool is_of_microbatch = work.line.note("mb") != nullptr;
+  planned.keeps_summands = is_of_microbatch && work.is_backward;
   planned.sum_dtype = work.sum_dtype;
   for (size_t i = 0; i < call.arguments.size(); ++i) {
     planned.operands.emplace_back();
@@ -248,6 +249,10 @@ PlannedLine LayoutChooser::describe(const LineWork& work) {
     const ShardValuePtr& value = work.value(i);
     operand.layouts = value->layouts();
     operand.sum_dtype = value->sum_dtype;
+    planned.keeps_summands |=
+        is_of_microbatch &&
+        std::any_of(operand.layouts.begin(), operand.layouts.end(),
+                    [](const Layout& layout) { return layout.partial != 0; });
     if (value->held == nullptr) continue;
     pin_held(work, i);
     operand.pin = value->held->pin;

@@ -37,8 +37,9 @@ struct PlannedLine {
       {};                          // by argument; unused if it is no tensor
   std::optional<Layout> pin = {};  // how the config wants result 0
   // True if results may stay summands and their sum is not charged to this
-  // line. That is so within a microbatch, whose gradients are added up before
-  // they are summed over ranks.
+  // line. That is so of a microbatch's gradients, which are added up before
+  // they are summed over ranks, and of lines that read summands. Else a forward
+  // product would take a way because of a sum that the next line pays for.
   bool keeps_summands = false;
   bool is_backward = false;
   std::optional<Dtype> sum_dtype = {};  // that of the results
