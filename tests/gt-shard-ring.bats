@@ -135,11 +135,36 @@ END
   attention f32 2,18,8 2,18,8 'causal=1 heads=2'
   config 'cp: 4' 'cp: 1'
   same 4 1e-5 && run ! in_ring
+  no_ring_since 'parts differ in size, or two axes cut one dimension'
   printf '%s\n' >a.gt 'q = randn f32[8,4] 1 #signal=rows' 'm = randn f32[8,8] 2' \
     'o = attention q q q m' 'print o'
   gt-emit --no-at a.gt >a.s
   config 'cp: 4' 'cp: 0'
   same 4 1e-5 && run ! in_ring
+  no_ring_since 'it has a mask'
+}
+
+# no_ring_since WHY: --explain says so of each attention, and of nothing else.
+no_ring_since() {
+  gt-shard -c a.yaml --explain a.s 2>&1 >/dev/null | grep ' ring' | sort -u >said
+  diff said - <<<"    not as a ring: $1"
+}
+
+@test "--explain says why attention is no ring, and nothing where none is wanted" {
+  attention f32 2,8,8 2,8,8
+  config 'cp: 2' 'cp: 0'
+  no_ring_since 'no axis cuts the rows of its queries'
+  attention f32 8,8 4,8 causal=1
+  config 'cp: 2' 'cp: 0'
+  no_ring_since 'it is causal, and its keys have another length than its queries'
+  attention f32 2,8,8 8,8
+  sed -i '/^[kv] = /s/#.*//' a.gt && gt-emit --no-at a.gt >a.s
+  config 'cp: 2' 'cp: 1'
+  gt-shard -c a.yaml --explain a.s 2>&1 >/dev/null | grep ' ring' | sort -u >said
+  grep -q 'not as a ring: no axis cuts the rows of its queries, keys and values' said
+  grep -q 'not as a ring: leading dimensions are broadcast, which makes larger gradients' said
+  sed -i '/^ring/d' a.yaml
+  run ! grep -q ' ring' <(gt-shard -c a.yaml --explain a.s 2>&1 >/dev/null)
 }
 
 @test "a ring holds less than keys and values that are gathered" {

@@ -309,15 +309,23 @@ void LineRewriter::write_planned(LineWork& work) {
 
 // Operands that wait are written, so that their layouts are known.
 std::optional<Ring> LineRewriter::ring_of(LineWork& work) {
-  if (!work.scope.ring.value_or(config_.ring()) || !can_be_ring(work)) {
+  if (!work.scope.ring.value_or(config_.ring()) || !may_be_ring(work)) {
     return std::nullopt;
   }
-  materializer_.create_operands(work);
-  return find_ring(cluster_, work, chooser_.others(work));
+  FoundRing found{std::nullopt, bars_ring(work)};
+  if (found.why_not.empty()) {
+    materializer_.create_operands(work);
+    found = find_ring(cluster_, work, chooser_.others(work));
+  }
+  if (!found.ring) {
+    explanation_.add_ring(work, "not as a ring: " + std::string(found.why_not));
+  }
+  return std::move(found.ring);
 }
 
 void LineRewriter::write_in_ring(LineWork& work, Ring& ring) {
-  explanation_.add_ring(work, cluster_.axis_name(ring.axis));
+  explanation_.add_ring(work,
+                        "as a ring over " + cluster_.axis_name(ring.axis));
   work.planned = &ring.planned;
   const std::vector<std::string> operands = fetch_operands(work, 0);
   materializer_.keep_for_readers(work);

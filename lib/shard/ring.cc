@@ -1,6 +1,7 @@
 #include "shard/ring.h"
 
 #include <algorithm>
+#include <cstdint>
 #include <iterator>
 #include <utility>
 
@@ -28,23 +29,35 @@ int32_t rows_of(const Call& call, size_t argument) {
   return n - (is_lse(argument) ? 1 : 2);
 }
 
+// Why a plan is none of a ring, from what is asked of it first to the last.
+enum class NoRing : uint8_t { kRowsWhole, kKeysElsewhere, kSummands, kUneven };
+
+std::string_view words_of(NoRing why) {
+  constexpr std::string_view kWords[] = {
+      "no axis cuts the rows of its queries",
+      "no axis cuts the rows of its queries, keys and values",
+      "it reads or makes summands",
+      "parts differ in size, or two axes cut one dimension"};
+  return kWords[static_cast<size_t>(why)];
+}
+
 // True if no dimension is cut twice, and all parts are alike.
 bool is_even(const Cluster& cluster, const Layout& layout, const Type& whole) {
   const auto is_cut_twice = [&](const AxisCut& cut) {
-    return std::count_if(
-               layout.cuts.begin(), layout.cuts.end(),
-               [&](const AxisCut& other) { return other.dim == cut.dim; }) > 1;
+    return std::ranges::count(layout.cuts, cut.dim, &AxisCut::dim) > 1;
   };
-  return std::none_of(layout.cuts.begin(), layout.cuts.end(), is_cut_twice) &&
+  return std::ranges::none_of(layout.cuts, is_cut_twice) &&
          cluster.pieces(layout, whole).size() == 1;
 }
 
 // Returns the plan with keys and values where they are, if it reads them whole
-// along the axis that cuts q's rows and they are there in parts.
+// along the axis that cuts q's rows and they are there in parts. Else sets
+// `why`.
 std::optional<Ring> ring_of(const Cluster& cluster, const LineWork& work,
-                            const PlanCache::Entry& planned) {
+                            const PlanCache::Entry& planned, NoRing& why) {
   const Call& call = work.call;
   Ring ring{0, {planned.plan, std::nullopt}};
+  why = NoRing::kRowsWhole;
   std::vector<Layout>& arguments = ring.planned.plan.arguments;
   const Layout& q = arguments[kQ];
   const auto cut = std::find_if(
@@ -52,6 +65,7 @@ std::optional<Ring> ring_of(const Cluster& cluster, const LineWork& work,
       [&](const AxisCut& c) { return c.dim == rows_of(call, kQ); });
   if (cut == q.cuts.end()) return std::nullopt;
   ring.axis = cut->axis;
+  why = NoRing::kKeysElsewhere;
   for (const size_t i : {kK, kV}) {
     const ShardValue& value = *work.value(i);
     if (value.held != nullptr) return std::nullopt;
@@ -64,12 +78,13 @@ std::optional<Ring> ring_of(const Cluster& cluster, const LineWork& work,
   }
   for (size_t i = 0; i < call.arguments.size(); ++i) {
     if (!is_tensor(call.arguments[i])) continue;
-    if (arguments[i].partial != 0 ||
-        !is_even(cluster, arguments[i], call.type(i))) {
-      return std::nullopt;
-    }
+    why = NoRing::kSummands;
+    if (arguments[i].partial != 0) return std::nullopt;
+    why = NoRing::kUneven;
+    if (!is_even(cluster, arguments[i], call.type(i))) return std::nullopt;
   }
   std::vector<Layout>& results = ring.planned.plan.results;
+  why = NoRing::kSummands;
   if (is_attention_gradient(*call.op)) {
     for (const size_t r : {kGk, kGv}) results[r] = arguments[r];
   }
@@ -91,30 +106,41 @@ std::string type_note(const Cluster& cluster, const Layout& layout) {
 
 }  // namespace
 
-bool can_be_ring(const LineWork& work) {
-  if (work.at.depth > 0) return false;
+bool may_be_ring(const LineWork& work) {
+  return work.at.depth == 0 &&
+         (is_attention(*work.call.op) || is_attention_gradient(*work.call.op));
+}
+
+std::string_view bars_ring(const LineWork& work) {
   const Call& call = work.call;
   const bool is_gradient = is_attention_gradient(*call.op);
-  if (!is_attention(*call.op) && !is_gradient) return false;
-  const size_t mask = is_gradient ? kMaskOfGradient : kMaskOfForward;
-  if (call.given(mask) || call.has_key("part")) return false;
-  // Leading dimensions that are broadcast make larger gradients.
+  if (call.given(is_gradient ? kMaskOfGradient : kMaskOfForward)) {
+    return "it has a mask";
+  }
+  if (call.has_key("part")) return "it reads a part of a sequence";
   for (size_t r = 0; is_gradient && r < call.results.size(); ++r) {
-    if (!(call.results[r].shape == call.type(r).shape)) return false;
+    if (call.results[r].shape == call.type(r).shape) continue;
+    return "leading dimensions are broadcast, which makes larger gradients";
   }
   const auto rows = [&](size_t i) {
     return call.type(i).shape[static_cast<size_t>(rows_of(call, i))];
   };
-  return !call.flag("causal") || rows(kQ) == rows(kK);
+  if (call.flag("causal") && rows(kQ) != rows(kK)) {
+    return "it is causal, and its keys have another length than its queries";
+  }
+  return "";
 }
 
-std::optional<Ring> find_ring(const Cluster& cluster, const LineWork& work,
-                              const std::vector<PlanCache::Entry>& others) {
-  if (auto ring = ring_of(cluster, work, *work.planned)) return ring;
+FoundRing find_ring(const Cluster& cluster, const LineWork& work,
+                    const std::vector<PlanCache::Entry>& others) {
+  NoRing why{};
+  if (auto ring = ring_of(cluster, work, *work.planned, why)) return {ring, ""};
   for (const PlanCache::Entry& other : others) {
-    if (auto ring = ring_of(cluster, work, other)) return ring;
+    NoRing its_why{};
+    if (auto ring = ring_of(cluster, work, other, its_why)) return {ring, ""};
+    why = std::max(why, its_why);
   }
-  return std::nullopt;
+  return {std::nullopt, words_of(why)};
 }
 
 // ---- ranks ------------------------------------------------------------------

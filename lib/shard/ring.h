@@ -34,6 +34,7 @@
 
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "shard/line_work.h"
@@ -49,15 +50,22 @@ struct Ring {
   PlanCache::Entry planned;
 };
 
-// True if the line is attention or its gradient, without a mask, and no step of
-// an expansion.
-bool can_be_ring(const LineWork& work);
+// True if the line is attention or its gradient, and no step of an expansion.
+bool may_be_ring(const LineWork& work);
 
-// Returns how such a line, whose layouts are chosen, is written as a ring.
-// `others` are its other plans. Nothing: no axis cuts both the rows of its
-// queries and those of its keys and values; or parts differ in size.
-std::optional<Ring> find_ring(const Cluster& cluster, const LineWork& work,
-                              const std::vector<PlanCache::Entry>& others);
+// Returns what in such a line does not allow a ring however it is cut, as a
+// mask does, in words for people; or "".
+std::string_view bars_ring(const LineWork& work);
+
+// How a line that may be a ring is written as one, or why it is not.
+struct FoundRing {
+  std::optional<Ring> ring;
+  std::string_view why_not;
+};
+
+// The layouts of the line must be chosen. `others` are its other plans.
+FoundRing find_ring(const Cluster& cluster, const LineWork& work,
+                    const std::vector<PlanCache::Entry>& others);
 
 // The ranks of a set, by their place along an axis, from 0 to size - 1.
 class RankRows {
