@@ -306,7 +306,7 @@ YAML
   scheduled gpipe >s
   gt-emit model.gt >model.s
   run -0 --separate-stderr bash -c 'gt-shard -c s.yaml --summary model.s >/dev/null'
-  [[ $stderr == *'stages: 2, microbatches: 6, windows: 1;'* ]]
+  [[ $stderr == *'stages: 2, microbatches: 6, windows: 1, in'* ]]
   gt-shard -c p.yaml model.s | gt-work >plain
   gt-work s | cmp - plain
 }
@@ -377,7 +377,7 @@ END
   gt-shard -c gt-form.yaml p.s >plain.s
   echo 'schedule: {kind: 1f1b}' | cat gt-form.yaml - >scheduled.yaml
   gt-shard -c scheduled.yaml --summary p.s 2>told >scheduled.s
-  grep -q 'schedule 1f1b: stages: 2, microbatches: 4, windows: 1;' told
+  grep -q 'schedule 1f1b: stages: 2, microbatches: 4, windows: 1, in' told
   gt-check -q scheduled.s
   run ! diff plain.s scheduled.s
   gt-work plain.s | diff - <(gt-work scheduled.s)
@@ -396,4 +396,18 @@ END
   grep -q '^free h@' plain
   cmp noted plain
   [ "$(products 0 noted)" = 'F0 F1 F2 F3 W0 W1 W2 W3 ' ]
+}
+
+@test "the summary expects the time of the windows, and adds that of lines between them" {
+  make_pipeline 4 4
+  { cat p.yaml && echo 'schedule: {kind: 1f1b}'; } >s.yaml
+  expected() { gt-emit model.gt | gt-shard -c "$1" --summary 2>&1 >/dev/null | grep -o '[0-9.]* ms' | tee -a all; }
+  expected p.yaml >plain
+  expected s.yaml >ordered
+  # Four stages compute at the same time, and sometimes wait.
+  awk '{ ms[NR] = $1 } END { exit !(ms[2] < 0.6 * ms[1] && ms[2] > ms[1] / 4) }' plain ordered
+  printf '%s\n' 'z = matmul w0 w0' 'print z' >>model.gt
+  expected p.yaml | awk '{ print $1 - 1000, $2 }' | cmp plain -
+  expected s.yaml | awk '{ print $1 - 1000, $2 }' | cmp ordered -
+  [ "$(wc -l <all)" = 4 ]
 }

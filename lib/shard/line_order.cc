@@ -15,11 +15,11 @@ void LineOrder::take_lines(std::string_view lines, std::string& out) {
   }
 }
 
-void LineOrder::pass(std::string_view text, const Line& line,
-                     const Result<LineRanks>& ranks, std::string& out) {
+double LineOrder::pass(std::string_view text, const Line& line,
+                       const Result<LineRanks>& ranks, std::string& out) {
   out += text;
   out += '\n';
-  if (!ranks.ok()) return;  // the line does nothing
+  if (!ranks.ok()) return 0;  // the line does nothing
   const LineRanks& where = ranks.value();
   if (statement_of(line.op) == Statement::kFree) {
     for (size_t o = 0; o < where.operands.size(); ++o) {
@@ -33,6 +33,7 @@ void LineOrder::pass(std::string_view text, const Line& line,
                  size.bytes[r]);
   }
   memory_.end_line();
+  return size.seconds;
 }
 
 bool ends_order(const Line& line) {

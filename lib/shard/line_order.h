@@ -43,8 +43,9 @@ class LineOrder {
   // Takes a line without its LF.
   virtual void take_line(std::string_view text, std::string& out) = 0;
   // Appends a line that runs on these ranks, and notes what it holds and frees.
-  void pass(std::string_view text, const Line& line,
-            const Result<LineRanks>& ranks, std::string& out);
+  // Returns the seconds that it takes.
+  double pass(std::string_view text, const Line& line,
+              const Result<LineRanks>& ranks, std::string& out);
 
   LineSizes sizes_;
   RegisterBytes memory_;

@@ -81,7 +81,8 @@ void Scheduler::take_line(std::string_view text, std::string& out) {
   const auto where = line_ranks(line);
   if (ends_order(line) || !where.ok()) {
     close_before(text, out);
-    return pass(text, line, where, out);
+    costs_.between += pass(text, line, where, out);
+    return;
   }
   // A free is no work of a microbatch, and of no stage; it comes when what it
   // frees has been read.
@@ -96,7 +97,8 @@ void Scheduler::take_line(std::string_view text, std::string& out) {
   }
   if (microbatch < 0 && !belongs(line)) {
     if (window_.is_read_by(line)) close_before(text, out);
-    return pass(text, line, where, out);
+    costs_.between += pass(text, line, where, out);
+    return;
   }
   if (microbatch >= 0) check_end(microbatch);
   window_.add(text, line, where.value(), microbatch,

@@ -28,13 +28,14 @@
 
 namespace gt::shard {
 
-// The costs of all windows so far.
+// The costs of all lines so far.
 struct ScheduleCosts {
   uint64_t windows = 0;
   size_t most_microbatches = 0;  // the most microbatches of one window
   // The time of all windows, by the machine of the config. A rank begins a
   // window as soon as it has finished the one before (Order::period).
   double seconds = 0;
+  double between = 0;       // the seconds of lines of no window, added up
   double busy = 0;          // seconds in which ranks compute, all together
   int64_t ranks = 0;        // in the window with the most
   int64_t stages = 0;       // in the window with the most
@@ -46,6 +47,7 @@ struct ScheduleCosts {
   void repeat(const ScheduleCosts& from, const ScheduleCosts& to) {
     windows += to.windows - from.windows;
     seconds += to.seconds - from.seconds;
+    between += to.between - from.between;
     busy += to.busy - from.busy;
   }
 };

@@ -329,6 +329,14 @@ class Sharder {
          ": warning: schedule: " + what + "\n");
   }
 
+  // What a schedule puts in order takes less time than its lines together.
+  double expected_seconds() const {
+    if (!scheduler_ || scheduler_->costs().windows == 0) {
+      return partitioner_.costs().seconds;
+    }
+    return scheduler_->costs().seconds + scheduler_->costs().between;
+  }
+
   std::string summary() const {
     const ShardCosts& costs = partitioner_.costs();
     char line[160];
@@ -339,7 +347,7 @@ class Sharder {
                        ? static_cast<double>(order_->peak_bytes())
                        : costs.peak_bytes) /
                       1e6,
-                  costs.seconds * 1e3);
+                  expected_seconds() * 1e3);
     out += line;
     return scheduler_ ? out + schedule_summary(scheduler_->costs()) : out;
   }
@@ -351,12 +359,12 @@ class Sharder {
     std::snprintf(
         line, sizeof line,
         "gt-shard: schedule %s: stages: %lld, microbatches: %zu, "
-        "windows: %llu; %.6g ms, in which ranks compute for %.1f %%; at "
-        "most %lld under way on a rank\n",
+        "windows: %llu, in which ranks compute for %.1f %%; at most %lld "
+        "under way on a rank\n",
         std::string(config_.schedule()->kind->name).c_str(),
         static_cast<long long>(costs.stages), costs.most_microbatches,
-        static_cast<unsigned long long>(costs.windows), costs.seconds * 1e3,
-        share * 100, static_cast<long long>(costs.most_open));
+        static_cast<unsigned long long>(costs.windows), share * 100,
+        static_cast<long long>(costs.most_open));
     return line;
   }
 
