@@ -109,8 +109,8 @@ scoped() {
     sed '/^held = /,$d' | gt-emit --no-at >model.s
   gt-shard -c "$HERE/sp4-dp2.yaml" --summary model.s 2>said >placed.s
   sent=$(awk "BEGIN { print $size * (4 * $layers + 1) * $steps / 1e6 }")
-  grep "all_gather: .* $sent[0-9]* MB from each rank" said
-  grep "reduce_scatter: .* $sent[0-9]* MB from each rank" said
+  grep "all_gather: .* ${sent}[0-9]* MB from each rank" said
+  grep "reduce_scatter: .* ${sent}[0-9]* MB from each rank" said
 }
 
 @test "Python and C++ write the program of the shell, which gives the same bits" {

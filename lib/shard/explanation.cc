@@ -29,9 +29,8 @@ void Explanation::add_chunks(const LineWork& work, const Chunking& chunking) {
   line_ += "\n";
 }
 
-void Explanation::add_ring(const LineWork& work, const std::string& how) {
-  if (!is_wanted() || work.at.depth > 0) return;
-  line_ += "    " + how + "\n";
+void Explanation::add_ring(const std::string& how) {
+  if (is_wanted() && !how.empty()) line_ += "    " + how + "\n";
 }
 
 void Explanation::add_whole(const LineWork& work, std::string_view why) {

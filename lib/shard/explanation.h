@@ -27,9 +27,9 @@ class Explanation {
   // although the config wants it.
   void add_chunks(const LineWork& work, const Chunking& chunking);
   void add_whole(const LineWork& work, std::string_view why);
-  // Adds that attention is written as a ring (ring.h), or why it is not,
-  // although the config wants it.
-  void add_ring(const LineWork& work, const std::string& how);
+  // Adds that attention is written as a ring, or why it is not although the
+  // config wants it: FoundRing::how.
+  void add_ring(const std::string& how);
   // Adds how the line was written. `expanded` has the lines of its expansion;
   // it is "" if the line was not expanded. `result` is the value of its first
   // result; it is null if the line has none.

@@ -307,25 +307,17 @@ void LineRewriter::write_planned(LineWork& work) {
   epilogue_.settle_written(work);
 }
 
-// Operands that wait are written, so that their layouts are known.
 std::optional<Ring> LineRewriter::ring_of(LineWork& work) {
-  if (!work.scope.ring.value_or(config_.ring()) || !may_be_ring(work)) {
-    return std::nullopt;
-  }
-  FoundRing found{std::nullopt, bars_ring(work)};
-  if (found.why_not.empty()) {
+  if (!work.scope.ring.value_or(config_.ring())) return std::nullopt;
+  FoundRing found = find_ring(cluster_, work, [&] {
     materializer_.create_operands(work);
-    found = find_ring(cluster_, work, chooser_.others(work));
-  }
-  if (!found.ring) {
-    explanation_.add_ring(work, "not as a ring: " + std::string(found.why_not));
-  }
+    return &chooser_.others(work);
+  });
+  explanation_.add_ring(found.how);
   return std::move(found.ring);
 }
 
 void LineRewriter::write_in_ring(LineWork& work, Ring& ring) {
-  explanation_.add_ring(work,
-                        "as a ring over " + cluster_.axis_name(ring.axis));
   work.planned = &ring.planned;
   const std::vector<std::string> operands = fetch_operands(work, 0);
   materializer_.keep_for_readers(work);

@@ -60,8 +60,7 @@ class LineRewriter {
   // before it are done, it may remove the files.
   void create_loads_once(LineContext& at);
   // To be called at the end of the stream. Writes the waiting lines that may
-  // fail when they are run, so that the failure is seen. The others are
-  // dropped.
+  // fail when they are run, so that this is seen, and drops the others.
   void finish(LineContext& at);
 
   PlacedWriter& writer() { return writer_; }

@@ -94,25 +94,14 @@ std::optional<Ring> ring_of(const Cluster& cluster, const LineWork& work,
   return ring;
 }
 
-// Returns the claim that the pieces of a value are parts of a whole.
-std::string type_note(const Cluster& cluster, const Layout& layout) {
-  std::string note;
-  for (const AxisCut& cut : layout.cuts) {
-    note += (note.empty() ? " #type=" : ",") + cluster.axis_name(cut.axis) +
-            ":S" + std::to_string(cut.dim);
-  }
-  return note;
-}
-
-}  // namespace
-
-bool may_be_ring(const LineWork& work) {
+// No step of an expansion is written as a ring.
+bool is_attention_line(const LineWork& work) {
   return work.at.depth == 0 &&
          (is_attention(*work.call.op) || is_attention_gradient(*work.call.op));
 }
 
-std::string_view bars_ring(const LineWork& work) {
-  const Call& call = work.call;
+// Returns what does not allow a ring, however the line is cut; or "".
+std::string_view bar_of(const Call& call) {
   const bool is_gradient = is_attention_gradient(*call.op);
   if (call.given(is_gradient ? kMaskOfGradient : kMaskOfForward)) {
     return "it has a mask";
@@ -131,16 +120,39 @@ std::string_view bars_ring(const LineWork& work) {
   return "";
 }
 
-FoundRing find_ring(const Cluster& cluster, const LineWork& work,
-                    const std::vector<PlanCache::Entry>& others) {
+// Returns the claim that the pieces of a value are parts of a whole.
+std::string type_note(const Cluster& cluster, const Layout& layout) {
+  std::string note;
+  for (const AxisCut& cut : layout.cuts) {
+    note += (note.empty() ? " #type=" : ",") + cluster.axis_name(cut.axis) +
+            ":S" + std::to_string(cut.dim);
+  }
+  return note;
+}
+
+}  // namespace
+
+FoundRing find_ring(
+    const Cluster& cluster, const LineWork& work,
+    const std::function<const std::vector<PlanCache::Entry>*()>& others) {
+  if (!is_attention_line(work)) return {std::nullopt, ""};
+  if (const std::string_view bar = bar_of(work.call); !bar.empty()) {
+    return {std::nullopt, "not as a ring: " + std::string(bar)};
+  }
+  const auto found = [&](Ring& ring) {
+    return FoundRing{ring, "as a ring over " + cluster.axis_name(ring.axis)};
+  };
+  const std::vector<PlanCache::Entry>& rest = *others();
   NoRing why{};
-  if (auto ring = ring_of(cluster, work, *work.planned, why)) return {ring, ""};
-  for (const PlanCache::Entry& other : others) {
+  if (auto ring = ring_of(cluster, work, *work.planned, why)) {
+    return found(*ring);
+  }
+  for (const PlanCache::Entry& other : rest) {
     NoRing its_why{};
-    if (auto ring = ring_of(cluster, work, other, its_why)) return {ring, ""};
+    if (auto ring = ring_of(cluster, work, other, its_why)) return found(*ring);
     why = std::max(why, its_why);
   }
-  return {std::nullopt, words_of(why)};
+  return {std::nullopt, "not as a ring: " + std::string(words_of(why))};
 }
 
 // ---- ranks ------------------------------------------------------------------

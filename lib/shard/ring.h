@@ -32,9 +32,9 @@
 // the context parallelism of Megatron-LM.
 #pragma once
 
+#include <functional>
 #include <optional>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "shard/line_work.h"
@@ -50,22 +50,19 @@ struct Ring {
   PlanCache::Entry planned;
 };
 
-// True if the line is attention or its gradient, and no step of an expansion.
-bool may_be_ring(const LineWork& work);
-
-// Returns what in such a line does not allow a ring however it is cut, as a
-// mask does, in words for people; or "".
-std::string_view bars_ring(const LineWork& work);
-
-// How a line that may be a ring is written as one, or why it is not.
+// How a line is written as a ring, or nothing, in words for people, too: "" if
+// it is no attention.
 struct FoundRing {
   std::optional<Ring> ring;
-  std::string_view why_not;
+  std::string how;
 };
 
-// The layouts of the line must be chosen. `others` are its other plans.
-FoundRing find_ring(const Cluster& cluster, const LineWork& work,
-                    const std::vector<PlanCache::Entry>& others);
+// The layouts of the line must be chosen. `others` is called for its other
+// plans if the line may be a ring; it must first write operands that wait, so
+// that their layouts are known.
+FoundRing find_ring(
+    const Cluster& cluster, const LineWork& work,
+    const std::function<const std::vector<PlanCache::Entry>*()>& others);
 
 // The ranks of a set, by their place along an axis, from 0 to size - 1.
 class RankRows {
