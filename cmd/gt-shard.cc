@@ -48,8 +48,9 @@ void add_options(gt::Arguments& args, Options& options,
   args.flag("--summary", job.summary,
             "say at the end what the stream is expected to cost");
   args.flag("--plan", options.plan,
-            "read one whole step, and write a config for -n ranks in place "
-            "of the stream; -c may say all but signals: and tensors:");
+            "read one whole step, or a form of it from each FILE, and write a "
+            "config for -n ranks in place of the stream; -c may say all but "
+            "signals: and tensors:");
 }
 
 // Reads the config's file, if there is one. Returns 0, or errno.

@@ -42,6 +42,12 @@ class Partitioner : public Rewriter {
   bool has_rewritten() const { return lines_.has_rewritten(); }
   // Returns true if a line with ranks has passed.
   bool has_passed_ranks() const { return has_passed_ranks_; }
+  // Returns the type of the whole tensor that a name holds, or null: it holds
+  // none, or a failure.
+  const Type* type_of(std::string_view name) const {
+    const ShardValuePtr value = lines_.values().find(name);
+    return value == nullptr || value->is_failed ? nullptr : &value->type;
+  }
   const CutsInUse& cuts_in_use() const { return chooser_.cuts_in_use(); }
   size_t state_size() const override { return lines_.values().size(); }
   void state(std::string& text, const PlaceVisitor& visit) override;

@@ -10,14 +10,6 @@
 namespace gt::shard {
 namespace {
 
-// Returns the number of the line's microbatch, or -1 if it has none.
-int64_t microbatch_of(const Line& line) {
-  const std::string_view* note = line.note("mb");
-  int64_t number = -1;
-  if (note == nullptr || !read_number(*note, number) || number < 0) return -1;
-  return number;
-}
-
 // Returns true if gt-emit or gt-shard wrote the line for other lines. Then it
 // moves a value (#why=), or all of its results have invented names. gt-emit
 // invents names for the next seed, and for a second name of a value whose name
@@ -32,6 +24,13 @@ bool is_inserted(const Line& line) {
 }
 
 }  // namespace
+
+int64_t microbatch_of(const Line& line) {
+  const std::string_view* note = line.note("mb");
+  int64_t number = -1;
+  if (note == nullptr || !read_number(*note, number) || number < 0) return -1;
+  return number;
+}
 
 Status check_microbatch(std::string_view text) {
   if (text.find("#mb") == text.npos) return ok_status();

@@ -52,6 +52,9 @@ struct ScheduleCosts {
   }
 };
 
+// Returns the number of the line's microbatch, or -1 if it has none.
+int64_t microbatch_of(const Line& line);
+
 // Error: the line has a note #mb= that is not a whole number from 0 up. The
 // scheduler takes such a line for one of no microbatch.
 Status check_microbatch(std::string_view text);

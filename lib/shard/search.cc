@@ -2,373 +2,340 @@
 
 #include <algorithm>
 #include <cstdio>
-#include <optional>
+#include <deque>
+#include <memory>
 
 #include "base/message.h"
+#include "shard/cut_search.h"
 #include "shard/partitioner.h"
-#include "shard/tensor_groups.h"
+#include "shard/plan_meshes.h"
+#include "shard/plan_table.h"
+#include "shard/stage_cuts.h"
 
 namespace gt::shard {
 namespace {
 
-constexpr size_t kMaxSweeps = 3;
-constexpr double kLeastBytes = 4096;  // smaller groups are not cut
+// How many meshes a descent improves behind the first ones, and how many are
+// priced in order, each with its first kind of schedule and then the best ones
+// with all.
+constexpr size_t kDescents = 3, kInOrder = 32, kAllKinds = 4;
+// How many lines all descents, and all prices in order, may take together. A
+// line that a schedule puts in order takes as long as several.
+constexpr size_t kDescentLines = 1'000'000, kOrderedLines = 1'500'000;
+constexpr size_t kScheduledLine = 4;
+// A form of the step, with all that is needed to price it.
+struct Form {
+  Form(const SearchForm& said, std::vector<TensorGroup> found,
+       const Config& given)
+      : name(said.name),
+        lines(said.lines),
+        step(said.lines),
+        groups(std::move(found)),
+        layers(layers_of(said.lines)),
+        pricer(step, given.machine()),
+        writer(given, groups, layers) {}
+  Form(const Form&) = delete;
 
-// How a group may be cut: not at all, or one dimension over axes.
-struct Choice {
-  std::string axes;  // "dp+tp", outer axis first; "": not cut
-  int32_t dim = 0;
-  bool operator==(const Choice&) const = default;
+  const std::string& name;
+  const std::vector<std::string>& lines;
+  const StepForm step;
+  const std::vector<TensorGroup> groups;
+  const std::vector<LayerScopes> layers;
+  StepPricer pricer;
+  const PlanWriter writer;
 };
 
-struct Price {
-  double seconds = 0;
-  double bytes = 0;  // the most bytes that a rank holds
-};
-
-struct SearchMesh {
-  Mesh mesh;
-  size_t data = 0;  // the axis over which batches are cut at first
-  const std::vector<MeshAxis>& axes() const { return mesh.axes(); }
-};
-
+// A form on a mesh.
 struct Candidate {
-  SearchMesh mesh;
-  std::vector<Choice> chosen;  // by group
-  Price price;
+  Form* form = nullptr;
+  PlanMesh mesh;
+  FoundCuts found;
+  std::vector<LayerCost> costs;  // by layer, if there are stages
+  StepPrice estimate;
+  bool is_descended = false;
 };
 
-Mesh mesh_of(const std::vector<std::pair<const char*, int64_t>>& axes) {
-  Mesh mesh;
-  for (const auto& [name, size] : axes) GT_CHECK(mesh.add(name, size).ok());
-  return mesh;
-}
+// A way of running a form that was priced in order.
+struct Way {
+  const Candidate* candidate = nullptr;
+  PlanGuess guess;
+  StepPrice price;
+};
 
 class Search {
  public:
-  Search(const SearchJob& job, std::vector<TensorGroup> groups,
-         std::optional<size_t>& culprit)
-      : job_(job), groups_(std::move(groups)), culprit_(culprit) {}
+  Search(const SearchJob& job, std::deque<Form>& forms)
+      : job_(job), forms_(forms), order_{job.given.machine().memory} {}
 
-  Result<std::string> run() const {
-    PlanCache plans;
-    const auto alone = price({mesh_of({{"dp", 1}}), 0}, {}, {}, plans);
-    if (!alone.ok()) return alone.error();
-    std::optional<Candidate> best;
-    for (const SearchMesh& mesh : meshes()) {
-      for (const MeshAxis& axis : beginnings(mesh)) {
-        auto found = descend(mesh, batches_over(axis));
-        if (!found.ok()) return found.error();
-        if (!best || is_better(found.value().price, best->price)) {
-          best = std::move(found.value());
-        }
-        if (excess(best->price) == 0) break;
-      }
-    }
-    return describe(*best, *alone.value());
+  FoundConfig run() {
+    find_candidates();
+    descend_best();
+    price_in_order();
+    const Way& best =
+        *std::ranges::min_element(ways_, [this](const Way& a, const Way& b) {
+          return order_.is_better(a.price, b.price);
+        });
+    return {describe(best), plan_table(weighed(), order_)};
   }
 
  private:
-  std::vector<SearchMesh> meshes() const {
-    std::vector<SearchMesh> out;
-    if (!job_.given.has_mesh()) {
-      for (int64_t dp = job_.ranks; dp >= 1; --dp) {
-        if (job_.ranks % dp != 0) continue;
-        out.push_back({mesh_of({{"dp", dp}, {"tp", job_.ranks / dp}}), 0});
-      }
-      return out;
-    }
-    SearchMesh& mesh = out.emplace_back(SearchMesh{job_.given.mesh(), 0});
-    const std::vector<MeshAxis>& axes = mesh.axes();
-    for (size_t a = 0; a < axes.size(); ++a) {
-      if (axes[a].name == "dp") mesh.data = a;
-    }
-    return out;
-  }
+  // ---- brief prices ---------------------------------------------------------
 
-  // Returns the axes over which batches may be cut at the beginning of a
-  // search. If memory is short, a group may gain only after others are cut as
-  // well, so a second search begins with batches cut over all axes.
-  static std::vector<MeshAxis> beginnings(const SearchMesh& mesh) {
-    std::vector<MeshAxis> out{mesh.axes()[mesh.data]};
-    MeshAxis all = all_of(mesh);
-    if (all.name != out[0].name) out.push_back(std::move(all));
-    return out;
-  }
-
-  // Returns the bytes by which the price exceeds the machine's memory, or 0.
-  double excess(const Price& price) const {
-    const double memory = job_.given.machine().memory;
-    return memory == 0 ? 0 : std::max(0.0, price.bytes - memory);
-  }
-  bool is_better(const Price& a, const Price& b) const {
-    const double over = excess(a), before = excess(b);
-    return over != before ? over < before : a.seconds < b.seconds * (1 - 1e-6);
-  }
-
-  // ---- prices ---------------------------------------------------------------
-
-  Config config(const SearchMesh& mesh,
-                const std::vector<Choice>& choices) const {
-    ConfigFile file;
-    file.is_own_form = file.has_mesh = true;
-    file.is_empty = false;
-    file.mesh = mesh.mesh;
-    file.machine = job_.given.machine();
-    file.regather = job_.given.regather();
-    file.ring = job_.given.ring();
-    file.overlap = job_.given.overlap();
-    file.chunks = job_.given.chunks();
-    file.sums = job_.given.sums();
-    file.precision = job_.given.precision();
-    for (size_t g = 0; g < choices.size(); ++g) {
-      const Choice& choice = choices[g];
-      if (choice.axes.empty()) continue;
-      ConfigEntry& entry = file.tensors.emplace_back();
-      entry.name = groups_[g].pattern;
-      entry.scope.shard = CutSetting{{{choice.axes, choice.dim, 1}}};
-    }
-    return Config(std::move(file));
-  }
-
-  // Gives the partitioner the lines of the step, while go_on() is true.
-  template <class GoOn>
-  Status take_all(Partitioner& partitioner, const GoOn& go_on) const {
-    std::string out;
-    for (size_t i = 0; i < job_.lines.size() && go_on(); ++i) {
-      out.clear();
-      culprit_ = i;
-      if (Status s = partitioner.take(job_.lines[i], out); !s.ok()) return s;
-    }
-    culprit_.reset();
-    return ok_status();
-  }
-
-  static Price price_so_far(const Partitioner& partitioner) {
-    return {partitioner.seconds(), partitioner.peak_bytes()};
-  }
-
-  // Returns the price of a guess, or nothing if it is not better than `least`.
-  // Neither the seconds nor the peak become less with another line, so the
-  // lines are taken only until that is sure.
-  Result<std::optional<Price>> price(const SearchMesh& mesh,
-                                     const std::vector<Choice>& choices,
-                                     const std::optional<Price>& least,
-                                     PlanCache& plans) const {
-    const Config guess = config(mesh, choices);
-    Partitioner partitioner(guess, nullptr, plans);
-    const auto may_be_best = [&] {
-      return !least || is_better(price_so_far(partitioner), *least);
-    };
-    if (Status s = take_all(partitioner, may_be_best); !s.ok()) {
-      return s.error();
-    }
-    if (!may_be_best()) return std::optional<Price>{};
-    return std::optional<Price>(price_so_far(partitioner));
-  }
-
-  // Returns the ways in which a group may be cut over one axis. Batches may be
-  // cut over the data axis in their first dimension. If the mesh has no other
-  // axis, it may also cut weights, and other dimensions.
-  static std::vector<Choice> choices_of(const TensorGroup& group,
-                                        const SearchMesh& mesh) {
-    std::vector<Choice> out{{}};
-    for (size_t a = 0; a < mesh.axes().size(); ++a) {
-      const MeshAxis& axis = mesh.axes()[a];
-      const bool is_data = a == mesh.data && mesh.axes().size() > 1;
-      if (axis.size == 1) continue;
-      if (a == mesh.data && !group.is_weight) out.push_back({axis.name, 0});
-      if (is_data) continue;
-      const bool has_first = a == mesh.data && !group.is_weight;
-      add_cuts(group, axis, has_first ? 1 : 0, out);
-    }
-    return out;
-  }
-
-  // Returns the ways in which a group may be cut over several axes together.
-  // They include cuts of weights over the data axis, which take less memory and
-  // send more.
-  static std::vector<Choice> wide_choices_of(const TensorGroup& group,
-                                             const SearchMesh& mesh) {
-    std::vector<MeshAxis> axes;
-    for (const MeshAxis& axis : mesh.axes()) {
-      if (axis.size > 1) axes.push_back(axis);
-    }
-    std::vector<Choice> out;
-    if (axes.size() < 2) return out;
-    if (group.is_weight && mesh.axes()[mesh.data].size > 1) {
-      add_cuts(group, mesh.axes()[mesh.data], 0, out);
-    }
-    for (size_t a = 0; a + 1 < axes.size(); ++a) {
-      for (size_t b = a + 1; b < axes.size(); ++b) {
-        add_cuts(group, joined(axes[a], axes[b]), 0, out);
-      }
-    }
-    if (axes.size() > 2) add_cuts(group, all_of(mesh), 0, out);
-    return out;
-  }
-
-  // Returns one axis made of all axes with more than one rank.
-  static MeshAxis all_of(const SearchMesh& mesh) {
-    MeshAxis all;
-    for (const MeshAxis& axis : mesh.axes()) {
-      if (axis.size == 1) continue;
-      all = all.size == 1 ? axis : joined(all, axis);
-    }
-    return all;
-  }
-
-  // Returns the choices with which a search begins: all groups but those of
-  // weights are cut over the axis in their first dimension.
-  std::vector<Choice> batches_over(const MeshAxis& axis) const {
-    std::vector<Choice> chosen(groups_.size());
-    for (size_t g = 0; g < groups_.size(); ++g) {
-      if (axis.size > 1 && !groups_[g].is_weight) chosen[g] = {axis.name, 0};
-    }
-    return chosen;
-  }
-
-  static MeshAxis joined(const MeshAxis& outer, const MeshAxis& inner) {
-    return {{outer.size * inner.size, 1}, outer.name + "+" + inner.name};
-  }
-
-  static void add_cuts(const TensorGroup& group, const MeshAxis& axis,
-                       size_t first, std::vector<Choice>& out) {
-    const Shape& shape = group.type.shape;
-    if (group.bytes < kLeastBytes) return;
-    if (group.is_weight && shape.size() < 2) return;  // its readers decide
-    for (size_t d = first; d < std::min<size_t>(shape.size(), 3); ++d) {
-      if (shape[d] >= axis.size) {
-        out.push_back({axis.name, static_cast<int32_t>(d)});
+  // Finds cuts and an estimate for each form on each mesh. The first mesh, and
+  // the first one with another axis, are improved by a descent, and what it
+  // finds is tried on all meshes behind it.
+  void find_candidates() {
+    for (Form& form : forms_) {
+      std::vector<PlanGuess> known;
+      bool has_wide = false;
+      for (PlanMesh& mesh : meshes_for(job_.given, job_.ranks, form.groups,
+                                       form.layers.size())) {
+        Candidate& made = candidates_.emplace_back();
+        made.form = &form;
+        made.mesh = std::move(mesh);
+        CutSearch cuts(job_.given, form.groups, form.pricer, made.mesh);
+        auto found = cuts.begin(known);
+        GT_CHECK(found.has_value());
+        made.found = std::move(*found);
+        const bool is_wide = made.mesh.within.axes().back().size > 1;
+        if (known.empty() || (is_wide && !has_wide)) {
+          has_wide = is_wide;
+          descend(made, cuts);
+          known.push_back(made.found.guess);
+        }
+        estimate(made);
       }
     }
   }
 
-  Result<Candidate> descend(const SearchMesh& mesh,
-                            std::vector<Choice> chosen) const {
-    PlanCache plans;
-    const auto first = price(mesh, chosen, {}, plans);
-    if (!first.ok()) return first.error();
-    std::optional<Price> least = first.value();
-    // Continues until each group has had a turn since the last gain.
-    size_t idle = 0;
-    for (size_t turn = 0; turn < kMaxSweeps * groups_.size(); ++turn) {
-      if (idle++ == groups_.size()) break;
-      const size_t g = turn % groups_.size();
-      std::vector<Choice> choices = choices_of(groups_[g], mesh);
-      for (Choice& wide : wide_choices_of(groups_[g], mesh)) {
-        choices.push_back(std::move(wide));
+  void descend(Candidate& candidate, CutSearch& cuts) {
+    cuts.descend(candidate.found,
+                 kDescentLines / (2 + kDescents) / forms_.size());
+    candidate.is_descended = true;
+  }
+
+  void descend_best() {
+    sort_candidates();
+    for (size_t i = 0; i < std::min(kDescents, candidates_.size()); ++i) {
+      Candidate& candidate = candidates_[i];
+      if (candidate.is_descended) continue;
+      CutSearch cuts(job_.given, candidate.form->groups, candidate.form->pricer,
+                     candidate.mesh);
+      descend(candidate, cuts);
+      estimate(candidate);
+    }
+    sort_candidates();
+  }
+
+  void sort_candidates() {
+    std::ranges::stable_sort(candidates_,
+                             [this](const Candidate& a, const Candidate& b) {
+                               return order_.is_better(a.estimate, b.estimate);
+                             });
+  }
+
+  // Sets the estimate, from the brief price. Stages take turns: the slowest one
+  // sets the pace for all microbatches but one, and that goes through all.
+  void estimate(Candidate& made) const {
+    made.estimate = made.found.price;
+    const int64_t stages = made.mesh.stages;
+    if (stages == 1) return;
+    Form& form = *made.form;
+    made.costs = form.pricer.layer_costs(
+        config(form.writer.text(made.mesh.within, made.found.guess)),
+        form.layers);
+    const auto parts = parts_of(stages, stages, false);
+    const std::vector<size_t> part = cut_into_parts(made.costs, parts);
+    std::vector<double> seconds(parts.size());
+    double all = 0;
+    for (size_t i = 0; i < part.size(); ++i) {
+      seconds[part[i]] += made.costs[i].seconds;
+      all += made.costs[i].seconds;
+    }
+    const auto count = static_cast<double>(form.step.microbatches());
+    made.estimate.seconds =
+        all / count + std::ranges::max(seconds) * (1 - 1 / count);
+    made.estimate.bytes /= static_cast<double>(stages);
+  }
+
+  static Config config(const std::string& yaml) {
+    auto parsed = Config::parse(yaml, "", 0);
+    GT_CHECK(parsed.ok());
+    return std::move(parsed.value());
+  }
+
+  // ---- prices in order ------------------------------------------------------
+
+  std::vector<Placement> placements(const Candidate& candidate) const {
+    const Form& form = *candidate.form;
+    const int64_t stages = candidate.mesh.stages;
+    if (stages == 1 || !form.step.has_microbatches()) return {{}};
+    return placements_for(job_.given, stages, form.layers.size());
+  }
+
+  // Prices a guess, if that takes no more than so many lines together with what
+  // was priced before.
+  void price(const Candidate& candidate, PlanGuess guess, size_t most_lines) {
+    Form& form = *candidate.form;
+    const bool is_scheduled = guess.kind != nullptr || job_.given.schedule();
+    const size_t lines =
+        ordered_lines_ +
+        form.pricer.lines() * (is_scheduled ? kScheduledLine : 1);
+    if (!ways_.empty() && lines > most_lines) return;
+    ordered_lines_ = lines;
+    const auto found = form.pricer.in_order(config(form.writer.text(
+        candidate.mesh.mesh, guess, candidate.mesh.stage_axis)));
+    if (found) ways_.push_back({&candidate, std::move(guess), *found});
+  }
+
+  PlanGuess placed(const Candidate& candidate,
+                   const Placement& placement) const {
+    PlanGuess guess = candidate.found.guess;
+    if (candidate.mesh.stages > 1) {
+      const size_t microbatches = candidate.form->step.microbatches();
+      guess.stages =
+          stages_for(candidate.costs, candidate.mesh.stages, placement,
+                     static_cast<int64_t>(microbatches), order_.memory);
+    }
+    guess.kind = placement.kind;
+    return guess;
+  }
+
+  void price_in_order() {
+    for (size_t i = 0; i < std::min(kInOrder, candidates_.size()); ++i) {
+      const Candidate& candidate = candidates_[i];
+      price(candidate, placed(candidate, placements(candidate).front()),
+            kOrderedLines / 2);
+    }
+    if (ways_.empty()) {  // no stage is possible where the given mesh wants it
+      price(candidates_.front(), candidates_.front().found.guess, 0);
+    }
+    GT_CHECK(!ways_.empty());
+    for (const Way& way : best_ways()) {
+      const Candidate& candidate = *way.candidate;
+      if (cuts_weights(candidate)) {
+        PlanGuess guess = way.guess;
+        guess.regather = true;
+        price(candidate, std::move(guess), kOrderedLines);
       }
-      for (const Choice& choice : choices) {
-        if (choice == chosen[g]) continue;
-        std::vector<Choice> guess = chosen;
-        guess[g] = choice;
-        const auto better = price(mesh, guess, least, plans);
-        if (!better.ok()) return better.error();
-        if (!better.value()) continue;
-        least = better.value();
-        chosen = std::move(guess);
-        idle = 0;
+      const std::vector<Placement> all = placements(candidate);
+      for (size_t i = 1; i < all.size(); ++i) {
+        price(candidate, placed(candidate, all[i]), kOrderedLines);
       }
     }
-    return Candidate{mesh, std::move(chosen), *least};
+  }
+
+  // Returns true if weights are gathered and kept, which may not be worth it.
+  static bool cuts_weights(const Candidate& candidate) {
+    const std::vector<TensorGroup>& groups = candidate.form->groups;
+    if (candidate.found.guess.regather) return false;
+    for (size_t g = 0; g < groups.size(); ++g) {
+      const bool is_cut = !candidate.found.guess.cuts[g].empty();
+      if (is_cut && groups[g].role == GroupRole::kWeight) return true;
+    }
+    return false;
+  }
+
+  // Returns the best ones of those that were priced, each of another mesh or
+  // form.
+  std::vector<Way> best_ways() const {
+    std::vector<Way> ways = ways_;
+    std::ranges::stable_sort(ways, [this](const Way& a, const Way& b) {
+      return order_.is_better(a.price, b.price);
+    });
+    // Two meshes may come to the same.
+    const auto same = std::ranges::unique(ways, [](const Way& a, const Way& b) {
+      return a.price.seconds == b.price.seconds &&
+             a.price.bytes == b.price.bytes;
+    });
+    ways.erase(same.begin(), same.end());
+    ways.resize(std::min(kAllKinds, ways.size()));
+    return ways;
   }
 
   // ---- the answer -----------------------------------------------------------
 
-  std::string describe(const Candidate& best, const Price& alone) const {
+  std::vector<Weighed> weighed() const {
+    std::vector<Weighed> out;
+    std::vector<const Candidate*> priced;
+    for (const Way& way : ways_) {
+      priced.push_back(way.candidate);
+      out.push_back({way.candidate->form->name,
+                     way.candidate->mesh.mesh.describe(), order_text(way.guess),
+                     way.price});
+    }
+    for (const Candidate& candidate : candidates_) {
+      if (std::ranges::count(priced, &candidate) > 0) continue;
+      out.push_back({candidate.form->name, candidate.mesh.mesh.describe(), "",
+                     candidate.estimate, true});
+    }
+    return out;
+  }
+
+  static std::string order_text(const PlanGuess& guess) {
+    std::string out =
+        guess.kind == nullptr ? "" : std::string(guess.kind->name);
+    if (guess.regather) out += out.empty() ? "regather" : ", regather";
+    return out;
+  }
+
+  std::string describe(const Way& best) const {
+    Form& form = *best.candidate->form;
     char line[160];
     std::snprintf(line, sizeof line,
                   "# Expected: %.4g ms, %.4g MB a rank; %.4g ms, %.4g MB on "
                   "one rank alone.\n",
                   best.price.seconds * 1e3, best.price.bytes / 1e6,
-                  alone.seconds * 1e3, alone.bytes / 1e6);
+                  form.pricer.alone().seconds * 1e3,
+                  form.pricer.alone().bytes / 1e6);
     std::string out = line;
-    if (excess(best.price) > 0) {
+    if (forms_.size() > 1) out += "# It is for " + form.name + ".\n";
+    if (order_.excess(best.price) > 0) {
       out +=
           "# That is more memory than the machine has; nothing was found "
           "that fits.\n";
     }
-    return out + yaml(best.mesh, effective(best));
+    return out + yaml_in_use(best);
   }
 
-  // Returns the YAML text of the config that config() makes.
-  std::string yaml(const SearchMesh& mesh,
-                   const std::vector<Choice>& choices) const {
-    const int64_t chunks = job_.given.chunks();
-    std::string out = "mesh: {";
-    for (const MeshAxis& axis : mesh.axes()) {
-      out += (out.back() == '{' ? "" : ", ") + axis.name + ": " +
-             std::to_string(axis.size);
-    }
-    out += "}\n" + machine_yaml(job_.given.machine()) +
-           (job_.given.regather() ? "regather: true\n" : "") +
-           (job_.given.ring() ? "ring: true\n" : "") +
-           (job_.given.overlap() ? "" : "overlap: false\n") +
-           (chunks == 1 ? ""
-            : chunks == kChunksByCost
-                ? "chunks: auto\n"
-                : "chunks: " + std::to_string(chunks) + "\n") +
-           dtype_yaml("sums", job_.given.sums()) +
-           dtype_yaml("precision", job_.given.precision()) + schedule_yaml();
-    std::string tensors;
-    for (size_t g = 0; g < choices.size(); ++g) {
-      if (choices[g].axes.empty()) continue;
-      tensors += "  \"" + groups_[g].pattern + "\": {shard: {" +
-                 choices[g].axes + ": " + std::to_string(choices[g].dim) +
-                 "}}\n";
-    }
-    return tensors.empty() ? out : out + "tensors:\n" + tensors;
-  }
-
-  static std::string dtype_yaml(const std::string& key, Dtype said) {
-    if (said == Dtype::kF32) return "";
-    return key + ": " + std::string(to_string(said)) + "\n";
-  }
-
-  std::string schedule_yaml() const {
-    const std::optional<Schedule>& given = job_.given.schedule();
-    if (!given) return "";
-    return "schedule: {kind: " + std::string(given->kind->name) +
-           (given->window == 0 ? ""
-                               : ", window: " + std::to_string(given->window)) +
-           "}\n";
-  }
-
-  // Returns the choices that cut some tensor. A choice may cut none, as for
-  // zeros that are made in the layout that their reader wants. It costs
-  // nothing, but gt-shard would refuse its entry as one without effect.
-  std::vector<Choice> effective(const Candidate& best) const {
-    std::vector<Choice> out = best.chosen;
-    const Config taken = config(best.mesh, out);
+  // Returns the config without entries that have no effect on the step.
+  std::string yaml_in_use(const Way& best) const {
+    const Form& form = *best.candidate->form;
+    const PlanMesh& mesh = best.candidate->mesh;
+    PlanGuess guess = best.guess;
+    const Config taken =
+        config(form.writer.text(mesh.mesh, guess, mesh.stage_axis));
     PlanCache plans;
     Partitioner partitioner(taken, nullptr, plans);
-    // It was taken when it was priced.
-    GT_CHECK(take_all(partitioner, [] { return true; }).ok());
-    std::string rest;
-    partitioner.finish(rest);
-    size_t entry = 0;  // the number that config() gives a setting
-    for (Choice& choice : out) {
-      if (choice.axes.empty()) continue;
-      if (!partitioner.cuts_in_use().contains({entry++, choice.axes})) {
-        choice = {};
-      }
+    std::string out;
+    for (const std::string& line : form.lines) {
+      GT_CHECK(partitioner.take(line, out).ok());  // as it was priced
     }
-    return out;
+    partitioner.finish(out);
+    PlanWriter::drop_unused(guess, partitioner.cuts_in_use());
+    return form.writer.text(mesh.mesh, guess, mesh.stage_axis);
   }
 
   const SearchJob& job_;
-  const std::vector<TensorGroup> groups_;
-  std::optional<size_t>& culprit_;  // the line that is being taken
+  std::deque<Form>& forms_;
+  const PriceOrder order_;
+  std::vector<Candidate> candidates_;
+  std::vector<Way> ways_;
+  size_t ordered_lines_ = 0;
 };
 
 }  // namespace
 
-Result<std::string> search_config(const SearchJob& job,
-                                  std::optional<size_t>& culprit) {
-  auto groups = tensor_groups(job.lines, culprit);
-  if (!groups.ok()) return groups.error();
-  return Search(job, std::move(groups.value()), culprit).run();
+Result<FoundConfig> search_config(const SearchJob& job,
+                                  SearchCulprit& culprit) {
+  std::deque<Form> forms;
+  for (const SearchForm& form : job.forms) {
+    culprit.form = forms.size();
+    auto groups = tensor_groups(form.lines, culprit.line);
+    if (!groups.ok()) return groups.error();
+    forms.emplace_back(form, std::move(groups.value()), job.given);
+  }
+  return Search(job, forms).run();
 }
 
 }  // namespace gt::shard

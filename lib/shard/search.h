@@ -1,10 +1,32 @@
 // Searches for a config for a program, as gt-shard --plan does.
+//
+// A step may come in several forms that give the same: with more or fewer
+// microbatches, with values that are computed again. For each form the search
+// tries meshes: all of axes dp and tp, and if the step has layers
+// (layer_chain.h) of axes pp, dp and tp, whose sizes multiply to the number of
+// ranks; or only the given mesh if there is one. What is tried on a mesh are
+// the cuts of the tensors that the program creates (cut_search.h), how the
+// layers are divided into stages (stage_cuts.h), and if the step has
+// microbatches, each kind of schedule with the placements that suit it.
+//
+// Not all of that can be priced in full, so a mesh goes through three stages:
+// - Each mesh gets cuts that suit it and a brief price (step_price.h), which
+//   adds up lines. Of a pipeline that is the price of all layers on the ranks
+//   of one stage; an estimate for 1f1b is made of it, which knows the stages'
+//   seconds and microbatches, but not their moves.
+// - A descent over the cuts improves the first meshes and those with the best
+//   estimates.
+// - Those with the best estimates are priced in order, each kind of schedule by
+//   itself. This price is exact: it is that of the lines that gt-shard writes,
+//   by the machine's figures, with what overlaps. It alone decides.
+// So what was found is good and need not be the best. The search has no time
+// limit, but limits to the lines that are taken for prices. What it finds
+// depends on the input and the config alone.
 #pragma once
 
 #include <cstdint>
 #include <optional>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "base/result.h"
@@ -12,35 +34,31 @@
 
 namespace gt::shard {
 
-struct SearchJob {
+// One form of a step.
+struct SearchForm {
+  std::string name;                // of its file
   std::vector<std::string> lines;  // one whole step, as gt-emit writes it
+};
+
+struct SearchJob {
+  std::vector<SearchForm> forms;  // one or more
   int64_t ranks = 1;
-  // Has the machine, and may have the mesh. Its `regather`, `chunks` and
-  // `schedule` are kept.
+  // Has the machine, and may have the mesh. Its other settings are kept.
   const Config& given;
 };
 
-// Returns a config as YAML text, with its expected costs in comments. The
-// search tries meshes: all meshes of two axes dp and tp whose sizes multiply to
-// the number of ranks, or only the given mesh if there is one. On each mesh it
-// tries how to cut the tensors that the program creates, which it cuts in
-// groups (tensor_groups.h): a group is either not cut, or cut in one of its
-// first three dimensions over one or several axes. To price such a guess, the
-// search runs what gt-shard would do with the step, until it costs more than
-// the best guess so far. That takes at most as long as gt-shard itself. Of two
-// guesses the one that exceeds the machine's memory by less is better; if
-// neither exceeds it by less, the faster one is.
-//
-// On each mesh the search is a coordinate descent. It begins with batches cut
-// over the data axis (or, if that does not fit into memory, over all axes).
-// Then it takes the groups in turn and keeps each cut that improves the price,
-// until no group brings an improvement. The search has no time limit. It is
-// bounded by the number of groups (64), the turns of each group (3) and the
-// cuts that a turn tries.
-//
-// Error: gt-shard rejects a line of the step. Sets `culprit` to the index of
-// the line that an error is about.
-Result<std::string> search_config(const SearchJob& job,
-                                  std::optional<size_t>& culprit);
+// Where an error is.
+struct SearchCulprit {
+  size_t form = 0;
+  std::optional<size_t> line;  // empty: the whole stream is wrong
+};
+
+struct FoundConfig {
+  std::string yaml;     // with the expected costs in comments
+  std::string weighed;  // a table of what was priced, for people
+};
+
+// Error: gt-shard rejects a line of a form. Then sets `culprit`.
+Result<FoundConfig> search_config(const SearchJob& job, SearchCulprit& culprit);
 
 }  // namespace gt::shard

@@ -399,28 +399,42 @@ Exit plan_config(const ShardJob& job, const Config& given, int64_t ranks,
     return Exit::kRejected;
   }
   SearchJob search{{}, ranks, given};
-  std::vector<std::string> places;  // by line
-  ShardInput input(job, say, nullptr);
-  using Item = ShardInput::Item;
-  std::string_view line;
-  for (Item item; (item = input.next(line)) != Item::kEnd;) {
-    if (item == Item::kLine && !line.starts_with('#')) {
-      search.lines.emplace_back(line);
-      places.push_back(input.place_of(line));
+  std::vector<std::vector<std::string>> places;  // by form, then by line
+  Exit upstream = Exit::kDone;
+  std::vector<std::string> files = job.files;
+  if (files.empty()) files.emplace_back("-");
+  for (const std::string& file : files) {
+    ShardJob one;
+    one.files = {file};
+    ShardInput input(one, say, nullptr);
+    SearchForm& form = search.forms.emplace_back();
+    form.name = input.first();
+    places.emplace_back();
+    using Item = ShardInput::Item;
+    std::string_view line;
+    for (Item item; (item = input.next(line)) != Item::kEnd;) {
+      if (item == Item::kLine && !line.starts_with('#')) {
+        form.lines.emplace_back(line);
+        places.back().push_back(input.place_of(line));
+      }
     }
+    if (input.fault() != Exit::kDone) return input.fault();
+    upstream = worst(upstream, input.upstream());
   }
-  if (input.fault() != Exit::kDone) return input.fault();
-  std::optional<size_t> culprit;
+  SearchCulprit culprit;
   const auto found = search_config(search, culprit);
   if (!found.ok()) {
-    const std::string place = culprit ? places[*culprit] : input.first();
+    const SearchForm& form = search.forms[culprit.form];
+    const std::string place =
+        culprit.line ? places[culprit.form][*culprit.line] : form.name;
     say(format_error("gt-shard", {place, 0}, found.error(),
-                     culprit ? search.lines[*culprit] : ""));
+                     culprit.line ? form.lines[*culprit.line] : ""));
     return Exit::kRejected;
   }
-  writer.write(found.value());
+  writer.write(found.value().yaml);
+  if (job.explain) job.tell(found.value().weighed);
   writer.flush();
-  return input.upstream();
+  return upstream;
 }
 
 }  // namespace gt::shard

@@ -18,13 +18,15 @@ using ShardSay = std::function<void(std::string_view)>;
 
 struct ShardJob {
   std::vector<std::string> files;  // "-", or no files: standard input
-  bool explain = false;            // tell choices for lines, and the summary
+  bool explain = false;            // tell choices for lines, and the summary;
+                                   // of plan_config(), what was weighed
   bool summary = false;            // tell the expected costs of the stream
   ShardSay tell = [](std::string_view) {};  // gets this text
 };
 
-// Does what gt-shard --plan does: reads the streams, which must be one whole
-// step of a program, and writes a config for `ranks` ranks (search.h). `given`
+// Does what gt-shard --plan does: reads the streams, each of which must be one
+// whole step of a program, and all the same step in several forms, and writes a
+// config for `ranks` ranks and the best of them (search.h). `given`
 // may have the machine and the mesh, but no entries for signals or tensors.
 // Errors are passed to `say`.
 Exit plan_config(const ShardJob& job, const Config& given, int64_t ranks,
