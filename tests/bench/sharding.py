@@ -415,9 +415,86 @@ def minigpt(report, folder):
     report.pair("GPT, zb-h1, % busy : expected", busy, 0.97, 0.99)
 
 
+def gpt_step(folder, *options):
+    """The GPT of examples/minigpt up to its first evaluation, as gt-emit writes it."""
+    novel = "share/novel/pride-and-prejudice.txt"
+    return (f"examples/minigpt/tokens {novel} > {folder}/text.npy; "
+            f"examples/minigpt/minigpt --text {folder}/text.npy --rounds 1 "
+            f"--evaluate 1 --sample 0 {' '.join(options)} | "
+            f"sed '/^held = /,$d' | {EMIT} --no-at")
+
+
+def planned(report, folder):
+    """The GPT of examples/minigpt on eight workers that sleep as long as a machine of
+    50 Gflop a second would compute, whose messages take 10 ms: a step under the config
+    that --plan finds, with the microbatches that it takes, beside the best one of
+    those by hand: TP and pipelines with 8 microbatches, DP and FSDP with one. Lines are
+    that slow so that what two cores do for eight workers takes a small part of a step."""
+    size = ["--hidden", "256", "--dropout", "0"]
+    steps, counts = 5, (1, 4, 8)
+    machine = {"flops": 5e10, "memory_bandwidth": 1e9, "bandwidth": 2.5e7,
+               "latency": 1e-2}
+    pace = ",".join(f"{key}={value:g}" for key, value in machine.items())
+
+    def stream(count, steps):
+        options = ["--steps", str(steps), "--microbatches", str(count)]
+        return f"{{ {gpt_step(folder, *size, *options)}; }}"
+
+    def took(config, count):
+        return printed_steps(
+            f"{stream(count, steps)} | {SHARD} -c {config} 2>/dev/null | "
+            f"{ROUTE} -n 8 --threads 1 --backend null --pace {pace}", steps)[1]
+
+    def measure():
+        for count in counts:
+            shell_seconds(f"{stream(count, 1)} > {folder}/mb{count}.s")
+        with open(f"{folder}/machine.yaml", "w") as out:
+            out.write(yaml_of(machine))
+        forms = " ".join(f"{folder}/mb{count}.s" for count in counts)
+        shell_seconds(f"{SHARD} --plan -n 8 -c {folder}/machine.yaml {forms} "
+                      f"> {folder}/plan.yaml")
+        with open(f"{folder}/plan.yaml") as plan:
+            chosen = int(re.search(r"/mb(\d+)\.s\.", plan.read())[1])
+        ours = took(f"{folder}/plan.yaml", chosen)
+        by_hand = [took(f"examples/minigpt/{name}.yaml", count)
+                   for name, count in (("dp8", 1), ("fsdp8", 1), ("pp8", 8),
+                                       ("tp2-pp4", 8), ("tp4-pp2", 8), ("zb-v", 8))]
+        return ours, min(by_hand), min(by_hand) / ours
+
+    report.pair("a rehearsed step of a GPT, best by hand s : --plan", measure, 1,
+                1 / 0.95)
+
+
+def planning(report, folder):
+    """How long --plan takes, beside a minute: for the GPT of examples/minigpt as large
+    as GT's demonstration, and for an 8 B Llama's shapes with 16 microbatches, on 72
+    ranks of 36 nodes and on 1,024 of 128."""
+    large = ["--hidden", "1024", "--heads", "16", "--vocab", "50257", "--seq-len",
+             "1024", "--batch-size", "128", "--held", "600000", "--steps", "1"]
+    programs = {
+        "GPT": f"{{ {gpt_step(folder, *large)}; }}",
+        "Llama": "awk -v microbatches=16 -f tests/bench/llama.awk | "
+                 f"{EMIT} --no-at"}
+    for name, stream in programs.items():
+        for ranks, node in (72, 2), (1024, 8):
+
+            def measure(name=name, stream=stream, ranks=ranks, node=node):
+                shell_seconds(f"{stream} > {folder}/large.s")
+                with open(f"{folder}/machine.yaml", "w") as out:
+                    out.write("machine: {flops: 4e14, memory_bandwidth: 3e12, memory: "
+                              "80e9, node: {ranks: %d, bandwidth: 4e11, latency: 2e-6}, "
+                              "net: {bandwidth: 5e10, latency: 1e-5}}\n" % node)
+                ours = shell_seconds(f"{SHARD} --plan -n {ranks} -c "
+                                     f"{folder}/machine.yaml {folder}/large.s "
+                                     f"> {folder}/plan.yaml")
+                return ours, 60, 60 / ours
+
+            report.pair(f"--plan, {name}, {ranks} ranks, a minute : s", measure, 1, 3)
+
+
 BENCHES = {"shard-lines": shard_lines, "check-lines": check_lines,
            "shard-jax": jax, "shard-memory": memory, "shard-ddp": ddp, "shard-tensor": tensor,
            "shard-pipeline": pipeline, "shard-rehearsed": rehearsed,
            "shard-chunks": chunks, "shard-gathers": gathers,
-           "shard-ring": ring,
+           "shard-ring": ring, "shard-plan": planned, "shard-planning": planning,
            "shard-minigpt": minigpt}
