@@ -8,7 +8,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "shard/line_sizes.h"
+#include "program/line_sizes.h"
 #include "shard/stage_cuts.h"
 #include "spmd/machine.h"
 #include "stream/line.h"

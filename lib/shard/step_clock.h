@@ -3,9 +3,9 @@
 // one after the other. A line that moves values takes no time of the ranks: it
 // begins when its senders have the values and its receivers have come to it,
 // and a rank receives one value after the other. That is what RankClocks
-// (rank_clocks.h) expects of the lines of a window, but for the links, and
-// without keeping lines, so that a stream may be long. Ranks that occur in the
-// same lines share their clocks (rank_classes.h).
+// (program/rank_clocks.h) expects of the lines of a window, but for the links,
+// and without keeping lines, so that a stream may be long. Ranks that occur in
+// the same lines share their clocks (rank_classes.h).
 #pragma once
 
 #include <string>
@@ -14,7 +14,7 @@
 #include <vector>
 
 #include "base/hash.h"
-#include "shard/line_sizes.h"
+#include "program/line_sizes.h"
 #include "shard/rank_classes.h"
 #include "spmd/machine.h"
 #include "spmd/placed.h"
