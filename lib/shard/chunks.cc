@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <set>
 #include <utility>
 
@@ -15,8 +16,9 @@ namespace {
 
 constexpr int64_t kMostByCost = 32;
 constexpr size_t kOperand = Chunking::kOperand;
-constexpr double kNear = 1.05;  // times that are about equal
+constexpr double kNear = 1.02;  // times that are about equal
 constexpr double kGain = 0.97;  // of the time without chunks, at most
+constexpr double kGrowth = 16;  // of a chunk over the one before, at most
 
 // Looks for the chunks of a product that has a weight.
 class ChunkSearch {
@@ -108,15 +110,12 @@ class ChunkSearch {
         *sum_));
   }
 
-  // Returns the seconds of the product in chunks. All overlaps but the largest
-  // chunk of what takes less time, the product or what travels. Each chunk
-  // reads all of the weight and costs a message. Chunks are split off the
-  // operand and joined to the result, and so is an operand that was gathered
-  // and is kept.
+  // Returns the seconds of the product in chunks, each of which travels while
+  // the one before or behind it is computed. Each chunk reads all of the weight
+  // and costs a message. Chunks are split off the operand and joined to the
+  // result, and so is an operand that was gathered and is kept.
   double seconds(const Chunking& in) const {
     const auto count = static_cast<double>(in.count);
-    const double largest = static_cast<double>(in.lengths()[0] * in.ranks) /
-                           static_cast<double>(in.label.size);
     double copied =
         cluster_.piece_bytes(source_, call_.type(kOperand)) +
         cluster_.piece_bytes(sum_ ? *sum_ : plan_.results[0], call_.results[0]);
@@ -127,8 +126,32 @@ class ChunkSearch {
     const double weight =
         cluster_.piece_bytes(plan_.arguments[weight_], call_.type(weight_));
     const double bytes = 2 * copied + (count - 1) * weight;
-    return std::max(product_, travel_) + largest * std::min(product_, travel_) +
-           count * machine_.latency + bytes / machine_.memory_bandwidth;
+    return overlapped(in) + count * machine_.latency +
+           bytes / machine_.memory_bandwidth;
+  }
+
+  // Returns when the last chunk is done if nothing else takes time. A chunk
+  // that is gathered travels first, and one of summands is computed first.
+  double overlapped(const Chunking& in) const {
+    const double first = is_gathered_ ? travel_ : product_;
+    const double second = is_gathered_ ? product_ : travel_;
+    double begun = 0, done = 0;
+    for (const int64_t length : in.lengths()) {
+      const double share = static_cast<double>(length * in.ranks) /
+                           static_cast<double>(in.label.size);
+      begun += first * share;
+      done = std::max(done, begun) + second * share;
+    }
+    return done;
+  }
+
+  // Returns how many times the chunk before it a chunk is, so that one of them
+  // travels in the time in which the other is computed. Where chunks travel
+  // before and behind their products, no growth suits both.
+  double growth() const {
+    if (is_gathered_ && sum_) return 1;
+    const double ratio = product_ / travel_;
+    return std::clamp(is_gathered_ ? ratio : 1 / ratio, 1 / kGrowth, kGrowth);
   }
 
   // Returns the chunks along the label, or nothing if there cannot be two.
@@ -153,7 +176,10 @@ class ChunkSearch {
     }
     const int64_t most = label.size / out.ranks;
     out.count = std::min(wanted, most);
-    if (wanted == kChunksByCost) out.count = cheapest(out, most);
+    if (wanted == kChunksByCost) {
+      out.growth = growth();
+      out.count = cheapest(out, most);
+    }
     return out.count < 2 ? std::nullopt : std::optional(out);
   }
 
@@ -233,8 +259,21 @@ class ChunkSearch {
 std::vector<int64_t> Chunking::lengths() const {
   const int64_t size = label.size / ranks;
   std::vector<int64_t> out;
-  for (int64_t i = 0; i < count; ++i) {
-    out.push_back(size / count + (i < size % count ? 1 : 0));
+  if (growth == 1) {
+    for (int64_t i = 0; i < count; ++i) {
+      out.push_back(size / count + (i < size % count ? 1 : 0));
+    }
+    return out;
+  }
+  const double all = std::pow(growth, count) - 1;
+  int64_t begin = 0;
+  for (int64_t i = 1; i <= count; ++i) {
+    const double share = (std::pow(growth, i) - 1) / all;
+    const int64_t end =
+        std::clamp<int64_t>(std::llround(share * static_cast<double>(size)),
+                            begin + 1, size - (count - i));
+    out.push_back(end - begin);
+    begin = end;
   }
   return out;
 }

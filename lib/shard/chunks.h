@@ -20,6 +20,12 @@
 // shape and was gathered, since both are what a model has between its products;
 // and if there was none, every rank gets the whole sum.
 //
+// Nothing hides the first chunk's gather, or the last chunk's sum. So with
+// chunks: auto the chunks are unequal: if products take longer than what
+// travels, a gathered chunk is as many times the one before as they do, so that
+// it just travels while that one is multiplied; and sums shrink likewise. A few
+// such chunks do what many equal ones would, which cost a message each.
+//
 // Where ranks have parts of the only dimension that could be cut into chunks,
 // the dimension is viewed as two: which rank's part, and the place in it, which
 // is cut. So a chunk holds some of each rank's part.
@@ -52,6 +58,7 @@ struct Chunking {
   bool is_gathered = false;  // true if the plan gathers the operand
   // The layout to which the products are summed; empty if they are no summands.
   std::optional<Layout> sum;
+  double growth = 1;  // each chunk is about so many times the one before
 
   // Returns the lengths of the chunks along the dimension, or along the second
   // of the two that it is viewed as.
