@@ -187,12 +187,32 @@ END
   same_values block.gt -c ch.yaml
 }
 
+@test "auto: what is gathered comes in chunks that grow as products take longer" {
+  make_block
+  sed -i 's/8,6,16/64,6,16/; s/,12\]/,256]/; s/\[12,/[256,/' block.gt
+  with_chunks auto
+  # A product takes 2 * 64 * 6 * 16 * 256 / 2 operations, 157 ms, and half of n 12 ms.
+  echo 'machine: {flops: 1e7, bandwidth: 1e6, latency: 1e-4}' >>ch.yaml
+  gt-emit block.gt | gt-shard -c ch.yaml >placed
+  sizes() { # OF: prints the sizes of its chunks, one a line
+    sed -n "s/.* = split $1@0-1 .*sizes=\\([0-9,]*\\) .*/\\1/p" placed | head -n 1 | tr , '\n'
+  }
+  sizes n | sort -n -c
+  [ "$(sizes n | tail -n 1)" -gt $((4 * $(sizes n | head -n 1))) ]
+  # Sums shrink.
+  sizes h | sort -n -r -c
+  [ "$(sizes h | head -n 1)" -gt $((4 * $(sizes h | tail -n 1))) ]
+  [ "$(sizes n | paste -s -d + | bc)" = 64 ]
+  gt-check -q placed
+  same_values block.gt -c ch.yaml
+}
+
 @test "a product that needs nothing, and gradients of weights, stay whole" {
   make_block
   with_chunks 2
   sed -i '/norm:/d; /up:/d; /down:/d; s/^  free: {}/  norm: {shard: {tp: 0}}/' ch.yaml
   gt-emit block.gt | gt-shard --explain -c ch.yaml >placed 2>said || cat said
-  [ "$(lines split <placed)" = 0 ]
+  run ! grep -E ' = split .*#signal=' placed
   grep -q '#grad=up' placed
   grep -q '    in one piece: nothing travels right before or right behind it$' said
 }

@@ -24,7 +24,7 @@ print gb
 END
   gt-emit loss.gt >loss.s
   for cuts in 'dp+tp: 0' 'dp: 0, tp: 0' 'tp: 0, dp: 0'; do
-    printf 'mesh: {dp: 2, tp: 2}\nsignals: {batch: {shard: {%s}}}\n' "$cuts" >two.yaml
+    printf 'mesh: {dp: 2, tp: 2}\noverlap: false\nsignals: {batch: {shard: {%s}}}\n' "$cuts" >two.yaml
     gt-shard -c two.yaml loss.s >placed
     # The loss, the norm and two gradients are each summed over both axes at once.
     run -0 grep -c ' = all_reduce .* over=dp+tp' placed

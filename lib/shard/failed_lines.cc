@@ -46,7 +46,7 @@ Status FailedLines::reject(const Line& line, const Error& error,
     write(line, message, at);
   } else if (const std::string sink = sink_of(line); !sink.empty()) {
     const std::string name = at.space + "_sfail";
-    writer_.text() += name + " = fail " + message + "\n";
+    writer_.text_behind_sums() += name + " = fail " + message + "\n";
     writer_.text() +=
         std::string(line.op) + " " + name + sink + "\nfree " + name + "\n";
   }
@@ -62,7 +62,8 @@ Status FailedLines::reject_mixed(const Line& line, const Error& error,
     if (name.ranks.empty()) {
       (void)reject(one, error, at);
     } else {
-      append_failure(one, quote("gt-shard: " + error.message), writer_.text());
+      append_failure(one, quote("gt-shard: " + error.message),
+                     writer_.text_behind_sums());
     }
   }
   return error;
@@ -79,7 +80,7 @@ void FailedLines::write(const Line& line, const std::string& message,
     value->message = message;
     values_.bind(text, value);
   }
-  append_failure(line, message, writer_.text());
+  append_failure(line, message, writer_.text_behind_sums());
 }
 
 bool FailedLines::reads_failure(const LineWork& work) {
@@ -93,7 +94,7 @@ Status FailedLines::check(const Line& line) {
 
 void FailedLines::spread(LineWork& work) {
   if (work.line.results.empty()) {
-    append_line(writer_.text(), work.line);
+    append_line(writer_.text_behind_sums(), work.line);
     writer_.text() += '\n';
   } else if (statement_of(work.line.op) == Statement::kFail &&
              !work.line.operands.empty()) {

@@ -76,7 +76,7 @@ LineRewriter::LineRewriter(const Config& config, Cluster& cluster,
       cluster_(cluster),
       chooser_(chooser),
       explanation_(explanation),
-      writer_(config, cluster),
+      writer_(config, cluster, values_),
       materializer_(config, cluster, values_, writer_, explanation),
       epilogue_(config, cluster, values_, writer_, materializer_),
       failed_(values_, writer_, materializer_),
@@ -98,6 +98,7 @@ LineRewriter::LineRewriter(const LineRewriter& tried,
   values_ = tried.values_.copies_of(names);
   waiting_ = tried.waiting_;
   is_trial_ = true;
+  writer_.sums().hold_none();
 }
 
 Status LineRewriter::take(const Line& line, std::string_view text,
@@ -295,8 +296,8 @@ void LineRewriter::write_planned(LineWork& work) {
       work.line.note("compile") == nullptr) {
     how.notes += " #compile";
   }
-  writer_.write(line, operands, how);
-  writer_.spend(work_seconds(cluster_, config_.machine(), call, plan));
+  writer_.write(line, operands, how,
+                work_seconds(cluster_, config_.machine(), call, plan));
   planned_seconds_ += plan.seconds;
   const bool is_source = makes_source(work);
   materializer_.drop_passing(work);
@@ -437,6 +438,7 @@ void LineRewriter::rename(const std::string& from, const std::string& to,
 void LineRewriter::respect(const Line& line) {
   for (const Name& name : line.results) {
     size_t number = 0;
+    if (name.text.find("_s") != name.text.npos) writer_.sums().release();
     if (!values_.take_over(name.text, number)) continue;
     values_.visit(number, [&](std::string& ours, const Layout& layout,
                               const Type& type) {

@@ -52,8 +52,8 @@ void LocalLines::write(const std::string& text, const Ranks& ranks,
   for (const Operand& o : line.operands) {
     operands.emplace_back(is_name(o) ? o.text : "");
   }
-  writer_.write(line, operands, {set, "", "", ""});
-  writer_.spend(work_seconds(cluster_, machine_, call, local_plan(call, set)));
+  writer_.write(line, operands, {set, "", "", ""},
+                work_seconds(cluster_, machine_, call, local_plan(call, set)));
   for (size_t r = 0; r < line.results.size(); ++r) {
     const std::string name(line.results[r].text);
     types_[name] = call.results[r];

@@ -144,16 +144,13 @@ void Materializer::move(const ShardValue& value, const Layout& from,
   const Type type = moved_type(value.type, value.sum_dtype, from, to);
   const std::vector<Move> moves =
       redistribution(cluster_, config_.machine(), type, from, to);
-  if (type == value.type) {
-    writer_.write_moves(moves, type, name, to.set, source, notes, last_note,
-                        why);
-    return;
+  const bool is_cast = !(type == value.type);
+  if (is_cast) {
+    writer_.write_cast(name, source, from, type, notes,
+                       why_sent_as(type.dtype));
   }
-  const std::string sent =
-      "the sum is sent in " + std::string(to_string(type.dtype));
-  writer_.write_cast(name, source, from, type, notes, sent);
-  writer_.write_moves(moves, type, name, to.set, name, notes, "", why);
-  writer_.write_cast(name, name, to, value.type, notes + last_note, sent);
+  writer_.sums().move(moves, {type, value.type.dtype, to, name,
+                              is_cast ? name : source, notes, last_note, why});
 }
 
 void Materializer::drop_passing(const ShardValuePtr& value,
@@ -271,11 +268,11 @@ void Materializer::write_made(const Line& line, const Call& call,
                               const Layout& layout, const std::string& notes) {
   Placing how = placing_of(cluster_, call, plan_as_result(call, layout));
   how.notes = notes;
-  writer_.write(line, operands, how);
+  writer_.write(line, operands, how,
+                cluster_.piece_bytes(layout, call.results[0]) /
+                    config_.machine().memory_bandwidth);
   writer_.hold(std::string(line.results[0].text), layout, call.results[0]);
   writer_.end_line();
-  writer_.spend(cluster_.piece_bytes(layout, call.results[0]) /
-                config_.machine().memory_bandwidth);
 }
 
 void Materializer::create_default(const ShardValuePtr& value, LineContext& at) {

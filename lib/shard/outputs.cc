@@ -42,7 +42,7 @@ void Outputs::write(LineWork& work) {
     keys += " as=" + std::string(work.line.operands[0].text);
   }
   writer_.declare_mesh();
-  append_instruction(writer_.text(), line);
+  append_instruction(writer_.text_behind_sums(), line);
   writer_.text() += keys;
   append_notes(writer_.text(), line);
   writer_.text() += '\n';

@@ -81,7 +81,7 @@ void Partitioner::finish(std::string& out) {
   LineContext at{.space = space_};
   lines_.finish(at);
   explanation_.flush();
-  out += lines_.writer().text();
+  out += lines_.writer().text_behind_sums();
   lines_.writer().text().clear();
 }
 

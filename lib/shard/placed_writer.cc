@@ -39,6 +39,7 @@ Placing placing_of(const Cluster& cluster, const Call& call, const Plan& plan) {
 }
 
 void PlacedWriter::pass(const Line& line, std::string_view text) {
+  sums_.release();
   const Statement statement = statement_of(line.op);
   const bool declares = is_declaration(statement);
   if (mesh_ == Current::kConfig && (declares || is_placed(line))) {
@@ -64,8 +65,11 @@ void PlacedWriter::declare_mesh() {
 
 void PlacedWriter::write(const Line& line,
                          const std::vector<std::string>& operands,
-                         const Placing& how) {
+                         const Placing& how, double seconds) {
   declare_mesh();
+  for (const std::string& operand : operands) sums_.touch(operand);
+  for (const Name& name : line.results) sums_.touch(name.text);
+  compute(seconds);
   const std::string& ranks = cluster_.ranks_text(how.set);
   Line placed = line;
   for (Name& name : placed.results) name.ranks = ranks;
@@ -84,6 +88,12 @@ void PlacedWriter::write(const Line& line,
   text_ += '\n';
 }
 
+// Sums that were held back may leave first.
+void PlacedWriter::compute(double seconds) {
+  sums_.compute(seconds);
+  costs_.seconds += seconds;
+}
+
 // The moves may leave the tensor on ranks that are not among the target's. It
 // is freed there.
 void PlacedWriter::write_moves(const std::vector<Move>& moves,
@@ -93,6 +103,8 @@ void PlacedWriter::write_moves(const std::vector<Move>& moves,
                                const std::string& last_note,
                                const std::string& why) {
   declare_mesh();
+  sums_.touch(from);
+  sums_.touch(to);
   Ranks left;
   for (const Move& move : moves) {
     const Ranks& ranks = cluster_.ranks(move.after.set);
@@ -111,7 +123,8 @@ void PlacedWriter::write_moves(const std::vector<Move>& moves,
     traffic.sent.add(move.before.set, cluster_.ranks(move.before.set),
                      sent_.bytes(move, whole));
     costs_.bytes += move.bytes;
-    spend(move.seconds);
+    costs_.seconds += move.seconds;
+    sums_.note_sent(move.after.set, to, move.bytes > 0 ? move.seconds : 0);
   }
   if (!left.empty()) write_free(to, left);
 }
@@ -120,6 +133,8 @@ void PlacedWriter::write_copy(const std::string& to, const Ranks& targets,
                               const std::string& from, const Ranks& sources,
                               const Type& piece, const std::string& notes) {
   declare_mesh();
+  sums_.touch(from);
+  sums_.touch(to);
   text_ += to + "@" + to_string(targets) + " = copy " + from + "@" +
            to_string(sources) + notes + "\n";
   const auto bytes = static_cast<uint64_t>(piece.bytes());
@@ -135,14 +150,18 @@ void PlacedWriter::write_copy(const std::string& to, const Ranks& targets,
   const Link link = link_of(config_.machine(), [&](int64_t n) {
     return is_within(sources, targets, n);
   });
-  spend(message_seconds(link, static_cast<double>(bytes)));
+  costs_.seconds += message_seconds(link, static_cast<double>(bytes));
 }
 
 void PlacedWriter::write_local(std::string_view op, const std::string& to,
                                const std::string& from, const Layout& layout,
                                const Type& type,
-                               const std::string& operands_and_notes) {
+                               const std::string& operands_and_notes,
+                               double seconds) {
   declare_mesh();
+  sums_.touch(from);
+  sums_.touch(to);
+  compute(seconds);
   const std::string ranks = "@" + cluster_.ranks_text(layout.set);
   text_ += to + ranks + " = " + std::string(op) + " " + from + ranks +
            operands_and_notes + "\n";
@@ -156,14 +175,13 @@ void PlacedWriter::write_cast(const std::string& to, const std::string& from,
                               const std::string& why) {
   write_local(
       "cast", to, from, layout, type,
-      " " + std::string(to_string(type.dtype)) + notes + " #why=" + quote(why));
-  spend(cluster_.piece_bytes(layout, type) /
-        config_.machine().memory_bandwidth);
+      " " + std::string(to_string(type.dtype)) + notes + " #why=" + quote(why),
+      cluster_.piece_bytes(layout, type) / config_.machine().memory_bandwidth);
 }
 
 void PlacedWriter::write_free(const std::string& name, const Ranks& ranks) {
-  text_ += "free " + name + "@" + to_string(ranks) + "\n";
   let_go(name, ranks);
+  text_ += "free " + name + "@" + to_string(ranks) + "\n";
 }
 
 void PlacedWriter::write_frees(
@@ -194,12 +212,14 @@ void PlacedWriter::hold(const std::string& name, const Layout& layout,
 
 ShardCosts PlacedWriter::costs() const {
   ShardCosts costs = costs_;
+  costs.seconds = seconds();
   costs.peak_bytes = peak_bytes();
   return costs;
 }
 
 void PlacedWriter::describe(std::string& out) const {
   out += static_cast<char>(mesh_);
+  sums_.describe(out);
 }
 
 }  // namespace gt::shard

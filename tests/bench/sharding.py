@@ -10,7 +10,7 @@ import subprocess
 
 import gpt2
 import transformer
-from measure import (BIN, EMIT, LOG, against_mawk, need_module, peak_kib,
+from measure import (BIN, EMIT, LOG, WORK, against_mawk, need_module, peak_kib,
                      printed_steps, run, same, shell_seconds)
 from networks import torch_transformer
 
@@ -319,6 +319,69 @@ def gathers(report, folder):
                 0.99)
 
 
+def buckets(report, folder):
+    """Steps of training sixteen layers of 64 x 64 with biases on four workers that
+    share the batch and sleep as long as a machine of 1 Gflop a second would compute,
+    whose messages have a latency of 1 ms; and of the GPT of examples/minigpt on eight.
+    The sums of small gradients go one by one (overlap: false) and together. The
+    losses have the same bits."""
+    size, layers, steps = 64, 16, 6
+    names = [f"{kind}{i}" for i in range(layers) for kind in "wb"]
+    init = [f"w{i} = randn f32[{size},{size}] {i} scale=0.1\nb{i} = zeros f32[{size}]"
+            for i in range(layers)]
+    init.append(f"x = randn f32[{16 * size},{size}] 9 #signal=batch")
+    step = ["h = copy x #signal=batch"]
+    for i in range(layers):
+        step += [f"h = linear h w{i} b{i} #signal=batch", "h = tanh h #signal=batch"]
+    step.append("l = mean h #signal=batch")
+    step.append(f"{' '.join('g' + n for n in names)} = grad l {' '.join(names)}")
+    step += [f"{n} = sgd {n} g{n} 0.1" for n in names] + ["print l"]
+    machine = {"flops": 1e9, "memory_bandwidth": 1e12, "latency": 1e-3,
+               "bandwidth": 1e8}
+
+    def gpt():
+        """The stream of the GPT's steps, whose results are their losses alone."""
+        options = ("--microbatches 1 --steps 6 --rounds 1 --evaluate 1 --sample 0 "
+                   "--dropout 0")
+        novel = "share/novel/pride-and-prejudice.txt"
+        shell_seconds(f"examples/minigpt/tokens {novel} > {folder}/text.npy; "
+                      f"examples/minigpt/minigpt --text {folder}/text.npy {options} | "
+                      f"sed '/^held = /,$d' | {EMIT} --no-at > {folder}/gpt.s")
+        return f"cat {folder}/gpt.s"
+
+    def layers_of_64():
+        for name, lines in ("init", init), ("step", step):
+            with open(f"{folder}/{name}.gt", "w") as out:
+                out.write("\n".join(lines) + "\n")
+        return f"{EMIT} --no-at {folder}/init.gt --repeat {steps} {folder}/step.gt"
+
+    def took(stream, ranks, overlap):
+        with open(folder + "/dp.yaml", "w") as out:
+            out.write(f"mesh: {{dp: {ranks}}}\noverlap: {overlap}\n{yaml_of(machine)}"
+                      "signals: {batch: {results: {dp: 0}}}\n")
+        placed = f"{stream} | {SHARD} -c {folder}/dp.yaml 2>/dev/null"
+        pace = ",".join(f"{key}={value:g}" for key, value in machine.items())
+        said = run(["bash", "-c", f"{placed} | {WORK} --threads 1"],
+                   stdout=subprocess.PIPE, text=True).stdout
+        losses = [float(line.split()[4]) for line in said.splitlines()]
+        return losses, printed_steps(
+            f"{placed} | {ROUTE} -n {ranks} --threads 1 --backend null --pace {pace}",
+            steps)[1]
+
+    def beside(stream, ranks):
+        def measure():
+            together, ours = took(stream, ranks, "true")
+            apart, one_by_one = took(stream, ranks, "false")
+            same(together, apart, 0, "losses")
+            return ours, one_by_one, one_by_one / ours
+        return measure
+
+    report.pair("rehearsed DP=4, 32 small gradients, one by one s : together",
+                beside(layers_of_64(), 4), 1.3, 1.5)
+    report.pair("rehearsed DP=8, the GPT's gradients, one by one s : together",
+                beside(gpt(), 8), 1.1, 1.2)
+
+
 def ring(report, folder):
     """Causal attention of 8 heads of 64 over 8,192 tokens, forward and backward, on
     four workers with 2,048 tokens each that sleep as long as a machine of 1 Tflop a
@@ -496,5 +559,6 @@ BENCHES = {"shard-lines": shard_lines, "check-lines": check_lines,
            "shard-jax": jax, "shard-memory": memory, "shard-ddp": ddp, "shard-tensor": tensor,
            "shard-pipeline": pipeline, "shard-rehearsed": rehearsed,
            "shard-chunks": chunks, "shard-gathers": gathers,
-           "shard-ring": ring, "shard-plan": planned, "shard-planning": planning,
+           "shard-buckets": buckets, "shard-ring": ring,
+           "shard-plan": planned, "shard-planning": planning,
            "shard-minigpt": minigpt}

@@ -13,7 +13,7 @@ stages of a pipeline, which may have a schedule.
 import random
 import sys
 
-from shard_programs import main
+from shard_programs import link, main
 
 MESHES = [{"tp": 2}, {"tp": 3}, {"dp": 2}, {"dp": 3}, {"dp": 2, "tp": 2},
           {"dp": 2, "tp": 3}, {"pp": 2, "tp": 2}, {"pp": 2, "dp": 2},
@@ -207,7 +207,7 @@ def config_of(rng, network):
         text += "regather: true\n"
     if rng.random() < 0.3:
         text += f"chunks: {rng.choice([2, 3, 4, 'auto'])}\n"
-    return text
+    return text + link(rng) + "\n"
 
 
 def gt_config(rng):

@@ -105,7 +105,16 @@ def own_form(rng, text):
         lines.append("regather: true")
     if rng.random() < 0.2:
         lines.append(f"chunks: {rng.choice([2, 3, 4, 'auto'])}")
+    lines.append(link(rng))
     return "\n".join(lines) + "\n"
+
+
+def link(rng):
+    """For machines on whose links small sums go together, or products in chunks."""
+    if rng.random() < 0.1:
+        return "overlap: false"
+    return (f"machine: {{latency: {rng.choice(['1e-6', '2e-5', '1e-3'])}, "
+            f"bandwidth: {rng.choice(['1e5', '1e8', '1e10'])}}}")
 
 
 def gt_form(rng):
@@ -162,6 +171,10 @@ def problem_of(text, config, options):
         problem = sent_problem(stream, config, route(placed)[1], *options)
         if problem:
             return problem
+    if "small sums travel together" in placed and "chunks" not in config:
+        apart, _, _ = shard(stream, config + "overlap: false\n", *options)
+        if work(apart)[0] != got:
+            return "sums that travel together have other bits"
     bare, _, _ = work(re.sub(r" #.*", "", placed))
     if bare != got and "fail" not in got:
         return "notes stripped change the values"
