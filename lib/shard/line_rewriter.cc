@@ -438,7 +438,6 @@ void LineRewriter::rename(const std::string& from, const std::string& to,
 void LineRewriter::respect(const Line& line) {
   for (const Name& name : line.results) {
     size_t number = 0;
-    if (name.text.find("_s") != name.text.npos) writer_.sums().release();
     if (!values_.take_over(name.text, number)) continue;
     values_.visit(number, [&](std::string& ours, const Layout& layout,
                               const Type& type) {

@@ -78,8 +78,7 @@ std::vector<std::string> LineRewriter::take_apart(const LineWork& work,
   const Layout& whole = work.value(Chunking::kOperand)->layout();
   const Layout layout = chunking.of_chunk(whole, place);
   std::string from(work.call.arguments[Chunking::kOperand].text);
-  const bool is_viewed = chunking.ranks > 1;
-  if (is_viewed) {
+  if (chunking.ranks > 1) {
     const Shape& shape = work.call.type(Chunking::kOperand).shape;
     const std::string name = values_.new_name(at.space);
     write_local(name + " = reshape " + from + " shape=" +
@@ -92,7 +91,7 @@ std::vector<std::string> LineRewriter::take_apart(const LineWork& work,
     names.push_back(values_.new_name(at.space));
   }
   write_local(chunking.split_text(names, from) + at.notes, layout, layout, at);
-  if (is_viewed) drop_temporaries({from}, at);
+  if (chunking.ranks > 1) drop_temporaries({from}, at);
   return names;
 }
 

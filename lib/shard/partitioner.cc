@@ -7,6 +7,17 @@
 #include "stream/marks.h"
 
 namespace gt::shard {
+namespace {
+
+// True if the line binds a name that may look like one of ours.
+bool looks_invented(const Line& line) {
+  return std::ranges::any_of(line.results, [](const Name& name) {
+    return name.text.find("_s") != name.text.npos;
+  });
+}
+
+}  // namespace
+
 Partitioner::Partitioner(const Config& config,
                          std::function<void(const std::string&)> explain,
                          PlanCache& plans)
@@ -33,7 +44,10 @@ Status Partitioner::take(std::string_view text, std::string& out,
   LineContext at = context_of(line);
   at.place = std::move(place);
   space_ = at.space;
-  if (is_instruction) lines_.respect(line);
+  if (is_instruction) {
+    if (looks_invented(line)) lines_.writer().sums().release();
+    lines_.respect(line);
+  }
   LinesAhead lines_ahead(std::move(ahead));
   if (lines_ahead.is_there()) at.ahead = &lines_ahead;
   const Status done = is_own ? rewrite(line, text, std::move(at))

@@ -377,9 +377,9 @@ def buckets(report, folder):
         return measure
 
     report.pair("rehearsed DP=4, 32 small gradients, one by one s : together",
-                beside(layers_of_64(), 4), 1.3, 1.5)
+                beside(layers_of_64(), 4), 1.05, 1.1)
     report.pair("rehearsed DP=8, the GPT's gradients, one by one s : together",
-                beside(gpt(), 8), 1.1, 1.2)
+                beside(gpt(), 8), 1.2, 1.4)
 
 
 def ring(report, folder):
