@@ -78,7 +78,7 @@ unit_jobs() {
   local n shares=8 cuda='Cuda*'
   [[ $preset != tsan ]] || cuda='CudaFake*'
   for ((n = 0; n < shares; n++)); do
-    job "gt_tests $n of $shares" "GT_CASE_SHARE='$(share_of 4)' GTEST_TOTAL_SHARDS=$shares GTEST_SHARD_INDEX=$n $bin/gt_tests --gtest_brief=1"
+    job "gt_tests $n of $shares" "GT_CASE_SHARE='$(share_of 8)' GTEST_TOTAL_SHARDS=$shares GTEST_SHARD_INDEX=$n $bin/gt_tests --gtest_brief=1"
   done
   job gt_client_tests "$bin/gt_client_tests --gtest_brief=1"
   job gt_cuda_tests "GT_CASE_SHARE='$(share_of 40)' $bin/gt_cuda_tests --gtest_brief=1 '--gtest_filter=$cuda'"
