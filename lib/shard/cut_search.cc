@@ -37,12 +37,6 @@ CutSearch::CutSearch(const Config& given,
       writer_(given, groups, kNoLayers),
       regathers_(given.regather()) {}
 
-Config CutSearch::config(const PlanGuess& guess) const {
-  auto config = Config::parse(writer_.text(mesh_.within, guess), "", 0);
-  GT_CHECK(config.ok());
-  return std::move(config.value());
-}
-
 // ---- where a descent begins -------------------------------------------------
 
 std::vector<MeshAxis> CutSearch::wide_axes() const {
@@ -110,9 +104,10 @@ PlanGuess CutSearch::fitted(const PlanGuess& other) const {
 bool CutSearch::try_guess(const PlanGuess& guess,
                           std::optional<FoundCuts>& best) {
   const auto price =
-      pricer_.brief(config(guess), plans_, [&](const StepPrice& so_far) {
-        return !best || order_.is_better(so_far, best->price);
-      });
+      pricer_.brief(writer_.config(mesh_.within, guess), plans_,
+                    [&](const StepPrice& so_far) {
+                      return !best || order_.is_better(so_far, best->price);
+                    });
   if (price) best = FoundCuts{guess, *price};
   return price.has_value();
 }

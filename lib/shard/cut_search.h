@@ -51,7 +51,6 @@ class CutSearch {
  private:
   using Choices = std::vector<GroupCuts>;
 
-  Config config(const PlanGuess& guess) const;
   std::vector<MeshAxis> wide_axes() const;
   PlanGuess batches_over(const MeshAxis& axis, bool with_moments) const;
   PlanGuess all_over(const MeshAxis& axis) const;

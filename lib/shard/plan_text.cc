@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cctype>
 
+#include "base/result.h"
+
 namespace gt::shard {
 namespace {
 
@@ -86,6 +88,13 @@ std::string PlanWriter::tensors(const PlanGuess& guess) const {
            "}}\n";
   }
   return out.empty() ? out : "tensors:\n" + out;
+}
+
+Config PlanWriter::config(const Mesh& mesh, const PlanGuess& guess,
+                          const std::string& stage_axis) const {
+  auto parsed = Config::parse(text(mesh, guess, stage_axis), "", 0);
+  GT_CHECK(parsed.ok());
+  return std::move(parsed.value());
 }
 
 void PlanWriter::drop_unused(PlanGuess& guess, const CutsInUse& used) {

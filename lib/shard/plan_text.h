@@ -37,6 +37,9 @@ class PlanWriter {
   // Returns a config as YAML. `stage_axis` is the name of the axis for stages.
   std::string text(const Mesh& mesh, const PlanGuess& guess,
                    const std::string& stage_axis = "") const;
+  // Returns the config that text() is.
+  Config config(const Mesh& mesh, const PlanGuess& guess,
+                const std::string& stage_axis = "") const;
   // Takes those cuts off the guess that are not in use. A cut may cut no
   // tensor, as of zeros that are made in the layout that their reader wants. It
   // costs nothing, but gt-shard would refuse its entry as one without effect.

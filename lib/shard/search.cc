@@ -142,8 +142,7 @@ class Search {
     if (stages == 1) return;
     Form& form = *made.form;
     made.costs = form.pricer.layer_costs(
-        config(form.writer.text(made.mesh.within, made.found.guess)),
-        form.layers);
+        form.writer.config(made.mesh.within, made.found.guess), form.layers);
     const auto parts = parts_of(stages, stages, false);
     const std::vector<size_t> part = cut_into_parts(made.costs, parts);
     std::vector<double> seconds(parts.size());
@@ -156,12 +155,6 @@ class Search {
     made.estimate.seconds =
         all / count + std::ranges::max(seconds) * (1 - 1 / count);
     made.estimate.bytes /= static_cast<double>(stages);
-  }
-
-  static Config config(const std::string& yaml) {
-    auto parsed = Config::parse(yaml, "", 0);
-    GT_CHECK(parsed.ok());
-    return std::move(parsed.value());
   }
 
   // ---- prices in order ------------------------------------------------------
@@ -183,8 +176,8 @@ class Search {
         form.pricer.lines() * (is_scheduled ? kScheduledLine : 1);
     if (!ways_.empty() && lines > most_lines) return;
     ordered_lines_ = lines;
-    const auto found = form.pricer.in_order(config(form.writer.text(
-        candidate.mesh.mesh, guess, candidate.mesh.stage_axis)));
+    const auto found = form.pricer.in_order(form.writer.config(
+        candidate.mesh.mesh, guess, candidate.mesh.stage_axis));
     if (found) ways_.push_back({&candidate, std::move(guess), *found});
   }
 
@@ -303,8 +296,7 @@ class Search {
     const Form& form = *best.candidate->form;
     const PlanMesh& mesh = best.candidate->mesh;
     PlanGuess guess = best.guess;
-    const Config taken =
-        config(form.writer.text(mesh.mesh, guess, mesh.stage_axis));
+    const Config taken = form.writer.config(mesh.mesh, guess, mesh.stage_axis);
     PlanCache plans;
     Partitioner partitioner(taken, nullptr, plans);
     std::string out;

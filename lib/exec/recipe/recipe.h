@@ -84,7 +84,7 @@ struct Recipe {
   int64_t fusible_elements = 0;
   // Does what all steps do at once, unless a value is poisoned; null: none
   // does. It reads all arguments and writes blocks in order. Only a recipe of
-  // several lines has it (RecipeOfLines).
+  // several lines has it (worker/line_group.h).
   std::unique_ptr<Kernel> fused;
   // The ops of such a recipe's lines but the first.
   std::vector<const Op*> further_ops;
